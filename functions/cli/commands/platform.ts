@@ -23,8 +23,8 @@ const start: Command = {
   name: 'start',
   isProgram: true,
   about: 'Run the platform on this machine',
-  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT and HTTPS_PORT. Ctrl-C stops it; unfinished runs continue at
-the next start.`,
+  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT, HTTPS_PORT and ENVIRONMENTS_PORT. Ctrl-C stops it;
+unfinished runs continue at the next start.`,
   run: () => runProgram([join(root, 'infra/local/start.ts')]),
 };
 

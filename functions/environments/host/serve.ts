@@ -8,7 +8,6 @@ import { authority } from '../../public-api/authority.ts';
 import { logError } from '../../store/log.ts';
 import { json } from './answers.ts';
 import { CoderError, coderErrorOf, internalError } from './errors.ts';
-import { notServed } from './not-served.ts';
 import type { Route } from './route.ts';
 
 const tokenName = 'coder_session_token';
@@ -66,8 +65,13 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   return json(status, { message, ...(detail ? { detail } : {}), ...(validations ? { validations } : {}) });
 };
 
-/** The handler of the environments' host. Nothing it throws reaches the caller. */
-export const serve = (routes: Route[]) => {
+const unknownRoute = (_method: string, _path: string): CoderError => new CoderError(404, 'Route not found.');
+
+/**
+ * The handler of the environments' host. Nothing it throws reaches the caller.
+ * @param noRoute for paths of no route, which API Gateway sends to one function only
+ */
+export const serve = (routes: Route[], noRoute = unknownRoute) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
     routes: routes.map(({ method, path, maxBytes, answer }) => ({
       method,
@@ -75,7 +79,7 @@ export const serve = (routes: Route[]) => {
       handler: (event: APIGatewayProxyEventV2) => answer(readRequest(event, maxBytes)),
     })),
     notFoundResponse: ({ method, path }) => {
-      throw notServed(method, path);
+      throw noRoute(method, path);
     },
   });
   return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
