@@ -69,7 +69,7 @@ const unknownRoute = (_method: string, _path: string): CoderError => new CoderEr
 
 /**
  * The handler of the environments' host. Nothing it throws reaches the caller.
- * @param noRoute for paths of no route, which API Gateway sends to one function only
+ * @param noRoute for a method and path without a route; the text is only bundled where API Gateway sends such requests
  */
 export const serve = (routes: Route[], noRoute = unknownRoute) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
