@@ -30,4 +30,4 @@ export const coloured = (line: string): string => {
 };
 
 /** Untrusted text of other users: a name, a message, a reason. */
-export const plain = (text: string): string => stripAnsi(text).replaceAll(/[\x80-\x9f]/g, '');
+export const plain = stripAnsi;

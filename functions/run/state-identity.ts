@@ -25,14 +25,17 @@ export const covers = (current: StateIdentity | undefined, { serial, lineage, md
 export const isSameState = (current: StateIdentity | undefined, next: StateIdentity): boolean =>
   current?.serial === next.serial && current.md5 === next.md5 && current.lineage === next.lineage;
 
+/** Terraform 1.11 leaves `force` at false with `terraform state push -force`. */
+const byForce = 'Only if you mean to replace it: stepform state push --force.';
+
 /** Why the state may not follow the current one, in plain words; undefined when it may. */
 export const stateConflict = (current: StateIdentity | undefined, next: StateIdentity): string | undefined => {
   if (!current || isSameState(current, next)) return undefined;
   if (current.lineage !== next.lineage) {
-    return `The state has lineage ${next.lineage}, the workspace's current state ${current.lineage}: they describe different infrastructure. Push with force only if you mean to replace it.`;
+    return `The state has lineage ${next.lineage}, the workspace's current state ${current.lineage}: they describe different infrastructure. ${byForce}`;
   }
   if (current.serial < next.serial) return undefined;
   return current.serial === next.serial
-    ? `The workspace already has another state with serial ${next.serial}. Pull the current state and repeat the change.`
-    : `The state has serial ${next.serial}, the workspace's current state the newer serial ${current.serial}. Pull the current state and repeat the change.`;
+    ? `The workspace already has another state with serial ${next.serial}. Pull the current state and repeat the change. ${byForce}`
+    : `The state has serial ${next.serial}, the workspace's current state the newer serial ${current.serial}. Pull the current state and repeat the change. ${byForce}`;
 };

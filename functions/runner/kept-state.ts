@@ -6,7 +6,7 @@ import type { KeptStateKey } from '../protocols/runner.ts';
 /**
  * A state that could not be uploaded, encrypted on the runner's disk: the last resort, and the only copy there that
  * outlives its run. Its key came with the job and is gone with the runner; only the platform's operator can decrypt the
- * file (`npm run open-state`). Terraform itself works with plain text, in a folder of the job that only its user may
+ * file (`stepform open-state`). Terraform itself works with plain text, in a folder of the job that only its user may
  * read and that is deleted with the job; a container's disk is encrypted by its host (AWS Fargate: ephemeral storage).
  *
  * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line

@@ -163,7 +163,7 @@ export class StateKeeper {
     const workspaceState = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has no state';
     const remedy = errored
       ? 'Download it, then push it with "terraform state push".'
-      : 'The operator of this platform can decrypt it ("npm run open-state"). Then push it with "terraform state push".';
+      : 'The operator of this platform can decrypt it ("npx stepform open-state"). Then push it with "terraform state push".';
     return (
       `The state of this apply (serial ${serial}) could not be saved to the workspace, which ${workspaceState}: ` +
       `${messageOf(error).replace(/\.$/, '')}. The newer state was saved ${place}. ${remedy} ` +

@@ -46,9 +46,17 @@ export const backUp = async (dataDir: string, file: string, { force = false } = 
     // Made for its owner alone from the first byte on.
     const written = pipeline(archive, createGzip(), createWriteStream(part, { mode: privately, flags: 'wx' }));
     written.catch(() => {});
-    await addAll(archive, from, '');
-    archive.finalize();
-    await written;
+    try {
+      await addAll(archive, from, '');
+      archive.finalize();
+      await written;
+    } catch (error) {
+      archive.destroy(error as Error);
+      // Of the two, the one that failed first tells why: a full disk, or a file that cannot be read.
+      await written.catch((cause: Error) => {
+        throw new StartError(`${to} cannot be written: ${cause.message}`);
+      });
+    }
     await rename(part, to);
     return (await lstat(to)).size;
   } finally {

@@ -1,3 +1,5 @@
+import { programName } from './program-name.ts';
+
 /** An AWS service error: `name` is the code a client sees, `statusCode` the HTTP status (400 unless said). */
 export class AwsError extends Error {
   readonly statusCode: number;
@@ -42,5 +44,4 @@ export const reasonOf = (error: unknown, dataDir?: string): string | undefined =
 };
 
 /** How to go on after damage to the data folder. */
-export const afterDamage =
-  'Restore a backup (npm run restore -- <file> --force), or set STEPFORM_DATA to a new folder to start with an empty platform.';
+export const afterDamage = `Restore a backup (${programName} restore <file> --force), or set STEPFORM_DATA to a new folder to start with an empty platform.`;

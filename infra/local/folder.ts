@@ -105,8 +105,8 @@ export class Folder {
     const me: ProcessId = { pid: process.pid, startedAt: startOf(process.pid)! };
     // Linked into place, so that nobody ever reads half a lock.
     const mine = `${this.#lock}.${process.pid}`;
-    writeFileSync(mine, JSON.stringify(me));
     try {
+      writeFileSync(mine, JSON.stringify(me));
       for (let attempt = 0; ; attempt++) {
         try {
           linkSync(mine, this.#lock);

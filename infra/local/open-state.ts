@@ -1,25 +1,51 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readKeptState } from '../../functions/runner/kept-state.ts';
 import { keptStateContext, openDataKey } from '../../functions/store/secrets.ts';
 import type { Local } from './folder.ts';
+import { programName } from './program-name.ts';
 
 /**
- * `npm run open-state -- <file>`: a state that a runner of this platform had to keep, to standard output. The platform
+ * `stepform open-state <file>`: a state that a runner of this platform had to keep, to standard output. The platform
  * must be running: it has the key. Environment: STEPFORM_DATA.
  */
 const [file] = process.argv.slice(2);
+const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
+
+const refuse = (reason: string): never => {
+  console.error(reason);
+  process.exit(1);
+};
+
+const usePlatform = async (): Promise<void> => {
+  const local = await readFile(join(dataDir, 'local.json'), 'utf8').catch(() =>
+    refuse(`${dataDir} is no data folder of a platform. Set STEPFORM_DATA to its folder.`),
+  );
+  Object.assign(process.env, {
+    AWS_ENDPOINT_URL: (JSON.parse(local) as Local).awsEndpointUrl,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'operator',
+    AWS_SECRET_ACCESS_KEY: 'operator',
+  });
+};
+
+const kept = (content: Buffer): ReturnType<typeof readKeptState> => {
+  try {
+    return readKeptState(content);
+  } catch (error) {
+    return refuse(`${file} is no state that a runner kept: ${(error as Error).message}`);
+  }
+};
+
 if (!file) {
-  console.error('Give a file: npm run --silent open-state -- <file> > recovered.tfstate');
+  console.error(`Give a file: ${programName} open-state <file> > recovered.tfstate`);
   process.exit(2);
 }
-const dataDir = process.env.STEPFORM_DATA || '.stepform';
-const { awsEndpointUrl } = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as Local;
-Object.assign(process.env, {
-  AWS_ENDPOINT_URL: awsEndpointUrl,
-  AWS_REGION: 'us-east-1',
-  AWS_ACCESS_KEY_ID: 'operator',
-  AWS_SECRET_ACCESS_KEY: 'operator',
-});
-const { runId, sealed, open } = readKeptState(await readFile(file));
-process.stdout.write(open(await openDataKey(sealed, keptStateContext(runId))));
+const { runId, sealed, open } = kept(await readFile(file).catch((error: Error) => refuse(error.message)));
+await usePlatform();
+const key = await openDataKey(sealed, keptStateContext(runId)).catch((error: Error) =>
+  refuse(
+    `The state of run ${runId} can’t be decrypted by the platform on ${dataDir}: it must run (${programName} start), and be the one the run belongs to (${error.message})`,
+  ),
+);
+process.stdout.write(open(key));

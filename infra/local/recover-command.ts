@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AwsClient } from 'aws4fetch';
+import { programName } from './program-name.ts';
 
 /**
- * `npm run recover -- <time>`: invokes the Recover function of the platform that runs on the data folder, after its table
+ * `stepform recover <time>`: invokes the Recover function of the platform that runs on the data folder, after its table
  * was put back to that time. Environment: STEPFORM_DATA.
  */
 
@@ -22,7 +23,7 @@ const invoke = async (): Promise<{ done?: boolean; errorMessage?: string }> => {
 };
 
 if (!restoredTo || Number.isNaN(Date.parse(restoredTo))) {
-  console.error('Give the time of the backup: npm run recover -- 2026-01-31T08:00:00Z');
+  console.error(`Give the time of the backup: ${programName} recover 2026-01-31T08:00:00Z`);
   process.exit(2);
 }
 
@@ -31,6 +32,8 @@ try {
   console.log(JSON.stringify(answer, null, 2));
   if (!answer.done) process.exitCode = 1;
 } catch (error) {
-  console.error(`Can’t reach a platform on ${dataDir}. Start it first: npm start (${(error as Error).message})`);
+  console.error(
+    `Can’t reach a platform on ${dataDir}. Start it first: ${programName} start (${(error as Error).message})`,
+  );
   process.exitCode = 1;
 }

@@ -120,7 +120,7 @@ const refuseArguments = (): void => {
   const given = process.argv.slice(2);
   if (given.length === 0) return;
   throw new StartError(
-    `it takes no arguments, and ${given.join(' ')} would be ignored. Set environment variables: STEPFORM_DATA, PORT, HTTPS_PORT and those in infra/docs/local.md`,
+    `it takes no arguments, and ${given.join(' ')} would be ignored. Set environment variables: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT and those in infra/docs/local.md`,
   );
 };
 

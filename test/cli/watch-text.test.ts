@@ -142,7 +142,7 @@ it("prints no control sequences from other users' texts", () => {
   );
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about
   expect(lines.join('\n')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
-  expect(lines).toContain('31mredx');
+  expect(lines).toContain('\\u009b31mredx');
 });
 
 it.each([

@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const keep = (what: string, ...args: string[]) =>
-  promisify(execFile)(process.execPath, [join('infra', 'local', 'backup-command.ts'), what, ...args], {
+  promisify(execFile)(process.execPath, [join('functions', 'cli', 'stepform.mjs'), what, ...args], {
     env: { ...process.env, STEPFORM_DATA: platform.dataDir },
   });
 

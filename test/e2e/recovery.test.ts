@@ -43,7 +43,7 @@ const stop = async () => {
 };
 
 const recover = async (restoredTo: string) => {
-  const run = promisify(execFile)(process.execPath, [join('infra', 'local', 'recover-command.ts'), restoredTo], {
+  const run = promisify(execFile)(process.execPath, [join('functions', 'cli', 'stepform.mjs'), 'recover', restoredTo], {
     env: { ...process.env, STEPFORM_DATA: platform.dataDir },
   });
   const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -27,6 +27,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 
 describe('the package in an empty folder', () => {
+  it.each([
+    [['backup', 'x.backup'], 'is no data folder of a platform'],
+    [['restore', 'missing.backup'], 'missing.backup cannot be restored'],
+    [['recover', 'yesterday'], 'Give the time of the backup: stepform recover 20'],
+    [['recover', '2026-01-31T08:00:00Z'], 'Start it first: stepform start'],
+    [['open-state', 'package.json'], 'package.json is no state that a runner kept'],
+  ])('operates a data folder with "stepform %j"', async (args, reason) => {
+    writeFileSync(join(folder, 'package.json'), '{}');
+    await expect(stepform(...args)).rejects.toMatchObject({ stderr: expect.stringContaining(reason) });
+  });
+
   it('shows a first apply and a failed run with "stepform demo"', async () => {
     const { stdout, stderr } = await stepform('demo');
     expect(stdout).toContain('Applied');
@@ -39,7 +50,8 @@ describe('the package in an empty folder', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect((await stepform('--version')).stdout).toBe(`stepform ${version}\n`);
     const { stdout } = await stepform('--help');
-    for (const command of ['demo', 'start', 'deploy', 'agent', 'runs start']) expect(stdout).toContain(command);
+    const named = ['demo', 'start', 'deploy', 'agent', 'runs start', 'backup', 'restore', 'recover', 'open-state'];
+    for (const command of named) expect(stdout).toContain(command);
   });
 
   it('lists missing prerequisites of a deployment, and that an agent needs a token', async () => {

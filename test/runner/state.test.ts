@@ -218,7 +218,7 @@ describe('a state that cannot be saved to the workspace', () => {
     plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
     expect(await keeper.finish()).toMatchObject({
       unsaved: { serial: 1 },
-      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. .*"npm run open-state"`)),
+      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. .*"npx stepform open-state"`)),
     });
     expect(opened()).toBe(state(1, ['a']));
     plane.violations.splice(0);

@@ -1,34 +1,14 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from '../arguments.ts';
-import { CommandError, type ExitCode, exit } from '../exit.ts';
+import { CommandError, exit } from '../exit.ts';
 import { preflight } from '../preflight.ts';
 import { program } from '../program.ts';
+import { root, runProgram } from '../run-program.ts';
 import { print, say } from '../terminal.ts';
 
 /** Demonstrates, runs or deploys the platform, from a checkout or from the package. */
-
-const root = fileURLToPath(new URL('../../..', import.meta.url));
-
-/** In the foreground, where the program handles Ctrl-C itself. */
-const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
-      cwd,
-      stdio: 'inherit',
-      env: { ...process.env, STEPFORM_PROGRAM: program },
-    });
-    process.on('SIGINT', () => {});
-    process.on('SIGTERM', () => child.kill('SIGTERM'));
-    child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      if (signal === 'SIGINT') return resolve(exit.interrupted);
-      resolve(code === 0 ? exit.done : exit.failed);
-    });
-  });
 
 const demo: Command = {
   name: 'demo',
@@ -43,8 +23,8 @@ const start: Command = {
   name: 'start',
   isProgram: true,
   about: 'Run the platform on this machine',
-  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT and HTTPS_PORT. Ctrl-C stops it; unfinished runs continue at
-the next start.`,
+  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT, HTTPS_PORT and ENVIRONMENTS_PORT. Ctrl-C stops it;
+unfinished runs continue at the next start.`,
   run: () => runProgram([join(root, 'infra/local/start.ts')]),
 };
 

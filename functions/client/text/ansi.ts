@@ -1,3 +1,5 @@
+import { visible } from './visible.ts';
+
 /**
  * Parses terminal colors (ECMA-48, select graphic rendition) into pieces of text with a style. Creates no markup:
  * everything in a log stays text.
@@ -66,14 +68,14 @@ export const ansi = (line: string, begin: Style = plain): { pieces: Piece[]; end
   let style = begin;
   let at = 0;
   for (const match of line.matchAll(sequence)) {
-    if (match.index > at) pieces.push({ text: line.slice(at, match.index), style });
+    if (match.index > at) pieces.push({ text: visible(line.slice(at, match.index)), style });
     at = match.index + match[0].length;
     if (match[2] === 'm') style = set(style, (match[1] || '0').split(/[;:]/).map(Number));
   }
-  if (at < line.length) pieces.push({ text: line.slice(at), style });
+  if (at < line.length) pieces.push({ text: visible(line.slice(at)), style });
   return { pieces, end: style };
 };
 
-/** The text without control sequences. */
+/** The text without control sequences; other hidden characters are made visible. */
 export const stripAnsi = (line: string): string =>
-  line.includes('\x1b') || /\p{Cc}/u.test(line) ? line.replace(sequence, '') : line;
+  visible(line.includes('\x1b') || /\p{Cc}/u.test(line) ? line.replace(sequence, '') : line);

@@ -1,5 +1,6 @@
 import { marksAny, type Secrets, valueAt } from '../../marks.ts';
 import type { Difference } from './plan.ts';
+import { visible } from './visible.ts';
 
 /** Changes of one resource or output, by attribute. */
 
@@ -30,7 +31,7 @@ const shown = (path: Path): string =>
     .map((key, i) => {
       if (typeof key === 'number') return `[${key}]`;
       if (/^[A-Za-z_][\w-]*$/.test(key)) return i ? `.${key}` : key;
-      return i ? `[${JSON.stringify(key)}]` : key;
+      return visible(i ? `[${JSON.stringify(key)}]` : key);
     })
     .join('');
 
@@ -50,7 +51,7 @@ const textOf = (value: unknown): string => {
 const sideOf = (value: unknown, sensitive: boolean, unknown: boolean, secrets: Secrets | undefined): Side => {
   if (!isMissing(value) && (sensitive || secrets?.isIn(value))) return { hidden: 'sensitive' };
   if (unknown) return { hidden: 'known after apply' };
-  return isMissing(value) ? undefined : { text: textOf(value) };
+  return isMissing(value) ? undefined : { text: visible(textOf(value)) };
 };
 
 interface Node {

@@ -65,16 +65,21 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   return json(status, { message, ...(detail ? { detail } : {}), ...(validations ? { validations } : {}) });
 };
 
-/** The handler of the environments' host. Nothing it throws reaches the caller. */
-export const serve = (routes: Route[]) => {
+const unknownRoute = (_method: string, _path: string): CoderError => new CoderError(404, 'Route not found.');
+
+/**
+ * The handler of the environments' host. Nothing it throws reaches the caller.
+ * @param noRoute for a method and path without a route; the text is only bundled where API Gateway sends such requests
+ */
+export const serve = (routes: Route[], noRoute = unknownRoute) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
     routes: routes.map(({ method, path, maxBytes, answer }) => ({
       method,
       path,
       handler: (event: APIGatewayProxyEventV2) => answer(readRequest(event, maxBytes)),
     })),
-    notFoundResponse: () => {
-      throw new CoderError(404, 'Route not found.');
+    notFoundResponse: ({ method, path }) => {
+      throw noRoute(method, path);
     },
   });
   return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {

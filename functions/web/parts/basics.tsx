@@ -2,6 +2,7 @@ import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { ago, duration, exactTime } from '../../client/text/time.ts';
+import { visible } from '../../client/text/visible.ts';
 import { clock, type Live, useLive } from '../live.ts';
 import { hrefOf, place } from '../location.ts';
 import { get } from '../session.ts';
@@ -139,7 +140,7 @@ export const Value = ({ text }: { text: string | null }) => {
   const scrolls = text !== null && (text.length > shortText || text.split('\n').length > fewLines);
   return (
     <pre class="value" tabIndex={scrolls ? 0 : undefined}>
-      {text}
+      {visible(text ?? '')}
     </pre>
   );
 };

@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -10,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,6 +52,26 @@ describe('a backup of the data folder', () => {
     expect(statSync(join(data(), 'empty')).isDirectory()).toBe(true);
     // The lock is that of the moment, not of the data.
     expect(existsSync(join(data(), 'lock'))).toBe(false);
+  });
+
+  it.each([
+    ['backup', [], /backup did nothing: .*backup\.tar\.gz cannot be written: E(NOSPC|FBIG)/],
+    ['restore', ['--force'], /restore did nothing: .*E(NOSPC|FBIG)/],
+  ])('of a %s, a full disk is named, and nothing is left', async (what, more, reason) => {
+    writeFileSync(join(data(), 'large'), randomBytes(3_000_000));
+    if (what === 'restore') await backUp(data(), file());
+    const before = readdirSync(root);
+    // A file that may not grow fails as on a full disk, once the signal is ignored.
+    const command = `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`;
+    const args = [process.execPath, 'infra/local/backup-command.ts', what, file(), ...more];
+    const options = { env: { ...process.env, STEPFORM_DATA: data() }, timeout: 20_000 };
+    await expect(promisify(execFile)('bash', ['-c', command, ...args], options)).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(reason),
+    });
+    expect(readdirSync(root)).toEqual(before);
+    expect(readdirSync(data()).filter((name) => name.startsWith('lock'))).toEqual([]);
+    expect(readFileSync(secret(), 'utf8')).toBe('first');
   });
 
   it('is refused while a platform uses the folder', async () => {

@@ -36,7 +36,7 @@ it.each([['dynamodb'], ['s3'], ['kms.key']])('refuses a folder that was used and
   rmSync(folder.at(name), { recursive: true });
   const reason = await reasonFor(() => folder.previous());
   expect(reason).toContain(`${name} is missing`);
-  expect(reason).toContain('npm run restore');
+  expect(reason).toContain('stepform restore');
 });
 
 it.each([

@@ -98,6 +98,16 @@ describe('changes of a resource', () => {
     ]);
   });
 
+  it('show characters that are hidden or reorder others', () => {
+    const before = { user: 'admin', text: 'one\ntwo', tags: { '\u202egnp.exe': 'x' } };
+    const after = { user: 'admin\u200b', text: 'one\r\ntwo', tags: { '\u202egnp.exe': '\u202ey' } };
+    expect(rows({ before, after })).toEqual([
+      ['tags["\\u202egnp.exe"]', '"x"', '"\\u202ey"'],
+      ['text', 'one\ntwo', 'one\\u000d\ntwo'],
+      ['user', '"admin"', '"admin\\u200b"'],
+    ]);
+  });
+
   it('do not mistake inherited property names for attributes', () => {
     expect(rows({ before: {}, after: { constructor: 'x', tags: {} }, before_sensitive: {} })).toEqual([
       ['constructor', '–', '"x"'],

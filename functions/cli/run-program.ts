@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type ExitCode, exit } from './exit.ts';
+import { program } from './program.ts';
+
+/** Of the checkout, or of the package's copy. */
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** In the foreground, where the program handles Ctrl-C itself. */
+export const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, {
+      cwd,
+      stdio: 'inherit',
+      env: { ...process.env, STEPFORM_PROGRAM: program },
+    });
+    process.on('SIGINT', () => {});
+    process.on('SIGTERM', () => child.kill('SIGTERM'));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      if (signal === 'SIGINT') return resolve(exit.interrupted);
+      resolve(code === 0 ? exit.done : exit.failed);
+    });
+  });
