@@ -47,7 +47,17 @@ const callerOf = (
     : caller;
 };
 
-let rateLimit: RateLimit | undefined;
+const minute = 60;
+
+/** Made when the settings are known. By how many seconds are counted together. */
+const rateLimits = new Map<number, RateLimit>();
+
+const rateLimitOf = (seconds: number): RateLimit => {
+  const limit =
+    rateLimits.get(seconds) ?? new RateLimit(environment.requestsPerSecond * seconds, countRequests, seconds);
+  rateLimits.set(seconds, limit);
+  return limit;
+};
 
 const headersOf = ({ limit, remaining, resetMs }: Admission): Record<string, string> => ({
   'x-ratelimit-limit': String(limit),
@@ -55,17 +65,22 @@ const headersOf = ({ limit, remaining, resetMs }: Admission): Record<string, str
   'x-ratelimit-reset': (resetMs / 1000).toFixed(3),
 });
 
-/** Headers for the answer, which is already there for whom there is none other. */
+/**
+ * Headers for the answer, which is already there for whom there is none other.
+ * @param minutely counts what comes within a minute, for clients that send requests all at once and do not try again
+ */
 export const admit = async (
   event: APIGatewayProxyEventV2,
   authority: Pick<Authority, 'idIn'>,
+  { minutely = false } = {},
 ): Promise<{ headers: Record<string, string>; refusal?: Answer }> => {
   const caller = callerOf(event, authority);
   if (caller === null) return { headers: {} };
-  rateLimit ??= new RateLimit(environment.requestsPerSecond, countRequests);
-  const admission = await rateLimit.admit(caller, Date.now());
+  const limit = rateLimitOf(minutely ? minute : 1);
+  const admission = await limit.admit(minutely ? `minute ${caller}` : caller, Date.now());
   const headers = headersOf(admission);
   if (admission.admitted) return { headers };
   const { status, errors } = tooMany(admission.limit);
-  return { headers: { ...headers, 'retry-after': '1' }, refusal: json(status, { errors }) };
+  const retryAfter = String(Math.ceil(admission.resetMs / 1000));
+  return { headers: { ...headers, 'retry-after': retryAfter }, refusal: json(status, { errors }) };
 };

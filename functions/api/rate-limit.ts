@@ -1,12 +1,12 @@
 import { logError } from '../store/log.ts';
 
 /**
- * Requests of one caller within one second of the clock, over all instances of a function that answer them
+ * Requests of one caller within one second of the clock, or several, over all instances of a function that answer them
  * (decisions/0013): an instance lets a share of the limit pass on its own, and from there on takes from a common count.
  * Whoever was refused has no share for a while.
  */
 
-/** Adds to what a caller has used of a second and answers the sum. */
+/** Adds to what a caller has used of the time that begins with a second, and answers the sum. */
 export type Count = (caller: string, second: number, requests: number) => Promise<number>;
 
 export interface Admission {
@@ -14,14 +14,15 @@ export interface Admission {
   limit: number;
   /** As far as this instance knows. */
   remaining: number;
-  /** Milliseconds until the second is over. */
+  /** Milliseconds until the time is over that is counted. */
   resetMs: number;
 }
 
 interface Caller {
+  /** The first one that is counted. */
   second: number;
   used: number;
-  /** How many this instance may let pass within the second, as far as it has asked. */
+  /** How many this instance may let pass, as far as it has asked. */
   granted: number;
   /** How many of them are in the common count. */
   counted: number;
@@ -41,17 +42,20 @@ export class RateLimit {
   readonly #limit: number;
   readonly #share: number;
   readonly #count: Count;
+  readonly #seconds: number;
   readonly #callers = new Map<string, Caller>();
 
-  /** @param limit requests per second */
-  constructor(limit: number, count: Count) {
+  /** @param limit requests within so many seconds */
+  constructor(limit: number, count: Count, seconds = 1) {
     this.#limit = limit;
     this.#share = Math.ceil(limit / 3);
     this.#count = count;
+    this.#seconds = seconds;
   }
 
   async admit(name: string, now: number): Promise<Admission> {
-    const caller = this.#callerIn(name, Math.floor(now / 1000), now);
+    const second = Math.floor(now / 1000 / this.#seconds) * this.#seconds;
+    const caller = this.#callerIn(name, second, now);
     while (caller.used >= caller.granted && !caller.spent) {
       // One question at a time: what comes meanwhile waits for its answer.
       caller.asking ??= this.#ask(name, caller, now).finally(() => {
@@ -66,7 +70,7 @@ export class RateLimit {
       admitted,
       limit: this.#limit,
       remaining: Math.max(0, this.#limit - caller.others - caller.used),
-      resetMs: (caller.second + 1) * 1000 - now,
+      resetMs: (caller.second + this.#seconds) * 1000 - now,
     };
   }
 

@@ -67,6 +67,12 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
 
 const unknownRoute = (_method: string, _path: string): CoderError => new CoderError(404, 'Route not found.');
 
+const rateLimited = (headers: Record<string, string>): Answer => {
+  const message = `You've been rate limited. Wait ${headers['retry-after']} s, then retry.`;
+  const answer = json(429, { message });
+  return { ...answer, headers: { ...answer.headers, ...headers } };
+};
+
 /**
  * The handler of the environments' host. Nothing it throws reaches the caller.
  * @param noRoute for a method and path without a route; the text is only bundled where API Gateway sends such requests
@@ -85,8 +91,9 @@ export const serve = (routes: Route[], noRoute = unknownRoute) => {
   return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     try {
       const event = withOwnPath(withToken(apiEvent));
-      const { headers, refusal } = await admit(event, authority);
-      if (refusal) throw new CoderError(429, "You've been rate limited. Wait a second, then retry.");
+      // `coder` sends several requests for each command, and does not repeat what was refused.
+      const { headers, refusal } = await admit(event, authority, { minutely: true });
+      if (refusal) return rateLimited(headers);
       // The router returns a response, or a promise of one.
       const answer = (await router(event, context, { signal: new AbortController().signal })) as Answer;
       if (event.requestContext.http.method === 'GET' && isTooLarge(answer)) throw tooLarge;
