@@ -6,7 +6,9 @@ export class SecondTries implements Reporter {
 
   onTestCaseResult(test: TestCase): void {
     if (!test.diagnostic()?.flaky) return;
-    const reasons = (test.result().errors ?? []).map(({ message, stack }) => `\n  ${message}\n${stack ?? ''}`);
+    const reasons = (test.result().errors ?? []).map(
+      ({ message, diff, stack }) => `\n  ${message}\n${diff ?? ''}\n${stack ?? ''}`,
+    );
     this.#flaky.push(`${test.module.moduleId}: ${test.fullName}${reasons.join('')}`);
   }
 
