@@ -40,7 +40,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new SecondTries(), new SkippedPage()],
     projects: [

@@ -94,7 +94,7 @@ describe('a Terraform that was started ahead', () => {
 
   it('finds no settings, whenever it looks for them', async () => {
     configure('terraform {\n  required_version = ">= 99"\n}\n');
-    for (let n = 0; n < 40; n++) {
+    for (let n = 0; n < 12; n++) {
       output = '';
       ahead.start(binary, home, () => init());
       if (n % 4) await sleep(n);
