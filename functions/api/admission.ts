@@ -49,13 +49,15 @@ const callerOf = (
 
 const minute = 60;
 
-/** Made when the settings are known. By how many seconds are counted together. */
+/** By how many seconds are counted together; made at the first request, when the settings are known. */
 const rateLimits = new Map<number, RateLimit>();
 
 const rateLimitOf = (seconds: number): RateLimit => {
-  const limit =
-    rateLimits.get(seconds) ?? new RateLimit(environment.requestsPerSecond * seconds, countRequests, seconds);
-  rateLimits.set(seconds, limit);
+  let limit = rateLimits.get(seconds);
+  if (!limit) {
+    limit = new RateLimit(environment.requestsPerSecond * seconds, countRequests, seconds);
+    rateLimits.set(seconds, limit);
+  }
   return limit;
 };
 

@@ -34,7 +34,8 @@ interface Caller {
   asking?: Promise<void>;
 }
 
-const strictMs = 10_000;
+/** How often the counted time passes before a caller that was refused has a share again. */
+const strictTimes = 10;
 /** Callers an instance remembers; an instance lives for hours. */
 const maxCallers = 10_000;
 
@@ -65,7 +66,7 @@ export class RateLimit {
     }
     const admitted = caller.used < caller.granted;
     if (admitted) caller.used++;
-    else caller.strictUntil = now + strictMs;
+    else caller.strictUntil = now + strictTimes * this.#seconds * 1000;
     return {
       admitted,
       limit: this.#limit,

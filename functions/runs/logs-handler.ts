@@ -37,7 +37,10 @@ const numberIn = (event: APIGatewayProxyEventV2, name: string, otherwise: number
   return /^\d+$/.test(text) ? Math.min(Number(text), maxOffset) : otherwise;
 };
 
-const lookMs = 40;
+/** Between looks for what is not there yet: a log that is quiet stays so for a while. */
+const firstPauseMs = 40;
+const maxPauseMs = 200;
+const pauseGrowth = 1.3;
 
 /**
  * Terraform's command line waits half a second to two before it asks again: a moment here shows it output at once
@@ -45,10 +48,12 @@ const lookMs = 40;
  */
 const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   const end = Date.now() + environment.logWaitMs;
+  let pause = firstPauseMs;
   for (let now: Run | undefined = run; now; now = await getRunEventually(run.id)) {
     const bytes = await readLog(now, phase, offset, limit);
     if (bytes.length > 0 || now[phase].status !== 'running' || Date.now() >= end) return bytes;
-    await sleep(lookMs);
+    await sleep(pause);
+    pause = Math.min(maxPauseMs, pause * pauseGrowth);
   }
   return Buffer.alloc(0);
 };

@@ -22,7 +22,7 @@ export class StartedAhead {
   /**
    * Starts one if it can be held back. Never throws: what is wrong with the command is said when it is its turn.
    * @param home of this process alone, as long as it waits
-   * @param make what it will be, without an output that is no file
+   * @param make the command; output that goes to no file is left out, and goes where the later command says
    */
   start({ engine, version }: Binary, home: string, make: () => Early): void {
     // Terraform 0.x and OpenTofu were not looked at.
@@ -65,7 +65,6 @@ interface Gates {
   gate(home: string, owner: Owner | undefined): Promise<Gate | undefined>;
 }
 
-/** Without an output: it goes where that of the later command goes. */
 type Early = Omit<Command, 'output'> & { output?: { file: string } };
 
 const wordOf = ({ args: [word = ''] }: Pick<Command, 'args'>): string => word;

@@ -57,6 +57,7 @@ export class Gate {
   }
 
   remove(): void {
-    for (const path of [this.#path, this.#empty]) rmSync(path, { force: true });
+    // The home's owner may have put anything there.
+    for (const path of [this.#path, this.#empty]) rmSync(path, { recursive: true, force: true });
   }
 }

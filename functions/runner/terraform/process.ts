@@ -54,7 +54,6 @@ export class Running implements Stoppable {
   hasEnded = false;
   readonly #child: ChildProcess;
   readonly #heeds: Promise<void> | undefined;
-
   readonly #user: User;
 
   /**
@@ -63,7 +62,7 @@ export class Running implements Stoppable {
    */
   constructor(command: Command, { waits = false } = {}) {
     this.#user = command.user;
-    this.#child = begin(command);
+    this.#child = spawnIt(command);
     if (waits) this.#user.waits(this.#group);
     else this.#user.entered();
     users.add(this.#user);
@@ -115,7 +114,7 @@ export class Running implements Stoppable {
   }
 }
 
-const begin = ({ path, args, directory, environment, output, user, background }: Command): ChildProcess => {
+const spawnIt = ({ path, args, directory, environment, output, user, background }: Command): ChildProcess => {
   const streamed = typeof output === 'function';
   const file = streamed ? undefined : openSync(output.file, 'w', 0o600);
   let child: ChildProcess;
