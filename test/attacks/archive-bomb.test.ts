@@ -1,8 +1,8 @@
 import { createGzip, gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { client, newWorkspace, platform } from '../e2e/support/world.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { client, newWorkspace, platform } from '#test/e2e/support/world.ts';
 
 /** A small archive that is large inside is to keep the API busy. */
 

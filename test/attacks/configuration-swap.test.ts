@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { until } from '../../functions/client/client.ts';
-import { operate } from '../e2e/support/operator.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { until } from '#test/e2e/support/waiting.ts';
 import {
   client,
   inState,
@@ -13,7 +13,7 @@ import {
   resources,
   untilConfirmable,
   untilFinal,
-} from '../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
 import { capabilitiesIn, download, outsiderWith, put } from './uploads.ts';
 
 /** A configuration is uploaded, reviewed, and swapped before it is planned or applied. */
@@ -66,8 +66,8 @@ it('returns the upload URL only in the response to the creation', async () => {
 // Only somebody inside of the storage can do this; on AWS, nobody this test could be.
 it.runIf(platform.awsEndpointUrl)('makes the runner reject content that differs from the accepted upload', async () => {
   operate(platform);
-  const { putObject } = await import('../../functions/store/bucket.ts');
-  const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
   const workspace = await newWorkspace();
   const { version } = await uploaded(workspace.id, reviewed);
   const { archive } = (await getConfigurationVersion(version.id)) ?? {};

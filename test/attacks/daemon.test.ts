@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
-import { newWorkspace, readLog, startRun, untilFinal } from '../e2e/support/world.ts';
+import { until } from '#test/e2e/support/waiting.ts';
+import { newWorkspace, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
 const commands = (): string[] =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun } from '#test/e2e/support/waiting.ts';
 import { type Person, Scene, uniqueName } from './support.ts';
 
 /** What was an organization's is for nobody once it is deleted: not for its former owner, not for who wants its name. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { client, newWorkspace, planJson, startRun, untilFinal } from '../e2e/support/world.ts';
+import { client, newWorkspace, planJson, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { letPlanCodeRun, planCode } from './plan-code.ts';
 
 it('protects the JSON plan from a daemon that the plan started', async () => {

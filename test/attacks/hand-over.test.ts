@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newWorkspace, readLog, startRun, untilFinal } from '../e2e/support/world.ts';
+import { newWorkspace, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { letPlanCodeRun, planCode } from './plan-code.ts';
 
 it("applies the original plan although a daemon changed the plan's folder", async () => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
-import { runners, send } from '../e2e/support/runners.ts';
-import { newWorkspace, platform, resources, startRun, untilFinal, untilStatus } from '../e2e/support/world.ts';
+import { runners, send } from '#test/e2e/support/runners.ts';
+import { until } from '#test/e2e/support/waiting.ts';
+import { newWorkspace, platform, resources, startRun, untilFinal, untilStatus } from '#test/e2e/support/world.ts';
 
 /** As a process of the runner's own user can: where Terraform has no user of its own, every process of Terraform's. */
 it.runIf(platform.caFile)("keeps the runner's inspector closed on SIGUSR1, and the run continues", async () => {

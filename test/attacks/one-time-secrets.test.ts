@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
-import { runners } from '../e2e/support/runners.ts';
+import { runners } from '#test/e2e/support/runners.ts';
+import { until } from '#test/e2e/support/waiting.ts';
 import {
   client,
   newWorkspace,
@@ -11,7 +11,7 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-} from '../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
 import { Scene } from './support.ts';
 
 /** Secrets that are good for one use, in the hands of somebody who saw one. */

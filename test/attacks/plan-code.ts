@@ -1,4 +1,4 @@
-import { client, type Resource } from '../e2e/support/world.ts';
+import { client, type Resource } from '#test/e2e/support/world.ts';
 
 /**
  * How an attacker's code gets to run in a plan without a provider of his own: `init` fetches a module by SSH, and the workspace's
@@ -7,16 +7,21 @@ import { client, type Resource } from '../e2e/support/world.ts';
  */
 
 export const planCode = (daemon: string): Record<string, string> => ({
-  'module.tf': 'module "fetched" {\n  source = "git::ssh://git@localhost/module"\n}\n',
   'daemon.sh': daemon,
-  'ssh.sh': `runner=$$
+  ...initCode(`runner=$$
 until tr '\\0' ' ' < /proc/$runner/cmdline | grep -q 'main[.]mjs'; do
   runner=$(awk '/^PPid/ { print $2 }' /proc/$runner/status)
   [ "$runner" -gt 1 ] || break
 done
 export runner
 (setsid sh ./daemon.sh >/dev/null 2>&1 </dev/null &)
-repository=$TMPDIR/repository
+`),
+});
+
+/** The same for a script that ends before the module is there. */
+export const initCode = (script: string): Record<string, string> => ({
+  'module.tf': 'module "fetched" {\n  source = "git::ssh://git@localhost/module"\n}\n',
+  'ssh.sh': `${script}repository=$TMPDIR/repository
 if [ ! -d "$repository" ]; then
   git init -q "$repository"
   cd "$repository"

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { ApiError, Client, until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { ApiError, Client, until } from '#test/e2e/support/waiting.ts';
 import {
   client,
   newName,
@@ -12,7 +12,7 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-} from '../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
 
 /**
  * The attacker may plan in a workspace and not apply: every way to an apply that needs nobody's confirmation, or that

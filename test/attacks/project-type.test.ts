@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { related } from '../../functions/client/client.ts';
-import { newName, newWorkspace, organization, client as owner, platform, type Resource } from '../e2e/support/world.ts';
+import { related } from '#clients/client/client.ts';
+import {
+  newName,
+  newWorkspace,
+  organization,
+  client as owner,
+  platform,
+  type Resource,
+} from '#test/e2e/support/world.ts';
 
 /**
  * A relationship that says another type than it has: whoever may do something here must not get it done elsewhere because

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
-import { operate } from '../e2e/support/operator.ts';
-import { client, newWorkspace, platform, startRun, untilFinal } from '../e2e/support/world.ts';
-import { stateFile } from '../support/state.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { until } from '#test/e2e/support/waiting.ts';
+import { client, newWorkspace, platform, startRun, untilFinal } from '#test/e2e/support/world.ts';
+import { stateFile } from '#test/support/state.ts';
 import { announce, capabilitiesIn, download, jsonUrl, lock, outsiderWith, put, stateUrl } from './uploads.ts';
 
 /** A state that somebody else wrote, or that was written already, is to be replaced behind everybody's back. */
@@ -91,8 +91,8 @@ it('rejects content that differs from the announced checksum', async () => {
 // Only somebody inside of the storage can do this; on AWS, nobody this test could be.
 it.runIf(platform.awsEndpointUrl)('refuses stored content that does not match the recorded checksum', async () => {
   operate(platform);
-  const { putObject } = await import('../../functions/store/bucket.ts');
-  const { objects } = await import('../../functions/store/keys.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);

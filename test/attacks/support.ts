@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { PlatformProcess } from '../e2e/support/platform.ts';
-import { type Account, type Issuer, startIssuer } from '../support/issuer.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { type Account, type Issuer, startIssuer } from '#test/support/issuer.ts';
 
 /** Attackers and their victims: a platform with an issuer that anybody may sign in at, called from outside. */
 

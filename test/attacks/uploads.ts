@@ -1,6 +1,6 @@
-import { Client } from '../../functions/client/client.ts';
-import { client, newName, organization, platform, type Resource } from '../e2e/support/world.ts';
-import type { stateFile } from '../support/state.ts';
+import { Client } from '#clients/client/client.ts';
+import { client, newName, organization, platform, type Resource } from '#test/e2e/support/world.ts';
+import type { stateFile } from '#test/support/state.ts';
 
 /** What attackers with a foot in the door do: tokens that may little, and URLs they were given once. */
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { isSilent, newTask } from '../e2e/support/run-tasks.ts';
+import { isSilent, newTask } from '#test/e2e/support/run-tasks.ts';
 import {
   client,
   newName,
@@ -11,8 +11,8 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-} from '../e2e/support/world.ts';
-import { stateFile } from '../support/state.ts';
+} from '#test/e2e/support/world.ts';
+import { stateFile } from '#test/support/state.ts';
 import { announce, capabilitiesIn, lifeOf, lock, type Outsider, outsiderWith, put } from './uploads.ts';
 
 /** URLs that carry a right: who is shown them, what they are good for, and until when. */

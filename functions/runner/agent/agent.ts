@@ -1,21 +1,26 @@
 import type { ChildProcess } from 'node:child_process';
-import type { AgentWork, RegisteredAgent } from '../protocols/agent.ts';
-import { type RetryBound, retryFor } from '../transport/retry.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RetryBound, retryFor } from '#platform/net/transport/retry.ts';
+import type { AgentWork, RegisteredAgent } from '#run/protocols/agent.ts';
+import { sendKeptStates } from '#runner/program/kept-states.ts';
 import { Client, messageOf, TokenDeadError } from './client.ts';
 import { Connection } from './connection.ts';
-import { ended, type RunnerEnvironment, startRunner } from './work.ts';
+import { ended, keptStatesFolder, type RunnerEnvironment, separationProblems, startRunner } from './work.ts';
 
 export interface Settings extends RunnerEnvironment {
   token: string;
   name: string;
   /** Ends after one job. */
   single: boolean;
+  /** Between two tries to send a state that a runner kept: its run may have to end first. Default: 15 s. */
+  keptPauseMs?: number;
   /** Prints progress for the user. */
   say(text: string): void;
 }
 
 /** Polls at this interval after a plan, because its apply often follows soon. */
 const firstPauseMs = 500;
+const keptPauseMs = 15_000;
 /** How long to retry reporting the end of a runner, which its run waits for. */
 const overMs = 120_000;
 
@@ -26,6 +31,7 @@ export class Agent {
   readonly #connection: Connection;
   readonly #stopping = new AbortController();
   #child: ChildProcess | undefined;
+  #isSending = false;
 
   constructor(settings: Settings) {
     this.#settings = settings;
@@ -54,8 +60,23 @@ export class Agent {
   }
 
   /** @throws {TokenDeadError} when its token was revoked or has expired */
-  run(): Promise<void> {
-    return this.#connection.during(() => this.#poll());
+  async run(): Promise<void> {
+    for (const line of await separationProblems()) this.#settings.say(line);
+    return this.#connection.during(async () => {
+      void this.#sendKeptStates();
+      await this.#poll();
+    });
+  }
+
+  /** States that a runner on this machine could not upload: until the platform has them, one pass at a time. */
+  async #sendKeptStates(): Promise<void> {
+    const { address, say, keptPauseMs: pauseMs = keptPauseMs } = this.#settings;
+    if (this.#isSending) return;
+    this.#isSending = true;
+    const { signal } = this.#stopping;
+    while ((await sendKeptStates(address, keptStatesFolder(), say)) > 0 && !signal.aborted)
+      await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    this.#isSending = false;
   }
 
   async #poll(): Promise<void> {
@@ -97,6 +118,7 @@ export class Agent {
       .over({ agent, job: { runId, phase }, why: outcome }, retryFor(overMs))
       .catch((error) => say(messageOf(error)));
     this.#connection.pinged();
+    void this.#sendKeptStates();
   }
 
   #pingWhile(job: { runId: string; phase: AgentWork['phase'] }): NodeJS.Timeout {

@@ -1,3 +1,6 @@
+import { messageOf, RefusedError, TransportError } from '#platform/net/transport/errors.ts';
+import { send } from '#platform/net/transport/http.ts';
+import { type RetryBound, retrying } from '#platform/net/transport/retry.ts';
 import type {
   JobEnd,
   NextRequest,
@@ -8,11 +11,8 @@ import type {
   RequestAnswer,
   RequestPoll,
   WorkRequest,
-} from '../protocols/agent.ts';
-import { TokenDeadError } from '../runner/errors.ts';
-import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
-import { send } from '../transport/http.ts';
-import { type RetryBound, retrying } from '../transport/retry.ts';
+} from '#run/protocols/agent.ts';
+import { TokenDeadError } from '#runner/program/errors.ts';
 
 /** The control plane has forgotten the agent: it must register again. */
 export class ForgottenError extends Error {
@@ -28,6 +28,25 @@ const errorIn = (text: string): string => {
   } catch {
     return text;
   }
+};
+
+/** How much of a response is repeated in a message. */
+const quoted = 80;
+
+/**
+ * What the control plane answered. A proxy that interferes is passing; an address that answers something else from the
+ * beginning is wrong.
+ * @throws {RefusedError, TransportError} for what is no JSON object
+ */
+const documentIn = <T>(call: string, text: string): T => {
+  try {
+    const document: unknown = JSON.parse(text);
+    if (typeof document === 'object' && document !== null) return document as T;
+  } catch {
+    // Thrown below.
+  }
+  const message = `${call}: the response is not JSON: ${JSON.stringify(text.slice(0, quoted))}`;
+  throw call === 'register' ? new RefusedError(message, 200) : new TransportError(message);
 };
 
 /** The control plane's client for one agent. Calls are retried until they succeed or their deadline passes. */
@@ -75,7 +94,7 @@ export class Client {
         signal: patience.signal,
       });
       const text = answer.body.toString('utf8');
-      if (answer.status >= 200 && answer.status < 300) return JSON.parse(text) as T;
+      if (answer.status >= 200 && answer.status < 300) return documentIn<T>(call, text);
       const message = `${call}: HTTP ${answer.status} ${errorIn(text).slice(0, 500)}`;
       if (answer.status === 401) throw new TokenDeadError(message);
       if (answer.status === 410) throw new ForgottenError(message);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RegisteredAgent } from '../protocols/agent.ts';
-import { type RetryBound, retryFor } from '../transport/retry.ts';
+import { type RetryBound, retryFor } from '#platform/net/transport/retry.ts';
+import type { RegisteredAgent } from '#run/protocols/agent.ts';
 import { type Client, ForgottenError, messageOf, TransportError } from './client.ts';
 
 export interface ConnectionSettings {

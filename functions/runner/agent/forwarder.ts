@@ -1,19 +1,22 @@
-import { type AgentKeys, newAgentKeys, openSealed, sealAnswer } from '../forwarding/box.ts';
+import { type AgentKeys, newAgentKeys, openSealed, sealAnswer } from '#platform/net/forwarding/box.ts';
 import {
   type ForwardedAnswer,
   type ForwardedFailure,
   type ForwardedRequest,
   packAnswer,
-} from '../forwarding/messages.ts';
-import type { RegisteredAgent, TakenRequest } from '../protocols/agent.ts';
-import { type RetryBound, retryFor } from '../transport/retry.ts';
-import { type Client, messageOf } from './client.ts';
+} from '#platform/net/forwarding/messages.ts';
+import { isLoopback } from '#platform/net/transport/plain-http.ts';
+import { type RetryBound, retryFor } from '#platform/net/transport/retry.ts';
+import type { RegisteredAgent, TakenRequest } from '#run/protocols/agent.ts';
+import { type Client, messageOf, RefusedError } from './client.ts';
 import { Connection } from './connection.ts';
 import { performRequest } from './perform.ts';
 
 export interface ForwarderSettings {
   client: Pick<Client, 'register' | 'request' | 'answer' | 'ping'>;
   name: string;
+  /** Base URL of the platform. */
+  address: string;
   /** The only origins that requests are sent to: `https://git.example.com`. */
   origins: string[];
   /** Prints progress for the user. */
@@ -27,6 +30,20 @@ const answerMs = 15_000;
 /** Parallel requests. */
 const maxBusy = 8;
 
+const amazonS3 = /^[a-z0-9.-]+\.s3\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/;
+
+/**
+ * Where uploads may go. A platform that names another machine would have the agent send private code there.
+ * @throws {RefusedError}
+ */
+const storageOf = (address: string, storage: string): string => {
+  const [home, url] = [new URL(address), URL.canParse(storage) ? new URL(storage) : undefined];
+  const isOnS3 = url?.protocol === 'https:' && amazonS3.test(url.hostname);
+  const isAtHome = url && (url.hostname === home.hostname || (isLoopback(url) && isLoopback(home)));
+  if (url && (isOnS3 || isAtHome)) return url.origin;
+  throw new RefusedError(`its storage, ${storage}, is neither on Amazon S3 nor on its own host`, 200);
+};
+
 /** Forwards the platform's requests to addresses that only this machine can reach. Runs no Terraform. */
 export class Forwarder {
   readonly #settings: ForwarderSettings;
@@ -34,6 +51,8 @@ export class Forwarder {
   readonly #keys: AgentKeys = newAgentKeys();
   readonly #stopping = new AbortController();
   readonly #busy = new Set<Promise<void>>();
+  /** Stays the same for as long as the agent runs. */
+  #storage: string | undefined;
 
   constructor(settings: ForwarderSettings) {
     this.#settings = settings;
@@ -84,9 +103,12 @@ export class Forwarder {
   }
 
   async #register(instance: string, bound: RetryBound): Promise<RegisteredAgent> {
-    const { client, name, origins, say } = this.#settings;
+    const { address, client, name, origins, say } = this.#settings;
     const self = await client.register({ instance, name, publicKey: this.#keys.publicKey }, bound);
-    say(`Agent ${name} of pool ${self.pool} (${self.organization}) forwards requests to ${origins.join(', ')}.`);
+    this.#storage ??= storageOf(address, self.storage);
+    say(
+      `Agent ${name} of pool ${self.pool} (${self.organization}) forwards requests to ${origins.join(', ')}, and uploads to ${this.#storage}.`,
+    );
     return self;
   }
 
@@ -108,7 +130,7 @@ export class Forwarder {
   /** Prints the address only: queries and bodies may be confidential. */
   async #perform(request: ForwardedRequest): Promise<ForwardedAnswer | ForwardedFailure> {
     const began = Date.now();
-    const answer = await performRequest(request, this.#settings.origins);
+    const answer = await performRequest(request, { origins: this.#settings.origins, storage: this.#storage });
     const outcome = 'failure' in answer ? answer.message : String(answer.status);
     const where = URL.canParse(request.url) ? new URL(request.url) : undefined;
     this.#settings.say(`${request.method} ${where?.origin}${where?.pathname}: ${outcome}, ${Date.now() - began} ms`);

@@ -12,11 +12,11 @@ import {
   type ForwardedRequest,
   maxPacked,
   packAnswer,
-} from '../forwarding/messages.ts';
-import { OutboundError } from '../outbound/errors.ts';
-import { headersAfter } from '../outbound/send.ts';
-import { messageOf } from '../transport/errors.ts';
-import { open, send } from '../transport/http.ts';
+} from '#platform/net/forwarding/messages.ts';
+import { OutboundError } from '#platform/net/outbound/errors.ts';
+import { headersAfter } from '#platform/net/outbound/send.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import { open, send } from '#platform/net/transport/http.ts';
 
 /** Sends a request of the platform from the agent's machine, to origins that its operator allows. */
 
@@ -108,11 +108,24 @@ const read = async (answer: http.IncomingMessage, maxBytes: number): Promise<Buf
 const headersOf = ({ headers }: http.IncomingMessage): Record<string, string> =>
   Object.fromEntries(answerHeaders.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : [])));
 
+/** What the agent's operator, and its registration, limit requests to. */
+export interface Bounds {
+  origins: string[];
+  /** Origin that bodies are uploaded to. */
+  storage: string | undefined;
+}
+
+const isOfStorage = (url: string, storage: string | undefined): boolean =>
+  URL.canParse(url) && storage !== undefined && new URL(url).origin === storage;
+
 const answerTo = async (
   request: ForwardedRequest,
-  origins: string[],
+  { origins, storage }: Bounds,
   signal: AbortSignal,
 ): Promise<ForwardedAnswer> => {
+  if (request.uploadUrl !== undefined && !isOfStorage(request.uploadUrl, storage)) {
+    throw forbidden(`the agent uploads to the platform's storage, ${storage}, only`);
+  }
   const answer = await exchange(request, origins, signal);
   const facts = { status: answer.statusCode ?? 0, headers: headersOf(answer) };
   if (request.uploadUrl === undefined) return { ...facts, body: await read(answer, request.maxBytes) };
@@ -121,14 +134,14 @@ const answerTo = async (
   return { ...facts, body: Buffer.alloc(0) };
 };
 
-/** Never throws: errors become responses. @param origins allowed by the agent's operator */
+/** Never throws: errors become responses. */
 export const performRequest = async (
   request: ForwardedRequest,
-  origins: string[],
+  bounds: Bounds,
 ): Promise<ForwardedAnswer | ForwardedFailure> => {
   const signal = AbortSignal.timeout(request.totalMs);
   try {
-    const answer = await answerTo(request, origins, signal);
+    const answer = await answerTo(request, bounds, signal);
     if (packAnswer(answer).length <= maxPacked) return answer;
     return { failure: 'forbidden', message: 'it answered more than an agent can forward' };
   } catch (error) {

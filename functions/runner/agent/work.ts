@@ -3,14 +3,20 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentWork } from '../protocols/agent.ts';
+import type { AgentWork } from '#run/protocols/agent.ts';
+
+import { separationIn } from '#runner/program/settings.ts';
+import { notKeptApart } from '#runner/program/terraform/separation.ts';
 
 /** Starts the runner as a child process with a claim; it then calls the control plane itself. */
 
-const runner = fileURLToPath(new URL('../runner/main.ts', import.meta.url));
+const runner = fileURLToPath(new URL('../program/main.ts', import.meta.url));
 
 /** Variables with tokens, which are hidden from the runner. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
+
+/** What runs on this machine are not kept apart from; for the agent's operator. @throws {Error} for a wrong setting */
+export const separationProblems = (): Promise<string[]> => notKeptApart(separationIn());
 
 export interface RunnerEnvironment {
   /** Base URL of the control plane. */
@@ -20,6 +26,11 @@ export interface RunnerEnvironment {
   /** Variables of the agent's own environment that Terraform may see. */
   passOn: string[];
 }
+
+const cache = (): string => process.env.STEPFORM_CACHE || join(homedir(), '.cache', 'stepform');
+
+/** Where its runners keep states that they cannot upload; agents on one machine share it. */
+export const keptStatesFolder = (): string => process.env.STEPFORM_UNSAVED_STATES || join(cache(), 'unsaved-states');
 
 const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
   const environment = Object.entries(process.env).filter(([name]) => !secret.test(name));
@@ -31,7 +42,7 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Runner
     STEPFORM_HOSTS: [...new Set(hosts)].join(','),
     STEPFORM_PASS_ON: passOn.join(','),
     STEPFORM_CLAIM: claim,
-    STEPFORM_PROVIDER_CACHE: join(process.env.STEPFORM_CACHE || join(homedir(), '.cache', 'stepform'), 'providers'),
+    STEPFORM_PROVIDER_CACHE: join(cache(), 'providers'),
   };
 };
 

@@ -1,10 +1,10 @@
-import { environment } from '../environment.ts';
-import type { Artifact, DeferredUpload, PhaseName } from '../protocols/runner.ts';
-import type { Run } from '../run/run.ts';
-import { jsonUploadName, stateUploadName } from '../states/records.ts';
-import type { StateVersion } from '../states/state-version.ts';
-import { presignContent, presignGet, presignLeftState, presignOnce, presignUpload } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
+import { environment } from '#platform/environment.ts';
+import { presignContent, presignGet, presignLeftState, presignOnce, presignUpload } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { jsonUploadName, stateUploadName } from '#resources/states/records.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
+import type { Artifact, DeferredUpload, PhaseName } from '#run/protocols/runner.ts';
+import type { Run } from '#run/run.ts';
 
 /**
  * Every presigned URL that a runner gets. It needs no token, so whoever has been disowned still has it: a URL must be worth

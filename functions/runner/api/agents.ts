@@ -1,28 +1,29 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
-import { getAgentPool } from '../agent-pools/records.ts';
-import { isPublicKey } from '../forwarding/box.ts';
-import { maxPacked } from '../forwarding/messages.ts';
-import { keepAnswer, keepForwarder, removeForwarder, takeRequest } from '../forwarding/records.ts';
-import { permitsAgent } from '../ip-allowlists/enforcement.ts';
-import { takeJob } from '../orchestration/agent-jobs.ts';
-import { endPhase } from '../orchestration/lost-runners.ts';
+import { takeJob } from '#lifecycle/runners/agent-jobs.ts';
+import { endPhase } from '#lifecycle/runners/lost-runners.ts';
+import { isPublicKey } from '#platform/net/forwarding/box.ts';
+import { maxPacked } from '#platform/net/forwarding/messages.ts';
+import { keepAnswer, keepForwarder, removeForwarder, takeRequest } from '#platform/net/forwarding/records.ts';
+import { bucketOrigin } from '#platform/store/bucket.ts';
+import { type Agent, isOfPool, pingAgent, registerAgent } from '#resources/agents/agents.ts';
+import { getAgentPool } from '#resources/agents/pools/records.ts';
+import { permitsAgent } from '#resources/ip-allowlists/enforcement.ts';
+import { getRun } from '#resources/runs/records.ts';
 import {
   type AgentPurpose,
   claimPurpose,
   findAgentToken,
   recordTokenUse,
   type Token,
-} from '../people/accounts/tokens.ts';
-import type { AgentWork, NextRequest, NextWork, RegisteredAgent } from '../protocols/agent.ts';
-import { pingSeconds, silentMs } from '../run/agents.ts';
-import { isFinal } from '../run/status.ts';
-import { ProtocolError } from '../runner-api/caller.ts';
-import { parse, respond } from '../runner-api/protocol.ts';
-import { getRun } from '../runs/records.ts';
-import { type Agent, isOfPool, pingAgent, registerAgent } from './agents.ts';
+} from '#resources/users/tokens.ts';
+import { pingSeconds, silentMs } from '#run/agents.ts';
+import type { AgentWork, NextRequest, NextWork, RegisteredAgent } from '#run/protocols/agent.ts';
+import { isFinal } from '#run/status.ts';
+import { ProtocolError } from './caller.ts';
+import { parse, respond } from './protocol.ts';
 
-/** The agent protocol (protocols/agent.ts says what each call means). A token is good for its pool, and nothing else. */
+/** The agent protocol (run/protocols/agent.ts says what each call means). A token is good for its pool, and nothing else. */
 
 type Event = APIGatewayProxyEventV2;
 
@@ -78,7 +79,7 @@ const register = async (token: Token, event: Event): Promise<RegisteredAgent> =>
   if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted: use a token of another pool');
   const agent = await registerAgent(pool, { instance, name: called, address: addressOf(event) });
   if (key) await keepForwarder(pool.id, { id: agent.id, name: called, publicKey: key }, silentMs);
-  return { agent: agent.id, pool: pool.name, organization: pool.organization, pingSeconds };
+  return { agent: agent.id, pool: pool.name, organization: pool.organization, pingSeconds, storage: bucketOrigin() };
 };
 
 const next = async (token: Token, event: Event): Promise<NextWork> => {

@@ -1,11 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
-import { heartbeat } from '../orchestration/execution.ts';
-import type { Heartbeat } from '../protocols/runner.ts';
-import { endingSignal } from '../run/agents.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun, getRunEventually } from '../runs/records.ts';
-import { hashSecret } from '../store/id.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { heartbeat } from '#resources/runs/execution.ts';
+import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
+import { endingSignal } from '#run/agents.ts';
+import type { OpenChange } from '#run/apply-progress.ts';
+import { isStopped } from '#run/lifecycle.ts';
+import type { Heartbeat } from '#run/protocols/runner.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /** An answer other than 200 to a runner. */
 export class ProtocolError extends Error {
@@ -61,8 +63,9 @@ export const authenticate = async (authorization: string | undefined, { eventual
 const waitsFor: Record<PhaseName, string> = { plan: 'Planning', apply: 'Applying' };
 
 /**
- * What a runner is to do. `wake` also tells the execution that the runner lives; one that has stopped waiting (its time
- * limit has passed, or it was stopped) has the runner stop Terraform.
+ * The signal for a runner. With `wake` its heartbeat is passed on to the execution for as long as the phase runs, also
+ * after a cancel or discard: only the phase's time limit bounds how long Terraform takes to stop. An execution that has
+ * stopped waiting (its time limit has passed, or it was stopped) has the runner stop Terraform.
  */
 export const recordHeartbeat = async (
   { run, phase }: Pick<Caller, 'run' | 'phase'>,
@@ -71,11 +74,12 @@ export const recordHeartbeat = async (
   if (run.cancel?.forced || isFinal(run.status)) return { signal: 'kill' };
   const { stop } = run[phase];
   if (stop) return { signal: endingSignal(stop, new Date().toISOString()) };
-  if (run.cancel) {
-    // A test run has something to destroy, which may take as long as it takes: it may be force-canceled.
-    if (wake && run.test && run.wait?.state === waitsFor[phase]) await heartbeat(run);
-    return { signal: 'interrupt' };
-  }
-  if (wake && run.wait?.state === waitsFor[phase] && !(await heartbeat(run))) return { signal: 'interrupt' };
-  return { signal: 'continue' };
+  const isAwaited = !wake || run.wait?.state !== waitsFor[phase] || (await heartbeat(run));
+  return { signal: isAwaited && !isStopped(run) ? 'continue' : 'interrupt' };
+};
+
+/** What Terraform finishes before it stops, for people. 1 write while the run is being canceled, none else. */
+export const recordOpenChanges = async ({ id, cancel }: Run, open: OpenChange[] | undefined): Promise<void> => {
+  if (!cancel || !open) return;
+  await updateRun(id, { set: { 'cancel.open': open }, condition: 'attribute_exists(cancel)' });
 };

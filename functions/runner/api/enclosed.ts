@@ -1,8 +1,8 @@
-import { maxEnclosedBytes, type ReportRequest } from '../protocols/runner.ts';
-import type { Artifact } from '../run/run.ts';
-import { putOnce } from '../store/bucket.ts';
-import { sha256Of } from '../store/integrity.ts';
-import { objects } from '../store/keys.ts';
+import { putOnce } from '#platform/store/bucket.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { objects } from '#platform/store/keys.ts';
+import { maxEnclosedBytes, type ReportRequest } from '#run/protocols/runner.ts';
+import type { Artifact } from '#run/run.ts';
 import { type Caller, ProtocolError } from './caller.ts';
 
 /**

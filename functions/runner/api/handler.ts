@@ -1,10 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
-import { keepRunEvent } from '../audit/records.ts';
-import { environment } from '../environment.ts';
-import { deliver } from '../orchestration/execution.ts';
-import { type HandedOver, handOver } from '../orchestration/hand-over.ts';
 import {
   type Claimed,
   claimHeldApply,
@@ -13,43 +9,48 @@ import {
   NotStartedError,
   reportPhase,
   TokenRevokedError,
-} from '../orchestration/phases.ts';
-import { answerWarmRunner } from '../orchestration/warm-offers.ts';
+} from '#lifecycle/phases/phases.ts';
+import { type HandedOver, handOver } from '#lifecycle/runners/hand-over.ts';
+import { answerWarmRunner } from '#lifecycle/runners/warm-offers.ts';
+import { environment } from '#platform/environment.ts';
+import { keepRunEvent } from '#resources/audit/records.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { appendLog, maxPieceBytes } from '#resources/runs/logs.ts';
+import { getRunEventually } from '#resources/runs/records.ts';
+import { completeStateVersion, StateNotKeptError } from '#resources/states/finalize.ts';
+import { getStateVersionOfRun } from '#resources/states/records.ts';
+import { isAboutToApply } from '#run/lifecycle.ts';
 import {
-  type ErroredStateAnswer,
   type Heartbeat,
   type Job,
-  maxInlineStateBytes,
   maxProviders,
   type NextAnswer,
   type ProvidersAnswer,
   type ReadyAnswer,
   type ReportAnswer,
-  type StateVersionAnswer,
   type UploadsAnswer,
-} from '../protocols/runner.ts';
-import { isAboutToApply } from '../run/lifecycle.ts';
-import { artifacts, type Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { appendLog, maxPieceBytes } from '../runs/logs.ts';
-import { getRunEventually } from '../runs/records.ts';
-import { shareProviders } from '../shared-providers/answer.ts';
-import { completeStateVersion, StateNotKeptError, storeState } from '../states/finalize.ts';
-import { createStateVersion, getStateVersionOfRun } from '../states/records.ts';
-import { keepChanges, noteSnapshots } from '../states/snapshots.ts';
-import { sha256Of } from '../store/integrity.ts';
-import { getWorkspace } from '../workspaces/records.ts';
-import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl, stateUploadUrl } from './addresses.ts';
-import { authenticate, type Caller, ProtocolError, readsEventually, recordHeartbeat } from './caller.ts';
+} from '#run/protocols/runner.ts';
+import { artifacts, type Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { shareProviders } from '#runner/shared-providers/answer.ts';
+import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl } from './addresses.ts';
+import {
+  authenticate,
+  type Caller,
+  ProtocolError,
+  readsEventually,
+  recordHeartbeat,
+  recordOpenChanges,
+} from './caller.ts';
 import { storeEnclosed } from './enclosed.ts';
 import { buildJob } from './job.ts';
+import { keptState, takeKeptState } from './kept-states.ts';
 import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
-import { report as reportBody, sha256, stateIdentity } from './report.ts';
+import { heartbeat as heartbeatBody, report as reportBody } from './report.ts';
+import { erroredState, stateChanges, stateVersion } from './states.ts';
 
-/** The runner protocol (protocols/runner.ts says what each call means). */
-
-const inlineState = v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4));
+/** The runner protocol (run/protocols/runner.ts says what each call means). */
 
 const bodies = {
   ready: v.object({
@@ -67,18 +68,7 @@ const bodies = {
       v.maxLength(maxProviders),
     ),
   }),
-  stateVersion: v.object({
-    ...stateIdentity.entries,
-    sha256: v.optional(sha256),
-    size: v.pipe(v.number(), v.integer(), v.minValue(1)),
-    intermediate: v.boolean(),
-    content: v.optional(inlineState),
-  }),
-  stateChanges: v.object({
-    before: stateIdentity.entries.md5,
-    first: v.boolean(),
-    changes: inlineState,
-  }),
+  heartbeat: heartbeatBody,
   report: reportBody,
 };
 
@@ -127,52 +117,6 @@ const providers = async ({ run }: Caller, event: Event): Promise<ProvidersAnswer
   providers: await shareProviders(parse(bodies.providers, event), run.organization, downloadSeconds),
 });
 
-const stateVersion = async ({ run, phase }: Caller, event: Event): Promise<StateVersionAnswer> => {
-  const { content: base64, ...values } = parse(bodies.stateVersion, event);
-  const content = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
-  const workspace = await getWorkspace(run.workspaceId);
-  if (!workspace) throw new ProtocolError(410, 'the workspace was deleted');
-  const counts = await isCounted(run, values);
-  const created = await createStateVersion({
-    workspace,
-    counts: counts && content ? 'when current' : counts,
-    runId: run.id,
-    userId: run.createdBy,
-    force: false,
-    ...values,
-    ...(content ? { sha256: sha256Of(content) } : {}),
-  });
-  if ('conflict' in created) throw new ProtocolError(409, created.conflict);
-  const { stateVersion, stored } = created;
-  const { id } = stateVersion;
-  if (stored) return { id, uploadUrl: null };
-  if (content === undefined) return { id, uploadUrl: await stateUploadUrl(stateVersion) };
-  await storeState(stateVersion, content);
-  return { id, uploadUrl: null, complete: true };
-};
-
-/** Of one run's state versions all but the last are deleted when it has ended, so that they count as one. */
-const isCounted = async ({ id, apply }: Run, { serial, intermediate }: { serial: number; intermediate: boolean }) => {
-  if (apply.snapshotsFrom !== undefined) return false;
-  return !intermediate || (await noteSnapshots(id, serial));
-};
-
-const stateChanges = async ({ run, phase }: Caller, event: Event): Promise<object> => {
-  const { before, first, changes } = parse(bodies.stateChanges, event);
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
-  // Later ones follow what was taken in answer to the call before.
-  const currentMd5 = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
-  if (currentMd5 !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
-  await keepChanges(run, before, Buffer.from(changes, 'base64'));
-  return {};
-};
-
-const erroredState = async ({ run, phase }: Caller): Promise<ErroredStateAnswer> => {
-  if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
-  return { uploadUrl: await leftStateUrl(run) };
-};
-
 const report = async ({ run, phase, token }: Caller, event: Event): Promise<ReportAnswer> => {
   const { enclosed, ...report } = parse(bodies.report, event);
   const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
@@ -198,6 +142,7 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
 
 /** Also a younger address for the state that could not be stored, where the runner asks for it. */
 const heartbeat = async (caller: Caller, event: Event): Promise<Heartbeat> => {
+  if (event.body) await recordOpenChanges(caller.run, parse(bodies.heartbeat, event).open);
   const { signal } = await recordHeartbeat(caller, { wake: true });
   const renews = caller.phase === 'apply' && event.queryStringParameters?.renew === 'errored-state';
   return renews ? { signal, erroredStateUrl: await leftStateUrl(caller.run) } : { signal };
@@ -254,6 +199,7 @@ const route = async (event: Event): Promise<unknown> => {
   if (event.requestContext.http.method !== 'POST') throw new ProtocolError(405, 'method not allowed: use POST');
   if (call === 'ready') return ready(event);
   if (call === 'claim') return claim(event);
+  if (call === 'kept-state') return takeKeptState(parse(keptState, event));
   const caller = await authenticate(event.headers.authorization, { eventually: readsEventually(call) });
   checkPhase(caller, call);
   const completed = /^state-versions\/([^/]+)\/complete$/.exec(call)?.[1];

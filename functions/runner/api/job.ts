@@ -1,17 +1,17 @@
-import { type Archive, archiveOf, getConfigurationVersion } from '../configurations/records.ts';
-import { environment } from '../environment.ts';
-import { recordPlanBasis } from '../orchestration/saved-plans.ts';
-import { type Job, maxEnclosedBytes } from '../protocols/runner.ts';
-import { frozenProviderSets } from '../provider-sets/effective.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { openInputs } from '../runs/inputs.ts';
-import { stateTokenOf } from '../runs/state-tokens.ts';
-import { openSshKey } from '../ssh-keys/records.ts';
-import { stateChecksum } from '../states/integrity.ts';
-import { objects } from '../store/keys.ts';
-import { keptStateContext, newDataKey } from '../store/secrets.ts';
-import { identify } from '../workload-identity/identify.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { environment } from '#platform/environment.ts';
+import { objects } from '#platform/store/keys.ts';
+import { keptStateContext, newDataKey } from '#platform/store/secrets.ts';
+import { type Archive, archiveOf, getConfigurationVersion } from '#resources/configurations/records.ts';
+import { frozenProviderSets } from '#resources/provider-sets/effective.ts';
+import { openInputs } from '#resources/runs/inputs.ts';
+import { recordPlanBasis } from '#resources/runs/saved-plans.ts';
+import { stateTokenOf } from '#resources/runs/state-tokens.ts';
+import { openSshKey } from '#resources/ssh-keys/records.ts';
+import { stateChecksum } from '#resources/states/integrity.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { type Job, maxEnclosedBytes } from '#run/protocols/runner.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { identify } from '#runner/identity/identify.ts';
 import { artifactUrls, downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
 
@@ -23,7 +23,7 @@ const limits: Job['limits'] = {
   logBytes: 50 * mebibyte,
 };
 
-/** How long heartbeats may be missing before the execution gives up on its runner (infra/lifecycle.ts). */
+/** How long heartbeats may be missing before the execution gives up on its runner (infra/stack/lifecycle.ts). */
 const silentSeconds = 60;
 
 const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
@@ -153,7 +153,7 @@ const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<s
 
 /**
  * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
- * JSON lines has no diff (orchestration/create-run.ts says for whom that is). The remote backend, and old command lines,
+ * JSON lines has no diff (lifecycle/creation/create-run.ts says for whom that is). The remote backend, and old command lines,
  * print a log as it is.
  */
 const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>

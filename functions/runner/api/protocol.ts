@@ -1,12 +1,12 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import * as v from 'valibot';
-import { securityHeaders } from '../api/answer.ts';
-import { logError } from '../store/log.ts';
+import { securityHeaders } from '#api/answer.ts';
+import { logError } from '#platform/store/log.ts';
 import { ProtocolError } from './caller.ts';
 
 /** How the protocols of runners and agents are read and answered. */
 
-type Event = Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>;
+export type Event = Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>;
 
 export const bytesOf = (event: Event): Buffer =>
   Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { maxEnclosedBytes } from '../protocols/runner.ts';
-import { maxLeft, testVerdicts } from '../run/module-test-record.ts';
-import { type Artifact, artifacts } from '../run/run.ts';
+import { maxNamed } from '#run/apply-progress.ts';
+import { maxLeft, testVerdicts } from '#run/module-test-record.ts';
+import { maxEnclosedBytes, maxOpenChanges } from '#run/protocols/runner.ts';
+import { type Artifact, artifacts } from '#run/run.ts';
 
-/** What a runner may report (protocols/runner.ts: PhaseReport). */
+/** What a runner may report (run/protocols/runner.ts: PhaseReport). */
 
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const number = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -17,6 +18,17 @@ export const stateIdentity = v.object({
   lineage: v.pipe(v.string(), v.maxLength(200)),
   md5: v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/)),
 });
+/** HeartbeatRequest */
+export const heartbeat = v.object({
+  open: v.optional(
+    v.pipe(
+      v.array(
+        v.object({ address: v.pipe(v.string(), v.maxLength(1000)), since: v.pipe(v.string(), v.isoTimestamp()) }),
+      ),
+      v.maxLength(maxOpenChanges),
+    ),
+  ),
+});
 export const report = v.object({
   outcome: v.picklist(['finished', 'errored', 'canceled']),
   message: v.optional(v.pipe(v.string(), v.transform(readable))),
@@ -26,6 +38,7 @@ export const report = v.object({
   resourceDestructions: count,
   resourceImports: count,
   generatedConfiguration: v.optional(v.boolean()),
+  uncompared: v.optional(v.pipe(v.string(), v.transform(readable))),
   terraformVersion: v.optional(v.pipe(v.string(), v.maxLength(60))),
   artifacts: v.optional(v.array(v.picklist(artifacts))),
   checksums: v.optional(
@@ -35,6 +48,7 @@ export const report = v.object({
   stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
   stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
   unsavedState: v.optional(stateIdentity),
+  unrecorded: v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(1000))), v.maxLength(maxNamed))),
   resourcesAfter: count,
   enclosed: v.optional(
     v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, enclosed])) as Enclosed)),

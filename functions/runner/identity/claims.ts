@@ -1,4 +1,4 @@
-import type { PhaseName } from '../run/run.ts';
+import type { PhaseName } from '#run/run.ts';
 
 /** HCP Terraform: workload identity, token specification. */
 

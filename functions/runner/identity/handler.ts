@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { environment } from '../environment.ts';
-import { logError } from '../store/log.ts';
+import { environment } from '#platform/environment.ts';
+import { logError } from '#platform/store/log.ts';
 import { claimNames } from './claims.ts';
 import { keySet } from './keys.ts';
 
@@ -9,7 +9,7 @@ import { keySet } from './keys.ts';
  * everybody. The issuer is the platform's one public URL, whatever host name the question came by: a token says so too.
  */
 
-/** A new key is published this long before it signs (infra/settings.ts). */
+/** A new key is published this long before it signs (infra/settings/settings.ts). */
 const maxAgeSeconds = 900;
 
 const discovery = () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { environment } from '../environment.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { getProject } from '../projects/records.ts';
-import type { Job, JobVariable } from '../protocols/runner.ts';
-import { phaseSeconds } from '../run/limits.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { environment } from '#platform/environment.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { getProject } from '#resources/projects/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { phaseSeconds } from '#run/limits.ts';
+import type { Job, JobVariable } from '#run/protocols/runner.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 import { claimsOf } from './claims.ts';
 import { type RequestedCredentials, readRequestedCredentials } from './requested-credentials.ts';
 import { MisconfiguredError } from './settings.ts';

@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { environment } from '../environment.ts';
-import { callKms } from '../store/aws.ts';
+import { environment } from '#platform/environment.ts';
+import { callKms } from '#platform/store/aws.ts';
 import { keyIdOf } from './key-id.ts';
 
 /** For as long as the function's instance lives: a key never changes. A failure is not kept. */

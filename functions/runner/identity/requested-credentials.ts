@@ -1,6 +1,6 @@
-import type { BackedCredential, Credential } from '../protocols/credential.ts';
-import type { JobVariable } from '../protocols/runner.ts';
-import type { PhaseName } from '../run/run.ts';
+import type { BackedCredential, Credential } from '#run/protocols/credential.ts';
+import type { JobVariable } from '#run/protocols/runner.ts';
+import type { PhaseName } from '#run/run.ts';
 import { readAws } from './providers/aws.ts';
 import { readAzure } from './providers/azure.ts';
 import { readGcp } from './providers/gcp.ts';

@@ -1,4 +1,4 @@
-import type { PhaseName } from '../run/run.ts';
+import type { PhaseName } from '#run/run.ts';
 
 /** The variables ask for something that cannot be; for the people who set them. */
 export class MisconfiguredError extends Error {

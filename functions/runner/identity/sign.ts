@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { environment } from '../environment.ts';
-import { callKms } from '../store/aws.ts';
+import { environment } from '#platform/environment.ts';
+import { callKms } from '#platform/store/aws.ts';
 import type { Claims } from './claims.ts';
 import { keyIdOf } from './key-id.ts';
 

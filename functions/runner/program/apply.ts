@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { PhaseError, TerraformError } from './errors.ts';
-import { keptStatePath } from './kept-state.ts';
+import { keptStatePath } from './kept-states.ts';
+import type { Counts } from './output.ts';
 import { fromDirectory, type Phase } from './phase.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { Prepared } from './prepared.ts';
 import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
+import { maxState } from './workspace/limits.ts';
 import { type Handover, record, restore } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
@@ -38,8 +40,8 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     record(phase, prepared);
   }
   const { runId, keptStateKey: key } = job;
-  const refuge = { address: phase.refuge, runId, key, file: keptStatePath(settings.cacheDirectory, runId) };
-  const state = new StateKeeper(files.state, client, control, refuge);
+  const refuge = { address: phase.refuge, runId, key, file: keptStatePath(settings.keptStates, runId) };
+  const state = new StateKeeper(files.state, client, control, refuge, phase.user.owner);
   await state.watch();
   let code: number | null;
   try {
@@ -57,17 +59,40 @@ const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> 
   throw new PhaseError('The plan file was changed after the plan. Start a new run.');
 };
 
+/** Terraform's own exit codes; a crash has others. */
+const ends = [0, 1];
+
 /** Stores the state, however Terraform ended. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
   phase.artifacts.expect(['log']);
-  const { stateVersionId, problem, unsaved } = await phase.timings.measure('state', () => state.finish());
-  Object.assign(phase.facts, phase.output.applied, { stateVersionId, unsavedState: unsaved });
-  phase.stateProblem = problem;
-  if (problem) phase.log.error(problem);
+  const { exitCode, output, facts } = phase;
+  const wasEnded = exitCode !== undefined && (exitCode === null || !ends.includes(exitCode) || output.lostChange);
+  const { stateVersionId, problem, unsaved, torn } = await phase.timings.measure('state', () =>
+    state.finish({ wasEnded, dumped: exitCode === 0 ? undefined : output.dumpedState }),
+  );
+  const { applied } = output;
+  const isMissing = !stateVersionId && !unsaved && changesState(applied);
+  Object.assign(facts, applied, {
+    stateVersionId,
+    unsavedState: unsaved,
+    ...(wasEnded || torn || isMissing
+      ? { unrecorded: output.progress.changes.open.map((one) => phase.masked(one)) }
+      : {}),
+  });
+  phase.stateProblem = problem ?? (isMissing ? missing : undefined);
+  if (phase.stateProblem) phase.log.error(phase.stateProblem);
   if (!stateVersionId) return;
   const { state: file, stateJson, kept } = phase.files;
   phase.afterwards.add('state-json', async () => {
-    if (!takeFile(file, kept.state, phase.user.owner)) throw new Error(`${file} not found`);
+    if (!takeFile(file, kept.state, { of: phase.user.owner, maxBytes: maxState })) throw new Error(`${file} not found`);
     return phase.terraformAfterwards(prepared, ['show', '-json', '-no-color', kept.state], stateJson);
   });
 };
+
+const missing =
+  'Terraform says that it created or destroyed resources, but it has written no state. Its state was written elsewhere, or ' +
+  'could not be written.';
+
+/** A change in place can leave a state as it was; a resource more or less cannot. */
+const changesState = ({ resourceAdditions, resourceDestructions, resourceImports }: Counts): boolean =>
+  resourceAdditions + resourceDestructions + resourceImports > 0;

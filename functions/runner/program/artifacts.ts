@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Artifact, Job } from '../protocols/runner.ts';
-import { isExpired, messageOf } from '../transport/errors.ts';
-import type { FileBody } from '../transport/http.ts';
+import { isExpired, messageOf } from '#platform/net/transport/errors.ts';
+import type { FileBody } from '#platform/net/transport/http.ts';
+import type { Artifact, Job } from '#run/protocols/runner.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
 import { PhaseError, TokenDeadError } from './errors.ts';

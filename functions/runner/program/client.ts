@@ -1,7 +1,11 @@
+import { messageOf, RefusedError, TransportError } from '#platform/net/transport/errors.ts';
+import { type Answer, send } from '#platform/net/transport/http.ts';
+import { type RetryBound, retryFor, retrying } from '#platform/net/transport/retry.ts';
 import type {
   ClaimRequest,
   ErroredStateAnswer,
   Heartbeat,
+  HeartbeatRequest,
   Job,
   NextAnswer,
   ProvidersAnswer,
@@ -15,10 +19,7 @@ import type {
   StateVersionRequest,
   UploadsAnswer,
   UploadsRequest,
-} from '../protocols/runner.ts';
-import { messageOf, RefusedError, TransportError } from '../transport/errors.ts';
-import { type Answer, send } from '../transport/http.ts';
-import { type RetryBound, retryFor, retrying } from '../transport/retry.ts';
+} from '#run/protocols/runner.ts';
 import { TokenDeadError } from './errors.ts';
 
 /** How long a call without its own deadline is retried. */
@@ -38,9 +39,18 @@ const errorIn = (text: string): string => {
   return (words ? (JSON.parse(words) as string) : text).slice(0, 500);
 };
 
+/** @throws {TransportError} for what a proxy answers in the control plane's place */
+const documentIn = <T>(path: string, body: Buffer): T => {
+  try {
+    return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
+  } catch {
+    throw new TransportError(`${path}: the response is not JSON`);
+  }
+};
+
 /** Reads a response; protocol.ts documents the statuses. */
 const outcome = <T>(path: string, { status, body }: Answer): T => {
-  if (status >= 200 && status < 300) return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
+  if (status >= 200 && status < 300) return documentIn<T>(path, body);
   const message = `${path}: HTTP ${status} ${errorIn(body.toString('utf8'))}`;
   if (deadStatuses.includes(status)) throw new TokenDeadError(message);
   if (status >= 500 || passingStatuses.includes(status)) throw new TransportError(message);
@@ -104,8 +114,9 @@ export class Client {
   }
 
   /** `renew` requests a new URL for the errored state. */
-  heartbeat(patience: RetryBound, renew: boolean): Promise<Heartbeat> {
-    return this.#post(renew ? 'heartbeat?renew=errored-state' : 'heartbeat', undefined, undefined, patience);
+  heartbeat(patience: RetryBound, renew: boolean, body?: HeartbeatRequest): Promise<Heartbeat> {
+    const path = renew ? 'heartbeat?renew=errored-state' : 'heartbeat';
+    return body ? this.#json(path, body, patience) : this.#post(path, undefined, undefined, patience);
   }
 
   uploads(request: UploadsRequest): Promise<UploadsAnswer> {

@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job, PhaseReport, ReportAnswer, ReportRequest } from '../protocols/runner.ts';
-import { messageOf } from '../transport/errors.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import type { OpenChange } from '#run/apply-progress.ts';
+import {
+  type Job,
+  maxOpenChanges,
+  type PhaseReport,
+  type ReportAnswer,
+  type ReportRequest,
+} from '#run/protocols/runner.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 
@@ -44,17 +51,33 @@ const verdictOf = (phase: Phase, error: unknown): Verdict => {
   return { outcome: 'errored', message: `The runner failed: ${messageOf(error)}`, defect: error };
 };
 
-const startHeartbeats = ({ client, control, job, refuge }: Phase): { end(): Promise<void> } => {
+/** What Terraform finishes before it stops; undefined while that has not changed, and without a stop request. */
+const openChanges = (phase: Phase, sent: string): OpenChange[] | undefined => {
+  if (!phase.control.cause) return undefined;
+  const open = phase.output.progress.openAt(Date.now()).slice(0, maxOpenChanges);
+  const shown = open.map(({ address, since }) => ({
+    address: phase.masked(address),
+    since: new Date(since).toISOString(),
+  }));
+  return JSON.stringify(shown) === sent ? undefined : shown;
+};
+
+const startHeartbeats = (phase: Phase): { end(): Promise<void> } => {
+  const { client, control, job, refuge } = phase;
   const ended = new AbortController();
   const everyMs = job.heartbeatSeconds * 1000;
   let heardAt = Date.now();
+  let sent = '[]';
   let beat: Promise<void> | undefined;
   const timer = setInterval(() => {
     if (job.silentSeconds && Date.now() - heardAt > job.silentSeconds * 1000) control.stop();
-    beat ??= client
-      .heartbeat({ ...control.patience(everyMs), signal: ended.signal }, refuge.isOld)
+    if (beat) return;
+    const open = openChanges(phase, sent);
+    beat = client
+      .heartbeat({ ...control.patience(everyMs), signal: ended.signal }, refuge.isOld, open && { open })
       .then((answer) => {
         heardAt = Date.now();
+        if (open) sent = JSON.stringify(open);
         if (answer.erroredStateUrl) refuge.renew(answer.erroredStateUrl);
         control.heed(answer);
       })
@@ -95,8 +118,6 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     }
     phase.head();
     verdict = verdictOf(phase, error);
-  } finally {
-    await phase.ahead.drop();
   }
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
@@ -128,6 +149,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
 
 /** @returns false when readers only have the log's pieces */
 const storeLog = async ({ artifacts, log }: Phase, outcome: PhaseReport['outcome']): Promise<boolean> => {
+  if (!log.isOnDisk) return false;
   const file = { file: log.path, size: log.size };
   try {
     // Should the report be refused, as after a forced cancel, the log must tell what happened.

@@ -1,5 +1,5 @@
-import type { Heartbeat } from '../protocols/runner.ts';
-import type { RetryBound } from '../transport/retry.ts';
+import type { RetryBound } from '#platform/net/transport/retry.ts';
+import type { Heartbeat } from '#run/protocols/runner.ts';
 
 /** A process that can be stopped: a running Terraform. */
 export interface Stoppable {
@@ -27,6 +27,7 @@ export class Control {
   #timer: NodeJS.Timeout | undefined;
   cause: 'interrupt' | 'stopped' | undefined;
   killed = false;
+  isClosed = false;
 
   /** Aborted when the token is dead: nothing may be written after that. */
   get over(): AbortSignal {
@@ -89,6 +90,7 @@ export class Control {
 
   /** Ends the timer; the phase is over. */
   close(): void {
+    this.isClosed = true;
     clearTimeout(this.#timer);
   }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import type { DeferredUpload, ReportAnswer } from '../protocols/runner.ts';
-import { messageOf } from '../transport/errors.ts';
-import { retryFor } from '../transport/retry.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import { retryFor } from '#platform/net/transport/retry.ts';
+import type { DeferredUpload, ReportAnswer } from '#run/protocols/runner.ts';
 import { createOnly, upload } from './transfer.ts';
 
 /** How long one upload is retried. */

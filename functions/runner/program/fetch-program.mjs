@@ -1,5 +1,5 @@
 // Starts the runner in an image that is not the platform's own: reads the program from the platform's storage. ECS gets this
-// text itself (infra/runner-image.ts), with the checksum of the program.
+// text itself (infra/build/runner-image.ts), with the checksum of the program.
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-import type { PhaseReport } from '../protocols/runner.ts';
+import type { PhaseReport } from '#run/protocols/runner.ts';
 import { managedInstances, type PlanJson } from './plan-json.ts';
 
 /** Health of a workspace, from its plan (HCP Terraform: health assessments). */

@@ -7,7 +7,7 @@ const { Script, constants } = process.getBuiltinModule('node:vm');
 const { crc32 } = process.getBuiltinModule('node:zlib');
 
 /**
- * What `main.ts` imports as `program.ts` where the runner is bundled (infra/bundle.ts). Loads it with the bytecode of an earlier
+ * What `main.ts` imports as `program.ts` where the runner is bundled (infra/build/bundle.ts). Loads it with the bytecode of an earlier
  * run, where Node keeps such code (`NODE_COMPILE_CACHE`). Node itself keeps what is compiled before a file runs, which is a
  * tenth: V8 compiles a function when it is first called.
  */
@@ -62,5 +62,4 @@ const keep = (): void => {
 const program = { exports: {} as typeof Program };
 script.runInThisContext()(program.exports, createRequire(file), program, file);
 
-export const { warmUp } = program.exports;
 export const runTask = (): Promise<void> => program.exports.runTask(keep);

@@ -1,8 +1,9 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Mask } from '../mask.ts';
-import type { Heartbeat } from '../protocols/runner.ts';
-import { messageOf } from '../transport/errors.ts';
+import type { Mask } from '#platform/formats/mask.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import type { Heartbeat } from '#run/protocols/runner.ts';
+import { HeldBytes } from './held-bytes.ts';
 
 /** Framing of a log: its first and last byte (HCP API: log-read-url). */
 const stx = Buffer.from([0x02]);
@@ -26,12 +27,15 @@ type Send = (offset: number, bytes: Uint8Array) => Promise<Heartbeat>;
 
 /**
  * The log of one phase: written to a file at once, and sent from there in pieces, one at a time and in order, so that a
- * slow or unreachable control plane does not hold Terraform up.
+ * slow or unreachable control plane does not hold Terraform up. A disk that takes no more ends neither the log nor the
+ * runner: the log goes on in memory, and its file gives its space back, which Terraform's state needs more.
  */
 export class PhaseLog {
   /** The framed log, complete once closed; stored when the phase is over. */
   readonly path: string;
-  readonly #file: number;
+  #file: number | undefined;
+  /** What is not sent yet, where there is no file. */
+  #held: HeldBytes | undefined;
   readonly #mask: Mask;
   readonly #limit: number;
   readonly #send: Send;
@@ -56,7 +60,11 @@ export class PhaseLog {
     this.#limit = options.limitBytes;
     this.#send = options.send;
     this.#heed = options.heed;
-    this.#file = openSync(path, 'w+', 0o600);
+    try {
+      this.#file = openSync(path, 'w+', 0o600);
+    } catch (error) {
+      this.#leaveFile(error);
+    }
     this.#append(stx);
     this.#sending = this.#loop();
   }
@@ -64,6 +72,11 @@ export class PhaseLog {
   /** Bytes, including the framing. */
   get size(): number {
     return this.#written;
+  }
+
+  /** Whether the file has all of it. */
+  get isOnDisk(): boolean {
+    return this.#held === undefined;
   }
 
   /** Terraform's output, with sensitive values masked. */
@@ -114,7 +127,7 @@ export class PhaseLog {
     this.#wake?.();
     await Promise.race([this.#sending, sleep(closingMs, undefined, { ref: false })]);
     if (this.#failed) console.error(`the log was not sent to its end: ${messageOf(this.#failed)}`);
-    closeSync(this.#file);
+    if (this.#file !== undefined) closeSync(this.#file);
   }
 
   #limited(bytes: Buffer): void {
@@ -128,11 +141,36 @@ export class PhaseLog {
   }
 
   #append(bytes: Buffer): void {
-    let done = 0;
-    while (done < bytes.length) done += writeSync(this.#file, bytes, done, bytes.length - done, this.#written + done);
+    if (this.#file !== undefined && !this.#held) this.#write(this.#file, bytes);
+    this.#held?.push(bytes);
     this.#written += bytes.length;
     // A moment later, so that output written together is sent together.
     if (this.#wake) queueMicrotask(this.#wake);
+  }
+
+  #write(file: number, bytes: Buffer): void {
+    try {
+      for (let done = 0; done < bytes.length; )
+        done += writeSync(file, bytes, done, bytes.length - done, this.#written + done);
+    } catch (error) {
+      this.#leaveFile(error);
+    }
+  }
+
+  #leaveFile(error: unknown): void {
+    console.error(`the log goes on in memory: ${messageOf(error)}`);
+    this.#held = new HeldBytes(this.#sent, this.#read(this.#sent, this.#written - this.#sent));
+    try {
+      if (this.#file !== undefined) ftruncateSync(this.#file, 0);
+    } catch (failure) {
+      console.error(messageOf(failure));
+    }
+  }
+
+  #read(offset: number, length: number): Buffer {
+    if (this.#held) return this.#held.read(offset, length);
+    const bytes = Buffer.alloc(length);
+    return this.#file === undefined ? bytes : bytes.subarray(0, readSync(this.#file, bytes, 0, length, offset));
   }
 
   async #loop(): Promise<void> {
@@ -159,10 +197,10 @@ export class PhaseLog {
       await sleep(gatherMs, undefined, { signal }).catch(() => {});
       if (this.#enough) return;
     }
-    const piece = Buffer.alloc(Math.min(pieceBytes, this.#written - this.#sent));
-    const length = readSync(this.#file, piece, 0, piece.length, this.#sent);
+    const piece = this.#read(this.#sent, Math.min(pieceBytes, this.#written - this.#sent));
     // A retry sends the same bytes at the same offset.
-    this.#heed(await this.#send(this.#sent, piece.subarray(0, length)));
-    this.#sent += length;
+    this.#heed(await this.#send(this.#sent, piece));
+    this.#sent += piece.length;
+    this.#held?.drop(this.#sent);
   }
 }

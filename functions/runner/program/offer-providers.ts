@@ -1,8 +1,7 @@
-import { join } from 'node:path';
-import { messageOf } from '../transport/errors.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
 import type { Phase } from './phase.ts';
 import type { Prepared } from './prepared.ts';
-import { recordedDirectory } from './workspace/record.ts';
+import { inWorkingDirectory, readLockFile } from './workspace/record.ts';
 
 /**
  * Gives Terraform the locked providers that are available locally: from the machine's cache, or from the
@@ -24,25 +23,20 @@ export const offerProviders = async (phase: Phase, prepared: Prepared): Promise<
   }
 };
 
-/** Says what {@link offerProviders} will say, where that is known before the configuration is there. */
-export const expectProviders = ({ settings, environment, files }: Phase): void => {
-  if (!settings.inherited.TF_PLUGIN_CACHE_DIR && settings.providerCache)
-    environment.TF_PLUGIN_CACHE_DIR = files.pluginCache;
-};
+const lockFileOf = (phase: Phase, prepared: Prepared): string =>
+  inWorkingDirectory(phase, prepared, (folder) => readLockFile(folder, phase.user.owner))?.toString('utf8') ?? '';
 
-const lockFileIn = (directory: string): string => join(directory, '.terraform.lock.hcl');
-
-const offerKept = async (phase: Phase, { binary, directory }: Prepared): Promise<boolean> => {
+const offerKept = async (phase: Phase, prepared: Prepared): Promise<boolean> => {
   const { files, settings, user, afterwards } = phase;
   const { ProviderCache } = await import('./workspace/provider-cache.ts');
-  const cache = new ProviderCache(settings.providerCache ?? '', binary.platform);
-  await cache.offer(lockFileIn(directory), files.pluginCache, user.owner);
-  const recorded = () => lockFileIn(recordedDirectory(phase, { directory }));
+  const cache = new ProviderCache(settings.providerCache ?? '', prepared.binary.platform);
+  await cache.offer(lockFileOf(phase, prepared), files.pluginCache, user.owner);
+  const recorded = () => prepared.lockFile?.toString('utf8') ?? '';
   afterwards.addWork('Keeping the providers', () => cache.keep(recorded(), files.providers, files.pluginCache));
   return true;
 };
 
-const offerShared = async (phase: Phase, { binary, directory }: Prepared): Promise<boolean> => {
+const offerShared = async (phase: Phase, prepared: Prepared): Promise<boolean> => {
   const { sharedProviders } = await import('./shared-providers.ts');
-  return sharedProviders(phase, { lockFile: lockFileIn(directory), platform: binary.platform });
+  return sharedProviders(phase, prepared, lockFileOf(phase, prepared));
 };

@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
+import { ApplyProgress, type ProgressLine } from '#run/apply-progress.ts';
 
 /** The parts of Terraform's output that belong in the report. */
 
@@ -17,16 +18,25 @@ const maxMessage = 600;
 /** Only announces the errors that follow. */
 const frame = /encountered problems during initiali[sz]ation/;
 
+/** The call that makes a change, in Terraform's error about a provider that did not answer it (1.11: grpc_error.go). */
+const unanswered = 'GRPCProvider).ApplyResourceChange';
+
+/** A state that is printed, as it stands in a JSON line (1.11: json_view.go). */
+const jsonDump = /"@message":"Emergency state dump",.*"state":(\{.*\}),"type":"log"\}$/;
+
 interface Problem {
   summary: string;
   place?: string;
 }
 
-interface JsonLine {
-  type?: string;
-  diagnostic?: { severity?: string; summary?: string; range?: { filename?: string; start?: { line?: number } } };
+interface JsonLine extends ProgressLine {
+  diagnostic?: {
+    severity?: string;
+    summary?: string;
+    detail?: string;
+    range?: { filename?: string; start?: { line?: number } };
+  };
   changes?: { add?: number; change?: number; remove?: number; import?: number; operation?: string };
-  hook?: { action?: string };
 }
 
 const countsByVerb: Record<string, keyof Counts> = {
@@ -41,6 +51,12 @@ const countsByVerb: Record<string, keyof Counts> = {
 
 /** Reads text and JSON output alike, line by line. */
 export class OutputReader {
+  readonly progress = new ApplyProgress();
+  /** A provider has ended in the middle of a change, which it may have made: Terraform knows nothing of it. */
+  lostChange = false;
+  /** The state that Terraform prints when it can write it nowhere. */
+  dumpedState: string | undefined;
+  #dump: string[] | undefined;
   readonly #decoder = new StringDecoder('utf8');
   readonly #problems: Problem[] = [];
   readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
@@ -71,7 +87,9 @@ export class OutputReader {
   }
 
   #read(raw: string): void {
+    this.#readDump(raw);
     if (raw.startsWith('{"@level"')) {
+      this.dumpedState = jsonDump.exec(raw)?.[1] ?? this.dumpedState;
       try {
         this.#readJson(JSON.parse(raw) as JsonLine);
       } catch {
@@ -82,7 +100,18 @@ export class OutputReader {
     this.#readText(stripVTControlCharacters(raw).trimEnd());
   }
 
+  #readDump(raw: string): void {
+    if (raw === '{') this.#dump = [];
+    this.#dump?.push(raw);
+    if (this.#dump?.length === 2 && !/^ {2}"version": 4,$/.test(raw)) this.#dump = undefined;
+    if (raw !== '}' || !this.#dump) return;
+    this.dumpedState = this.#dump.join('\n');
+    this.#dump = undefined;
+  }
+
   #readText(line: string): void {
+    this.progress.readText(line, Date.now());
+    if (line.includes(unanswered) && !/\((local|remote)-exec\): /.test(line)) this.lostChange = true;
     const error = /^[│|]?\s*Error: (.+)$/.exec(line);
     if (error) {
       this.#problem({ summary: (error[1] as string).trim() });
@@ -112,9 +141,12 @@ export class OutputReader {
     }
   }
 
-  #readJson({ type, diagnostic, changes, hook }: JsonLine): void {
+  #readJson(line: JsonLine): void {
+    const { type, diagnostic, changes, hook } = line;
+    this.progress.readJson(line, Date.now());
     if (type === 'diagnostic' && diagnostic?.severity === 'error') {
       const { filename, start } = diagnostic.range ?? {};
+      if (diagnostic.detail?.includes(unanswered)) this.lostChange = true;
       this.#problem({
         summary: (diagnostic.summary ?? 'error').trim(),
         place: filename ? placed(filename, String(start?.line ?? '')) : undefined,

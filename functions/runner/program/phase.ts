@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
-import { Mask, secretsOf } from '../mask.ts';
-import type { Job, JobVariable, PhaseReport } from '../protocols/runner.ts';
+import { Mask, secretsOf } from '#platform/formats/mask.ts';
+import type { Job, JobVariable, PhaseReport } from '#run/protocols/runner.ts';
 import { Artifacts } from './artifacts.ts';
 import type { Binary } from './binary/find.ts';
 import { platform } from './binary/platform.ts';
@@ -16,11 +16,10 @@ import { OutputReader } from './output.ts';
 import type { Prepared } from './prepared.ts';
 import type { Settings } from './settings.ts';
 import { StateBackupUrl } from './state-backup-url.ts';
-import { StartedAhead } from './terraform/ahead.ts';
 import { keepCredentials } from './terraform/credentials.ts';
 import { parallelism, readerEnvironment, terraformEnvironment } from './terraform/environment.ts';
-import { isAmple } from './terraform/memory.ts';
-import { type Command, type ProcessResult, run } from './terraform/process.ts';
+import { executable } from './terraform/executable.ts';
+import { outputOf, type ProcessResult, run } from './terraform/process.ts';
 import { reachable, reachableCache } from './terraform/reachable.ts';
 import type { User, Users } from './terraform/users.ts';
 import { Timings } from './timings.ts';
@@ -44,11 +43,12 @@ export class Phase {
   readonly output = new OutputReader();
   readonly timings = new Timings();
   readonly afterwards = new DeferredUploads();
-  readonly ahead: StartedAhead;
   /** For Terraform, besides the usual variables; a workspace's variables override it. */
   readonly environment: Record<string, string> = {};
   /** Facts that the report contains however the phase ends. */
   readonly facts: Partial<PhaseReport> = {};
+  /** Exit code of Terraform's last command with output in the log: null when a signal ended it, undefined before its end. */
+  exitCode: number | null | undefined;
   /** Why an apply's newest state is not stored; for people. */
   stateProblem: string | undefined;
   readonly #mask: Mask;
@@ -68,7 +68,6 @@ export class Phase {
       console.error(`the control plane has ended this ${job.phase}: ${reason}`);
       control.end();
     });
-    this.ahead = new StartedAhead(files);
     this.artifacts = new Artifacts(this.client, control, job);
     this.refuge = new StateBackupUrl(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
@@ -162,16 +161,21 @@ export class Phase {
     successes: number[],
     show = (bytes: Buffer): void => this.log.write(bytes),
   ): Promise<ProcessResult> {
+    this.exitCode = undefined;
     const ended = await this.timings.measure(step, () =>
-      this.#run({
-        ...this.#command(prepared, args),
-        heedsFrom: args[0] === 'apply' ? applies : undefined,
-        output: (bytes) => {
-          show(bytes);
-          this.output.push(bytes);
+      run(
+        {
+          ...this.#command(prepared, args),
+          heedsFrom: args[0] === 'apply' ? applies : undefined,
+          output: (bytes) => {
+            show(bytes);
+            this.output.push(bytes);
+          },
         },
-      }),
+        this.control,
+      ),
     );
+    this.exitCode = ended.code;
     this.#judge(ended, step, successes);
     return ended;
   }
@@ -182,7 +186,7 @@ export class Phase {
    * @throws {PhaseError} when it fails
    */
   async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
-    const ended = await this.timings.measure(step, () => this.#run(this.#reading(prepared, args, file)));
+    const ended = await this.timings.measure(step, () => run(this.#reading(prepared, args, file), this.control));
     this.#judge(ended, step, [0]);
     if (ended.code !== 0) {
       this.log.error(`terraform ${args[0]} failed\n\n${ended.errors}`);
@@ -199,30 +203,21 @@ export class Phase {
     return file;
   }
 
+  /** Output of a Terraform that the machine has. @throws {Error} */
+  askVersion(path: string): Promise<string> {
+    const { machine, kept } = this.files;
+    const program = executable(path, machine, this.#reader);
+    const environment = { PATH: this.settings.inherited.PATH ?? '', HOME: kept.home, CHECKPOINT_DISABLE: '1' };
+    const args = ['version', '-json'];
+    return outputOf({ path: program, args, directory: kept.temporary, environment, user: this.#reader }, versionMs);
+  }
+
   #reading(prepared: Prepared, args: string[], file: string) {
     const { home, temporary } = this.files.kept;
     const place = { home, temporary, availableBytes: this.#availableBytes };
     const environment = readerEnvironment(this.job, this.settings, place);
     const directory = recordedDirectory(this, prepared);
     return { path: prepared.binary.path, args, directory, environment, user: this.#reader, output: { file } };
-  }
-
-  /**
-   * Starts Terraform ahead of {@link terraform} with the same arguments: it loads itself meanwhile, and does nothing else
-   * (terraform/gate.ts). Without a file for what {@link terraformTo} will do.
-   */
-  startAhead(prepared: Pick<Prepared, 'binary' | 'directory'>, args: string[]): void {
-    this.ahead.start(prepared.binary, this.files.home, () => this.#command(prepared, args));
-  }
-
-  /** The same for {@link terraformTo}, while code of the configuration runs: as another user, and where there is memory. */
-  startReadingAhead(prepared: Prepared, args: string[], file: string): void {
-    if (!this.#reader.owner || !isAmple(this.#availableBytes)) return;
-    this.ahead.start(prepared.binary, this.files.kept.home, () => this.#reading(prepared, args, file));
-  }
-
-  async #run(command: Command): Promise<ProcessResult> {
-    return (await this.ahead.proceed(command, this.control)) ?? run(command, this.control);
   }
 
   /** Flags of plan and apply. */
@@ -234,7 +229,7 @@ export class Phase {
     return this.job.structuredOutput && !prepared.binary.version.startsWith('0.') ? [...common, '-json'] : common;
   }
 
-  #command({ binary, directory }: Pick<Prepared, 'binary' | 'directory'>, args: string[]) {
+  #command({ binary, directory }: Prepared, args: string[]) {
     const { home, temporary } = this.files;
     const place = { home, temporary, availableBytes: this.#availableBytes };
     const environment = {
@@ -252,6 +247,8 @@ export class Phase {
       throw new PhaseError(`terraform ${step} was killed, perhaps because the runner ran out of memory.`);
   }
 }
+
+const versionMs = 10_000;
 
 /** Terraform's first word of a resource, in JSON or for people. */
 const applies =

@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { parseExactly } from '../exact-json.ts';
-import { messageOf } from '../transport/errors.ts';
-import type { FileBody } from '../transport/http.ts';
+import { parseExactly } from '#platform/formats/exact-json.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import type { FileBody } from '#platform/net/transport/http.ts';
+import { UnknownPlanFileError } from '#runner/plan-file/errors.ts';
 import { PhaseError, TerraformError } from './errors.ts';
 import { fromDirectory, type Phase } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
@@ -14,7 +14,8 @@ import { useProviderSets } from './provider-sets.ts';
 import type { SchemasJson } from './schemas.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
-import { record, recordedDirectory } from './workspace/record.ts';
+import { maxGenerated, maxPlan } from './workspace/limits.ts';
+import { record } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 const noSchemas: SchemasJson = { format_version: '1.0' };
@@ -63,12 +64,10 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   await phase.identify();
   const prepared = await prepare(phase);
   phase.facts.terraformVersion = prepared.binary.version;
-  const early = phase.job.providerSets?.length ? undefined : await planning(phase, prepared).catch(() => undefined);
-  await initialize(phase, prepared, { onBegun: () => early && phase.startAhead(prepared, early) });
-  await useProviderSets(phase, prepared);
-  const command = early ?? (await planning(phase, prepared));
+  await initialize(phase, prepared);
+  useProviderSets(phase, prepared);
+  const command = await planning(phase, prepared);
   record(phase, prepared);
-  phase.startReadingAhead(prepared, showing(files), files.planJson);
   const { code } = await phase.terraform(prepared, command, 'plan', [noChanges, changes]);
   phase.facts.generatedConfiguration = await storeGenerated(phase);
   const completed = code === noChanges || code === changes;
@@ -76,7 +75,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   // An assessment also reads a failed plan: Terraform fails when a condition does not hold.
   if (!completed && !phase.job.operation.assesses) throw failure;
   // Code of the configuration cannot write to this file: the plan that policies judge is the one that is applied.
-  if (!takeFile(files.plan, files.kept.plan, phase.user.owner)) {
+  if (!takeFile(files.plan, files.kept.plan, { of: phase.user.owner, maxBytes: maxPlan })) {
     throw completed ? new PhaseError('Terraform wrote no plan file.') : failure;
   }
   const json = await store(phase, prepared).catch((error) => {
@@ -101,8 +100,8 @@ const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined):
 /** Also after a failed plan, so that its author can correct the generated configuration. */
 const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<boolean> => {
   const generated = files.own('generated.tf');
-  if (!takeFile(files.generated, generated, user.owner)) return false;
   try {
+    if (!takeFile(files.generated, generated, { of: user.owner, maxBytes: maxGenerated })) return false;
     const body = await fileBody(generated);
     if (body.size === 0) return false;
     await artifacts.put('generated-configuration', body);
@@ -116,26 +115,50 @@ const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<b
 /** Only Terraform's command line needs the schemas, to print the plan; reading them takes seconds. */
 const needsSchemas = ({ job }: Phase): boolean => job.structuredOutput && !job.withoutSchemas;
 
-const showing = ({ kept }: Phase['files']): string[] => ['show', '-json', '-no-color', kept.plan];
-
 /** Stores the plan as a file and as JSON, each as soon as it is ready. */
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
-  const planUpload = storePlan(phase, prepared);
-  const planJson = phase.terraformTo(prepared, showing(files), files.planJson, 'show');
+  // What is compared is what is stored: each is read once.
+  const plan = readFile(files.kept.plan);
+  const planUpload = storePlan(phase, prepared, plan);
+  const planJson = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
   const schemas = new ProviderSchemas(phase, prepared);
   const results = await Promise.allSettled([planUpload, planJson, needsSchemas(phase) ? schemas.begin() : undefined]);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   phase.afterwards.add('provider-schemas', () => writePlanSchemas(files, schemas));
   return timings.measure('upload', async () => {
-    const upload = fileBody(files.planJson).then((body) => artifacts.enclose('plan-json', body));
-    upload.catch(() => {});
-    const json = await readJson<PlanJson>(files.planJson);
-    await Promise.all([upload, storeRedacted(phase, json, schemas)]);
+    const content = await readFile(files.planJson);
+    const json = parseExactly(content.toString('utf8')) as PlanJson;
+    await comparePlan(phase, await plan, json);
+    await Promise.all([artifacts.enclose('plan-json', content), storeRedacted(phase, json, schemas)]);
     return json;
   });
+};
+
+/**
+ * What policies, run tasks and people see of the plan is what an apply does: the JSON passed a pipe of a process that had loaded
+ * providers, the file is compared with it without them (decisions/0148).
+ * @throws {PhaseError} when they differ
+ */
+const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: PlanJson): Promise<void> => {
+  const [{ difference }, { readPlanFile }] = await Promise.all([
+    import('#runner/plan-file/compare.ts'),
+    import('#runner/plan-file/plan-file.ts'),
+  ]);
+  let found: string | undefined;
+  try {
+    found = difference(await readPlanFile(plan), json);
+  } catch (error) {
+    if (!(error instanceof UnknownPlanFileError)) throw error;
+    facts.uncompared = `the plan file cannot be compared with its JSON: ${error.message}`;
+    log.note(`Policies cannot be evaluated in this run: ${facts.uncompared}.`);
+  }
+  if (found === undefined) return;
+  throw new PhaseError(
+    `The plan in JSON is not the plan that an apply would do. ${found}. A provider or program of this configuration may have changed it.`,
+  );
 };
 
 /** All schemas of a large provider have 20 MB: keep those that the plan uses. */
@@ -148,13 +171,9 @@ const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas)
 
 const readJson = async <T>(file: string): Promise<T> => parseExactly(await readFile(file, 'utf8')) as T;
 
-const storePlan = async (phase: Phase, prepared: Prepared): Promise<void> => {
-  const { files, artifacts } = phase;
-  const { binary } = prepared;
-  const [plan, lockFile] = await Promise.all([
-    readFile(files.kept.plan),
-    readFile(join(recordedDirectory(phase, prepared), '.terraform.lock.hcl')).catch(() => undefined),
-  ]);
+const storePlan = async ({ artifacts }: Phase, prepared: Prepared, content: Promise<Buffer>): Promise<void> => {
+  const { binary, lockFile } = prepared;
+  const plan = await content;
   prepared.planSha256 = await sha256Of(plan);
   await artifacts.put('plan', await writePlanArchive({ plan, lockFile, version: binary.version }));
 };

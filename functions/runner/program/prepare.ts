@@ -1,18 +1,20 @@
-import { createReadStream, realpathSync } from 'node:fs';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { RetryBound } from '../transport/retry.ts';
+import { createReadStream } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import type { RetryBound } from '#platform/net/transport/retry.ts';
 import { type Binary, findBinary } from './binary/find.ts';
 import { InterruptedError, PhaseError, TerraformError } from './errors.ts';
 import { InitOutput } from './init-output.ts';
-import { expectProviders, offerProviders } from './offer-providers.ts';
+import { offerProviders } from './offer-providers.ts';
 import { fromDirectory, type Phase, workingDirectory } from './phase.ts';
 import { type PlanArchive, readPlanArchive } from './plan-archive.ts';
 import type { Prepared } from './prepared.ts';
 import { withSshKey } from './ssh-key.ts';
-import { reachable } from './terraform/reachable.ts';
+import { executable } from './terraform/executable.ts';
 import { download, toFile } from './transfer.ts';
 import { backendText, linkBackend, readRootModule, refuseOtherBackends } from './workspace/configuration.ts';
+import { Folder } from './workspace/door.ts';
+import { inWorkingDirectory, placeState } from './workspace/record.ts';
 import { emptyFolder, give } from './workspace/tree.ts';
 import { ArchiveError, unpack } from './workspace/unpack.ts';
 
@@ -20,12 +22,10 @@ import { ArchiveError, unpack } from './workspace/unpack.ts';
 const downloadMs = 120_000;
 
 /** Terraform's records of backend, workspace and state on another machine, in case an archive contains them. */
-const localNotes = [
-  '.terraform/terraform.tfstate',
-  '.terraform/environment',
-  'terraform.tfstate',
-  'terraform.tfstate.d',
-];
+const localNotes = {
+  data: ['terraform.tfstate', 'environment'],
+  directory: ['terraform.tfstate', 'terraform.tfstate.d'],
+};
 
 /**
  * Everything before `terraform init`: fetches configuration, state and binary in parallel.
@@ -54,23 +54,18 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
   const binary = plan.then((archive) =>
     timings.measure('binary', async () => {
       const wanted = { ...job.terraform, ...(archive ? { version: archive.version } : {}) };
-      const found = await findBinary(wanted, settings, control.asked);
-      return { ...found, path: reachable(found.path, files.machine, phase.user, true) };
+      const found = await findBinary(wanted, settings, control.asked, (path) => phase.askVersion(path));
+      return { ...found, path: executable(found.path, files.machine, phase.user) };
     }),
   );
   binary.then(
-    (binary) => {
-      phase.head(binary);
-      if (!job.operation.tests && !job.workspace.workingDirectory)
-        phase.startAhead({ binary, directory: realpathSync(files.configuration) }, initArguments);
-    },
+    (binary) => phase.head(binary),
     () => phase.head(),
   );
-  expectProviders(phase);
   const requested = [
     timings.measure('download', () => fetchConfiguration(phase, patience)),
     job.stateUrl
-      ? download('The state', job.stateUrl, patience, toFile(files.state, 'The state', job.checksums.state))
+      ? download('The state', job.stateUrl, patience, toFile(files.downloadedState, 'The state', job.checksums.state))
       : undefined,
     plan,
     binary,
@@ -87,17 +82,24 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
   const directory = await workingDirectory(files.configuration, job.workspace.workingDirectory);
   const module = await readRootModule(directory, job.terraform.engine);
   refuseOtherBackends(module);
-  // With a state file, init would ask whether to migrate it.
-  const stray = await stat(join(directory, 'terraform.tfstate')).catch(() => undefined);
-  if (stray?.size) {
-    log.note('Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n');
-  }
-  await Promise.all([
-    ...localNotes.map((name) => rm(join(directory, name), { force: true, recursive: true })),
-    made?.lockFile ? writeFile(join(directory, '.terraform.lock.hcl'), made.lockFile) : undefined,
-  ]);
   const backend = await files.serveBackend(backendText(fromDirectory({ directory }, files.states)));
-  linkBackend(backend.path, directory, module);
+  inWorkingDirectory(phase, { directory }, (folder) => {
+    // With a state file, init would ask whether to migrate it.
+    if (folder.look('terraform.tfstate')?.size) {
+      log.note(
+        'Note: the configuration has a file terraform.tfstate. It is ignored: this platform stores the state.\n',
+      );
+    }
+    for (const name of localNotes.directory) folder.remove(name);
+    if (folder.look('.terraform')) {
+      folder.within('.terraform', (data) => {
+        for (const name of localNotes.data) data.remove(name);
+      });
+    }
+    if (made?.lockFile) folder.write('.terraform.lock.hcl', made.lockFile, 0o600);
+    linkBackend(backend.path, folder, module);
+  });
+  placeState(phase);
   for (const path of [files.configuration, dirname(files.state), files.out]) give(path, user.owner);
   return { binary, directory, module };
 };
@@ -108,10 +110,9 @@ const fetchConfiguration = async ({ job, files }: Phase, patience: RetryBound): 
   const what = 'The configuration';
   // Nothing is unpacked before the whole archive is verified to be the reviewed one.
   await download(what, job.configurationUrl, patience, toFile(files.archive, what, job.checksums.configuration));
-  // The same folder: an `init` that was started ahead is in it.
   emptyFolder(files.configuration);
   const limits = { archiveBytes, unpackedBytes, files: maxFiles };
-  const count = await unpack(createReadStream(files.archive), files.configuration, limits);
+  const count = await unpack(createReadStream(files.archive), files.configuration, limits, patience.signal);
   await rm(files.archive);
   if (count === 0 && !job.operation.isDestroy) {
     throw new ArchiveError('The configuration archive has no files: upload one with at least one .tf file.');
@@ -120,37 +121,29 @@ const fetchConfiguration = async ({ job, files }: Phase, patience: RetryBound): 
 
 const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
   if (!job.planUrl) throw new PhaseError('There is no plan to apply: start a new run.');
-  const archive = `${files.plan}.tar.gz`;
+  const { planArchive: archive } = files;
   await download('The plan', job.planUrl, patience, toFile(archive, 'The plan', job.checksums.plan));
   const planArchive = await readPlanArchive(await readFile(archive));
-  await writeFile(files.plan, planArchive.plan, { mode: 0o600 });
+  Folder.at(files.out, (out) => out.write(basename(files.plan), planArchive.plan, 0o600));
   return planArchive;
 };
 
 const initArguments = ['init', '-input=false', '-no-color'];
 
-/** What it says first once it has read its settings. */
-const hasBegun = /^Initializing /m;
-
 /**
  * @param flags of this command alone
- * @param onBegun called when it has read its settings, at which it may have been held back
  * @throws {TerraformError} for an error in a provider, a module or the configuration
  */
 export const initialize = async (
   phase: Phase,
   prepared: Prepared,
-  { flags = [], onBegun }: { flags?: string[]; onBegun?: () => void } = {},
+  { flags = [] }: { flags?: string[] } = {},
 ): Promise<void> => {
   await offerProviders(phase, prepared);
   const initOutput = new InitOutput((bytes) => phase.log.write(bytes));
-  let begun = onBegun;
   const show = (bytes: Buffer): void => {
     if (phase.job.operation.debug) phase.log.write(bytes);
     else initOutput.push(bytes);
-    if (!begun || !hasBegun.test(bytes.toString('latin1'))) return;
-    begun();
-    begun = undefined;
   };
   const { code } = await withSshKey(phase, () =>
     // Clients print lines that are not JSON unchanged, even when colours are off.

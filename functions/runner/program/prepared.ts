@@ -7,6 +7,8 @@ export interface Prepared {
   /** Absolute and real path of the working directory. */
   directory: string;
   module: RootModule;
+  /** As it was right after `terraform init`; absent where every provider is Terraform's own. */
+  lockFile?: Buffer;
   /** Hex, of the stored plan file: only that file is applied in this directory. */
   planSha256?: string;
 }

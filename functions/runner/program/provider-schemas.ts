@@ -2,14 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { messageOf } from '../transport/errors.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
 import type { Phase } from './phase.ts';
 import type { PlanJson } from './plan-json.ts';
 import type { Prepared } from './prepared.ts';
 import { covers, type SchemasJson } from './schemas.ts';
 import { prune } from './workspace/prune.ts';
-import { recordedDirectory } from './workspace/record.ts';
-import { readOwn } from './workspace/tree.ts';
 
 /**
  * Schemas of a plan's providers: Terraform's answer, kept on machines that outlive a runner and told by the bytes of the lock
@@ -27,13 +25,7 @@ const keptFile = (phase: Phase, prepared: Prepared): string | undefined => {
   if (!settings.providerCache || !user.owner) return undefined;
   const { engine, version, platform } = prepared.binary;
   const name = createHash('sha256').update(`${engine} ${version} ${platform}\n`);
-  try {
-    const lockFile = join(recordedDirectory(phase, prepared), '.terraform.lock.hcl');
-    if (existsSync(lockFile)) name.update(readOwn(lockFile));
-  } catch {
-    // A link.
-    return undefined;
-  }
+  if (prepared.lockFile) name.update(prepared.lockFile);
   return join(settings.cacheDirectory, 'schemas', `${name.digest('hex')}.json`);
 };
 
@@ -98,7 +90,12 @@ export class ProviderSchemas {
   }
 
   async #keep(): Promise<void> {
+    const { lockFile, binary } = this.#prepared;
+    const text = lockFile?.toString('utf8') ?? '';
     if (!this.#kept) return;
+    const { isPinned } = await import('./workspace/provider-cache.ts');
+    // A run with the same lock file starts the same programs.
+    if (!(await isPinned(text, this.#phase.files.providers, binary.platform))) return;
     const folder = dirname(this.#kept);
     const incoming = join(folder, `.incoming-${randomUUID()}`);
     try {

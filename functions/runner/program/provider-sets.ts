@@ -1,9 +1,7 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { JobProviderSet } from '../protocols/runner.ts';
+import type { JobProviderSet } from '#run/protocols/runner.ts';
 import type { Phase } from './phase.ts';
 import type { Prepared } from './prepared.ts';
-import { give } from './workspace/tree.ts';
+import { inWorkingDirectory, readLockFile } from './workspace/record.ts';
 
 /**
  * Configures providers from the organization's provider sets, once `terraform init` shows which ones the module
@@ -55,22 +53,20 @@ const declarations = (names: string[]): string => names.map((name) => `variable 
  * Must run before variable values are written: from here on, the variables that the sets refer to are the
  * configuration's.
  */
-export const useProviderSets = async (phase: Phase, { directory, module }: Prepared): Promise<void> => {
+export const useProviderSets = (phase: Phase, prepared: Prepared): void => {
   const { job, log, user } = phase;
   if (!job.providerSets?.length) return;
-  const lockFile = await readFile(join(directory, '.terraform.lock.hcl'), 'utf8').catch(() => '');
-  const { used, unused } = choose(job.providerSets, lockFile);
+  const lockFile = inWorkingDirectory(phase, prepared, (folder) => readLockFile(folder, user.owner));
+  const { used, unused } = choose(job.providerSets, lockFile?.toString('utf8') ?? '');
   for (const { name, why: reason } of unused) log.note(`Provider set ${name} is not used: ${reason}.\n`);
   for (const { name, source } of used) log.note(`Provider set ${name} configures ${source}.\n`);
   if (used.length === 0) return;
   const missing = [...new Set(used.flatMap(({ variables }) => variables))].filter(
-    (name) => !module.variables.includes(name),
+    (name) => !prepared.module.variables.includes(name),
   );
   const files = { [overrideFile]: overrideText(used), [variablesFile]: declarations(missing) };
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(directory, name);
-    await writeFile(path, text, { mode: 0o600 });
-    give(path, user.owner);
-  }
-  module.variables.push(...missing);
+  inWorkingDirectory(phase, prepared, (folder) => {
+    for (const [name, text] of Object.entries(files)) folder.write(name, text, 0o600, user.owner);
+  });
+  prepared.module.variables.push(...missing);
 };

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
-import { messageOf } from '../transport/errors.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
 import { PhaseError, TerraformError } from './errors.ts';
 import { fromDirectory, type Phase } from './phase.ts';
 import { initialize, prepare } from './prepare.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { isBefore } from './versions.ts';
+import { maxGenerated } from './workspace/limits.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 /** First release with `terraform query`. */
@@ -43,8 +44,8 @@ export const query = async (phase: Phase): Promise<void> => {
 
 const storeGenerated = async ({ files, user, artifacts, log, facts }: Phase): Promise<void> => {
   const generated = files.own('generated.tf');
-  if (!takeFile(files.generated, generated, user.owner)) return;
   try {
+    if (!takeFile(files.generated, generated, { of: user.owner, maxBytes: maxGenerated })) return;
     const { size } = await stat(generated);
     if (size === 0) return;
     await artifacts.put('generated-configuration', { file: generated, size });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isExactNumber } from '../exact-json.ts';
-import { marksAny, Secrets, valueAt } from '../marks.ts';
+import { isExactNumber } from '#platform/formats/exact-json.ts';
+import { marksAny, Secrets, valueAt } from '#platform/formats/marks.ts';
 import { dependenciesOf } from './dependencies.ts';
 import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from '../protocols/runner.ts';
-import { messageOf, TransportError } from '../transport/errors.ts';
-import { retryFor } from '../transport/retry.ts';
+import { messageOf, TransportError } from '#platform/net/transport/errors.ts';
+import { retryFor } from '#platform/net/transport/retry.ts';
+import type { Job } from '#run/protocols/runner.ts';
 import { claimJob } from './client.ts';
 import type { Control } from './control.ts';
 import { TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 import type { Settings } from './settings.ts';
 import { awaitOffer, isWarm } from './standing-ready.ts';
-import { takeUsers, type Users } from './terraform/users.ts';
+import { isSeparated, takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory, JobRoot } from './workspace/job-directory.ts';
 import type { Handover } from './workspace/record.ts';
 
@@ -30,6 +30,7 @@ const idlePauseMs = 500;
 export class Runner {
   readonly #settings: Settings;
   #root: JobRoot | undefined;
+  #users: Users | undefined;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
   /** When the runner got its run, in milliseconds since the process started. */
@@ -46,6 +47,11 @@ export class Runner {
     this.#control?.stop();
   }
 
+  /** Whether a phase is at work that can be stopped in order, and was not yet. */
+  get isWorking(): boolean {
+    return this.#control !== undefined && !this.#control.isClosed && !this.#stopped.signal.aborted;
+  }
+
   /** Whether it had a run. */
   get hasWorked(): boolean {
     return this.#control !== undefined;
@@ -55,6 +61,7 @@ export class Runner {
   close(): void {
     if (this.#files) this.#files.remove();
     else this.#root?.remove();
+    this.#users?.plan.room?.close();
   }
 
   /** @returns the program's exit code: 0 when the run needs no repair */
@@ -63,18 +70,13 @@ export class Runner {
       const { claim, url } = this.#settings;
       const sent = Promise.withResolvers<void>();
       // Loaded while the control plane handles the claim, which would otherwise be sent later.
-      const modules = sent.promise.then(loadModules);
-      const users = sent.promise.then(() => takeUsers(this.#settings.terraformUsers));
-      for (const module of [modules, users]) module.catch(() => {});
+      const place = sent.promise.then(loadModules).then((modules) => this.#makePlace(modules));
+      place.catch(() => {});
       const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
       if (!offered) return 0;
       if (isWarm(claim)) this.#begunMs = process.uptime() * 1000;
-      const isSent = (): void => {
-        sent.resolve();
-        void Promise.all([modules, users]).then((all) => this.#makeRoot(...all), console.error);
-      };
-      const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, isSent);
-      return await this.#work(await modules, job, await users);
+      const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, sent.resolve);
+      return await this.#work(await place, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
         console.error(`no work left: ${messageOf(error)}`);
@@ -85,16 +87,17 @@ export class Runner {
     }
   }
 
-  /** While the control plane handles the claim. */
-  #makeRoot({ JobRoot }: Modules, { reader }: Users): JobRoot {
-    this.#root ??= new JobRoot(reader.owner !== undefined);
-    return this.#root;
+  #makePlace(modules: Modules): Place {
+    const root = new modules.JobRoot(isSeparated(this.#settings));
+    this.#root = root;
+    const users = takeUsers(this.#settings, root.path);
+    this.#users = users;
+    return { ...modules, root, users };
   }
 
-  async #work(modules: Modules, job: Job, users: Users): Promise<number> {
-    const { JobDirectory, Phase, conclude, plan, apply } = modules;
+  async #work({ JobDirectory, Phase, conclude, plan, apply, root, users }: Place, job: Job): Promise<number> {
     const owners = { user: users[job.phase].owner, reader: users.reader.owner };
-    const files = new JobDirectory(job.workspace.name, owners, this.#makeRoot(modules, users));
+    const files = new JobDirectory(job.workspace.name, owners, root);
     this.#files = files;
     const begin = (of: Job) => this.#begin(new Phase(of, this.#settings, files, users));
     const phase = begin(job);
@@ -179,7 +182,7 @@ const identityOf = ({ identity }: Job): string =>
 const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 
 /** What a runner needs once it has a job. */
-export const loadModules = async () => {
+const loadModules = async () => {
   const [{ JobDirectory, JobRoot }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
     import('./workspace/job-directory.ts'),
     import('./phase.ts'),
@@ -191,3 +194,8 @@ export const loadModules = async () => {
 };
 
 type Modules = Awaited<ReturnType<typeof loadModules>>;
+
+interface Place extends Modules {
+  root: JobRoot;
+  users: Users;
+}

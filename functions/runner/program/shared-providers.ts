@@ -1,14 +1,16 @@
-import { lchownSync, lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { hostOf } from '../protocols/provider-package.ts';
-import { maxProviders, type SharedProvider } from '../protocols/runner.ts';
-import { messageOf } from '../transport/errors.ts';
-import { retryFor } from '../transport/retry.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import { retryFor } from '#platform/net/transport/retry.ts';
+import { hostOf } from '#run/protocols/provider-package.ts';
+import { maxProviders, type SharedProvider } from '#run/protocols/runner.ts';
 import { unzipAll } from './binary/unzip.ts';
 import type { Phase } from './phase.ts';
+import type { Prepared } from './prepared.ts';
 import { download, toFile } from './transfer.ts';
 import { giveFolders, type LockedProvider, lockedProviders, packageChecksum } from './workspace/provider-cache.ts';
-import { makeFolder, readOwn } from './workspace/tree.ts';
+import { inWorkingDirectory } from './workspace/record.ts';
+import { makeFolder } from './workspace/tree.ts';
 
 /** Providers in the platform's bucket, for runners whose disk does not outlive them (decisions/0082). */
 
@@ -20,15 +22,13 @@ const limits = { files: 1000, bytes: 2 * 2 ** 30 };
 /**
  * Creates a plugin cache of the locked providers that the platform has. Content whose checksum is not in
  * the lock file is rejected.
+ * @param lockFile its text
  * @returns whether the cache has any provider
  */
-export const sharedProviders = async (
-  phase: Phase,
-  { lockFile, platform }: { lockFile: string; platform: string },
-): Promise<boolean> => {
+export const sharedProviders = async (phase: Phase, prepared: Prepared, lockFile: string): Promise<boolean> => {
   const { job, client, control, files, user } = phase;
-  if (!lstatSync(lockFile, { throwIfNoEntry: false })) return false;
-  const missingProviders = lockedProviders(readOwn(lockFile).toString('utf8'))
+  const { platform } = prepared.binary;
+  const missingProviders = lockedProviders(lockFile)
     .filter(({ address }) => job.sharedProviderHosts?.includes(hostOf(address)))
     .filter(({ archives, checksums }) => archives.length + checksums.length > 0)
     .slice(0, maxProviders);
@@ -46,7 +46,10 @@ export const sharedProviders = async (
   const used = offered.flatMap((provider) =>
     provider?.checksum ? [{ ...provider.locked, checksum: provider.checksum }] : [],
   );
-  addChecksums(lockFile, used);
+  const text = withChecksums(lockFile, used);
+  if (text !== lockFile) {
+    inWorkingDirectory(phase, prepared, (folder) => folder.write('.terraform.lock.hcl', text, 0o600, user.owner));
+  }
   if (user.owner) giveFolders(files.pluginCache, user.owner);
   return used.length > 0;
 };
@@ -86,18 +89,12 @@ const offer = async (
  * Terraform uses a cached provider only if the lock file has its `h1`; a lock file written on another platform has only
  * the zip's checksum. Installing the zip would add the `h1`; so does this.
  */
-const addChecksums = (lockFile: string, used: (LockedProvider & { checksum: string })[]): void => {
-  const missing = used.filter(({ checksum, checksums }) => !checksums.includes(checksum));
-  if (missing.length === 0) return;
-  let text = readOwn(lockFile).toString('utf8');
-  for (const { address, checksum } of missing) {
+const withChecksums = (lockFile: string, used: (LockedProvider & { checksum: string })[]): string => {
+  let text = lockFile;
+  for (const { address, checksum, checksums } of used) {
+    if (checksums.includes(checksum)) continue;
     const at = text.indexOf('  hashes = [\n', text.indexOf(`provider "${address}" {\n`));
     if (at >= 0) text = text.slice(0, at) + text.slice(at).replace('[\n', `[\n    "h1:${checksum}",\n`);
   }
-  const { uid, gid, mode } = lstatSync(lockFile);
-  const scratch = `${lockFile}.new`;
-  rmSync(scratch, { recursive: true, force: true });
-  writeFileSync(scratch, text, { flag: 'wx', mode });
-  lchownSync(scratch, uid, gid);
-  renameSync(scratch, lockFile);
+  return text;
 };

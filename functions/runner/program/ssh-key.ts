@@ -1,6 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Phase } from './phase.ts';
+import { removeForeign } from './workspace/foreign-paths.ts';
 import { give } from './workspace/tree.ts';
 
 /** In single quotes: Git passes the command to a shell. */
@@ -29,6 +30,6 @@ export const withSshKey = async <T>({ job, files, user, environment }: Phase, fe
     return await fetch();
   } finally {
     delete environment.GIT_SSH_COMMAND;
-    await rm(files.ssh, { recursive: true, force: true });
+    removeForeign(files.ssh);
   }
 };

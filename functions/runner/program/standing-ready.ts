@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { retryFor } from '../transport/retry.ts';
+import { retryFor } from '#platform/net/transport/retry.ts';
 import { askForWork } from './client.ts';
 
 /** A runner that was started before any run needed it. */

@@ -1,7 +1,7 @@
-import { maxInlineStateBytes, type StateChangesRequest } from '../protocols/runner.ts';
-import { applyChanges, changesBetween } from '../protocols/state-changes.ts';
-import { messageOf, RefusedError } from '../transport/errors.ts';
-import type { RetryBound } from '../transport/retry.ts';
+import { applyChanges, changesBetween } from '#platform/formats/state-changes.ts';
+import { messageOf, RefusedError } from '#platform/net/transport/errors.ts';
+import type { RetryBound } from '#platform/net/transport/retry.ts';
+import { maxInlineStateBytes, type StateChangesRequest } from '#run/protocols/runner.ts';
 import type { Client } from './client.ts';
 
 /**

@@ -1,33 +1,27 @@
 import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isExpired, messageOf } from '#platform/net/transport/errors.ts';
 import {
   type KeptStateKey,
   maxInlineStateBytes,
   type PhaseReport,
   type StateVersionAnswer,
-} from '../protocols/runner.ts';
-import { isExpired, messageOf } from '../transport/errors.ts';
+} from '#run/protocols/runner.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
-import { writeKeptState } from './kept-state.ts';
+import { writeKeptState } from './kept-states.ts';
 import { StateChanges } from './state-changes.ts';
+import { md5, readSnapshot, type Snapshot, snapshotOf, whyUnreadable } from './state-snapshot.ts';
+import { type Place, unsavedText } from './state-texts.ts';
+import type { Owner } from './terraform/owner.ts';
 import { upload } from './transfer.ts';
-import { readOwn } from './workspace/tree.ts';
 
 /**
  * Terraform's state during an apply: snapshots are uploaded as Terraform writes them, the last one after it has ended,
  * however it ended.
  */
-
-export interface Snapshot {
-  content: Buffer;
-  md5: string;
-  serial: number;
-  lineage: string;
-}
 
 /**
  * From a change to its snapshot, and between snapshots: including the upload, written state is safe within two seconds.
@@ -40,35 +34,14 @@ const looks = 50;
 /** A snapshot that takes longer is superseded by the next one. */
 const intermediateMs = 5000;
 
-const tornText =
-  'Terraform was killed while it wrote its state. Its last changes are not recorded, and the state may be stale. ' +
-  'Compare it with what exists (a refresh-only run) before the next apply.';
-
-const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
-
-/**
- * Undefined unless the file is a complete state: Terraform writes it in place, so a read may see half of it. Read
- * synchronously: read in pieces, a large state would hardly ever be complete.
- */
-const readSnapshot = (path: string): Snapshot | undefined => {
-  try {
-    const content = readOwn(path);
-    // Some versions of OpenTofu end it with more than one line break.
-    if (content.subarray(-16).toString('latin1').trimEnd().at(-1) !== '}') return undefined;
-    const { serial, lineage } = JSON.parse(content.toString('utf8')) as { serial: unknown; lineage: unknown };
-    if (!Number.isSafeInteger(serial) || typeof lineage !== 'string') return undefined;
-    return { content, md5: md5(content), serial: serial as number, lineage };
-  } catch {
-    return undefined;
-  }
-};
-
 export interface StateOutcome {
   stateVersionId?: string;
   /** Message for users: why the newest state is not in the workspace, and where it was saved. */
   problem?: string;
   /** The state that was not saved. */
   unsaved?: PhaseReport['unsavedState'];
+  /** Terraform's file has half a state: the last one before it counts. */
+  torn?: true;
 }
 
 /** Fallback for a state that could not be saved to the workspace. */
@@ -89,6 +62,7 @@ export class StateKeeper {
   readonly #client: Client;
   readonly #control: Control;
   readonly #refuge: StateBackup;
+  readonly #owner: Owner | undefined;
   readonly #changes: StateChanges;
   /** The state that the control plane has: its serial, and the MD5 of Terraform's file. */
   #stored: { serial: number; fileMd5: string } | undefined;
@@ -101,17 +75,19 @@ export class StateKeeper {
   #uploading: Promise<void> | undefined;
   #changed = false;
 
-  constructor(path: string, client: Client, control: Control, refuge: StateBackup) {
+  /** @param owner Terraform's user, where it is not the runner's own */
+  constructor(path: string, client: Client, control: Control, refuge: StateBackup, owner?: Owner) {
     this.#path = path;
     this.#client = client;
     this.#control = control;
     this.#refuge = refuge;
+    this.#owner = owner;
     this.#changes = new StateChanges(client);
   }
 
   /** Must be called before Terraform starts: the state at that time is the control plane's. */
   async watch(): Promise<void> {
-    const initial = readSnapshot(this.#path);
+    const initial = readSnapshot(this.#path, this.#owner);
     if (initial) {
       this.#stored = { serial: initial.serial, fileMd5: initial.md5 };
       this.#changes.startFrom(initial);
@@ -132,66 +108,69 @@ export class StateKeeper {
     this.#poll ??= setInterval(() => this.#touched(), pauseMs);
   }
 
-  /** Must be called when Terraform has ended. Throws only if the token is dead. */
-  async finish(): Promise<StateOutcome> {
+  /**
+   * Must be called when Terraform has ended. Throws only if the token is dead.
+   * @param options.wasEnded by something else than its work: what it was at work on is in no state
+   * @param options.dumped what it printed because it could not write its state
+   */
+  async finish({ wasEnded = false, dumped }: { wasEnded?: boolean; dumped?: string } = {}): Promise<StateOutcome> {
     this.#ended = true;
     this.#watcher?.close();
     clearInterval(this.#poll);
     clearTimeout(this.#timer);
     await this.#uploading;
-    const final = readSnapshot(this.#path);
-    const torn = !final && (await stat(this.#path).catch(() => undefined))?.size ? tornText : undefined;
+    const printed = dumped === undefined ? undefined : snapshotOf(Buffer.from(`${dumped}\n`));
+    const final = printed ?? readSnapshot(this.#path, this.#owner);
+    const torn = final ? undefined : whyUnreadable(this.#path, this.#owner);
     const newest = final ?? this.#whole;
     const isStored = newest?.md5 === this.#stored?.fileMd5 && !this.#changes.isAhead;
-    if (!newest || (newest.md5 === this.#before && isStored)) return { problem: torn };
-    try {
-      const { id } = await this.#upload(newest, false);
-      return { stateVersionId: id, problem: torn };
-    } catch (error) {
-      const { content, serial, lineage, md5 } = this.#numbered(newest);
-      if (this.#control.over.aborted) {
-        await this.#keep(content);
-        throw error;
+    const half = torn ? { problem: torn, torn: true as const } : {};
+    if (!newest || (newest.md5 === this.#before && isStored)) return half;
+    for (;;) {
+      try {
+        const { id } = await this.#upload(newest, { intermediate: wasEnded || torn !== undefined });
+        return { stateVersionId: id, ...half };
+      } catch (error) {
+        const { content, serial, lineage, md5 } = this.#numbered(newest);
+        if (this.#control.over.aborted) {
+          await this.#keep(content);
+          throw error;
+        }
+        const place = await this.#shelter(content);
+        const isOnlyHere = place.is === 'nowhere' && this.#control.cause !== 'stopped';
+        const text = unsavedText({ serial, before: this.#stored?.serial, why: messageOf(error), place });
+        const problem = [torn, text].filter(Boolean).join(' ');
+        if (!isOnlyHere) return { ...half, problem, unsaved: { serial, lineage, md5 } };
+        // A full disk may get room again, and this is the only copy.
+        console.error(problem);
+        await sleep(pauseMs);
       }
-      const place = await this.#shelter(content);
-      const problem = [torn, this.#lost(serial, error, place)].filter(Boolean).join(' ');
-      return { problem, unsaved: { serial, lineage, md5 } };
     }
-  }
-
-  #lost(serial: number, error: unknown, { place, errored }: { place: string; errored: boolean }): string {
-    const workspaceState = this.#stored ? `still has serial ${this.#stored.serial}` : 'still has no state';
-    const remedy = errored
-      ? 'Download it, then push it with "terraform state push".'
-      : 'The operator of this platform can decrypt it ("npx stepform open-state"). Then push it with "terraform state push".';
-    return (
-      `The state of this apply (serial ${serial}) could not be saved to the workspace, which ${workspaceState}: ` +
-      `${messageOf(error).replace(/\.$/, '')}. The newer state was saved ${place}. ${remedy} ` +
-      'Until then the workspace is locked, so that no resource is created twice.'
-    );
   }
 
   /** Saves a state where it survives the runner. Never throws. */
-  async #shelter(content: Buffer): Promise<{ place: string; errored: boolean }> {
+  async #shelter(content: Buffer): Promise<Place> {
     try {
       await this.#uploadErrored(content);
-      return { place: "as this apply's errored state", errored: true };
+      return { is: 'errored state' };
     } catch (error) {
       console.error(`the errored state was not stored: ${messageOf(error)}`);
-      return { place: `by the runner, encrypted, at ${await this.#keep(content)}`, errored: false };
+      return this.#keep(content);
     }
   }
 
-  /** @returns the path */
-  async #keep(content: Buffer): Promise<string> {
+  /** On the runner's disk. Never throws. */
+  async #keep(content: Buffer): Promise<Place> {
     const { file, runId, key } = this.#refuge;
-    const stored = key ? writeKeptState(file, content, runId, key) : Promise.reject(new Error('no encryption key'));
-    const place = await stored.then(
-      () => file,
-      (failure: unknown) => `nowhere: ${messageOf(failure)}`,
-    );
-    console.error(`the newest state was saved at ${place}`);
-    return place;
+    try {
+      if (!key) throw new Error('no encryption key');
+      await writeKeptState(file, content, runId, key);
+      console.error(`the newest state was saved at ${file}`);
+      return { is: 'file', file };
+    } catch (failure) {
+      console.error(`the newest state was saved nowhere: ${messageOf(failure)}`);
+      return { is: 'nowhere', why: messageOf(failure) };
+    }
   }
 
   async #uploadErrored(content: Buffer): Promise<void> {
@@ -228,7 +207,7 @@ export class StateKeeper {
       const numbered = this.#numbered(snapshot);
       if (await this.#changes.store(numbered, this.#control.patience(intermediateMs, spareMs))) {
         this.#stored = { serial: numbered.serial, fileMd5: snapshot.md5 };
-      } else await this.#upload(snapshot, true);
+      } else await this.#upload(snapshot, { intermediate: true, ms: intermediateMs });
     } catch (error) {
       // The next change, or the end, tries again with a newer state.
       console.error(`an intermediate state was not stored: ${messageOf(error)}`);
@@ -237,16 +216,19 @@ export class StateKeeper {
 
   async #look(): Promise<Snapshot | undefined> {
     for (let n = 0; n < looks && !this.#ended; n++) {
-      const snapshot = readSnapshot(this.#path);
+      const snapshot = readSnapshot(this.#path, this.#owner);
       if (snapshot) return snapshot;
       await sleep(againMs);
     }
     return undefined;
   }
 
-  async #upload(snapshot: Snapshot, intermediate: boolean): Promise<StateVersionAnswer> {
+  async #upload(
+    snapshot: Snapshot,
+    { intermediate, ms }: { intermediate: boolean; ms?: number },
+  ): Promise<StateVersionAnswer> {
     const { content, serial, lineage, md5 } = this.#numbered(snapshot);
-    const patience = this.#control.patience(intermediate ? intermediateMs : undefined, spareMs);
+    const patience = this.#control.patience(ms, spareMs);
     const inline = content.length <= maxInlineStateBytes ? content.toString('base64') : undefined;
     // For an inline state, the control plane computes its own.
     const sha256 = inline === undefined ? createHash('sha256').update(content).digest() : undefined;

@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { maxLeft, type TestFacts, testVerdicts } from '../run/module-test-record.ts';
+import { maxLeft, type TestFacts, testVerdicts } from '#run/module-test-record.ts';
 
 /** Reads the results of Terraform's tests (Terraform: machine-readable UI, messages of `terraform test`). */
 

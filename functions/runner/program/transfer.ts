@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { RefusedError, TransportError } from '../transport/errors.ts';
-import { type FileBody, open, send } from '../transport/http.ts';
-import { type RetryBound, retrying } from '../transport/retry.ts';
+import { RefusedError, TransportError } from '#platform/net/transport/errors.ts';
+import { type FileBody, open, send } from '#platform/net/transport/http.ts';
+import { type RetryBound, retrying } from '#platform/net/transport/retry.ts';
 import { PhaseError } from './errors.ts';
 
 /** Objects by presigned URL: no credentials, and error messages without signatures. */

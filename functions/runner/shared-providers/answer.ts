@@ -1,10 +1,10 @@
-import { environment } from '../environment.ts';
-import { addressForm, hostOf, platformForm, versionForm } from '../protocols/provider-package.ts';
-import type { ProviderName, ProvidersRequest, SharedProvider } from '../protocols/runner.ts';
-import { invokeLater } from '../store/aws.ts';
-import { presignGet } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
-import { logError, logWarning } from '../store/log.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { presignGet } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { logError, logWarning } from '#platform/store/log.ts';
+import { addressForm, hostOf, platformForm, versionForm } from '#run/protocols/provider-package.ts';
+import type { ProviderName, ProvidersRequest, SharedProvider } from '#run/protocols/runner.ts';
 import { beginFetch, getPackage, mayFetch, type PackageName } from './records.ts';
 
 /** A provider that is not there is installed by Terraform itself: nobody has to hear of it. */

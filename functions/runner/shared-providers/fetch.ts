@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { download } from '../outbound/download.ts';
-import { OutboundError } from '../outbound/errors.ts';
-import { hostOf } from '../protocols/provider-package.ts';
-import { putStream } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
+import { download } from '#platform/net/outbound/download.ts';
+import { OutboundError } from '#platform/net/outbound/errors.ts';
+import { putStream } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { hostOf } from '#run/protocols/provider-package.ts';
 import type { PackageName } from './records.ts';
 
 /**

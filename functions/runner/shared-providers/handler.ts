@@ -1,6 +1,6 @@
-import { environment } from '../environment.ts';
-import { hostOf } from '../protocols/provider-package.ts';
-import { logWarning } from '../store/log.ts';
+import { environment } from '#platform/environment.ts';
+import { logWarning } from '#platform/store/log.ts';
+import { hostOf } from '#run/protocols/provider-package.ts';
 import { fetchPackage } from './fetch.ts';
 import { endFetch, type PackageName } from './records.ts';
 

@@ -1,6 +1,6 @@
-import type { ProviderName } from '../protocols/runner.ts';
-import { keys } from '../store/keys.ts';
-import { get, update } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, update } from '#platform/store/table.ts';
+import type { ProviderName } from '#run/protocols/runner.ts';
 
 /**
  * Packages of providers that the platform keeps for all runs (decisions/0082): which content a registry has under a name.
@@ -20,7 +20,7 @@ export interface PackageName extends ProviderName {
 }
 
 const day = 24 * 3600;
-/** Shorter than the bucket keeps what lies there (infra/storage.ts), by more than a runner takes to read it. */
+/** Shorter than the bucket keeps what lies there (infra/stack/storage.ts), by more than a runner takes to read it. */
 const storedSeconds = 27 * day;
 /** Longer than the function that fetches may take. */
 const fetchingSeconds = 900;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { artifacts } from '../../functions/run/run.ts';
-import { artifactUrls, laterUrls, leftStateUrl, stateUploadUrl } from '../../functions/runner-api/addresses.ts';
-import type { StateVersion } from '../../functions/states/state-version.ts';
-import { objects } from '../../functions/store/keys.ts';
-import { definition } from '../../infra/lifecycle.ts';
-import { newRun } from '../support/run.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { definition } from '#infra/stack/lifecycle.ts';
+import { objects } from '#platform/store/keys.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
+import { artifacts } from '#run/run.ts';
+import { artifactUrls, laterUrls, leftStateUrl, stateUploadUrl } from '#runner/api/addresses.ts';
+import { newRun } from '#test/support/run.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 let storage: Storage;
 beforeAll(async () => {

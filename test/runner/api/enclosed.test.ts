@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { maxEnclosedBytes } from '../../functions/protocols/runner.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
+import { maxEnclosedBytes } from '#run/protocols/runner.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
 
 /** Small artifacts come with the report of their phase. */
 
@@ -31,8 +31,8 @@ const report = (token: string, texts: Record<string, string>, checksums: Record<
 };
 const log = (text: string) => `\u0002${text}\u0003`;
 const stored = async (run: string, artifact: string): Promise<string | undefined> => {
-  const { getObject } = await import('../../functions/store/bucket.ts');
-  const { objects } = await import('../../functions/store/keys.ts');
+  const { getObject } = await import('#platform/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
   return (await getObject(objects.artifact(run, 'plan', artifact as 'log')))?.toString();
 };
 

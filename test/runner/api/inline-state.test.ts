@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startRunnerApi } from '../support/runner-api.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
 
 /** A small state comes with its announcement: stored, checked and current after one call. */
 

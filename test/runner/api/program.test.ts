@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { eventOf } from '../support/api.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
+import { eventOf } from '#test/support/api.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
 
 /** Where a runner whose image does not have its program reads it. */
 
@@ -8,7 +8,7 @@ let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 let handler: (event: object) => Promise<{ statusCode: number; headers: Record<string, string> }>;
 beforeAll(async () => {
   runner = await startRunnerApi();
-  handler = (await import('../../functions/runner-api/handler.ts')).handler as never;
+  handler = (await import('#runner/api/handler.ts')).handler as never;
 });
 afterEach(() => {
   delete process.env.RUNNER_PROGRAM_BUCKET;

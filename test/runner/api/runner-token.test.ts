@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
+import type { Run } from '#run/run.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
 
 /** The token of a runner is good for its run and phase, and dies with them. */
 
@@ -43,7 +43,7 @@ it('allows only repeating the report and asking for the next job after its phase
 
 it('is rejected after its run has ended', async () => {
   const { run, token } = await claim();
-  const { finishRun } = await import('../../functions/orchestration/finish.ts');
+  const { finishRun } = await import('#lifecycle/phases/finish.ts');
   await finishRun(run, 'Canceled');
   expect(await dead(token)).toEqual(Object.keys(bodies));
 });
@@ -71,7 +71,7 @@ it('gets a new URL for the errored state with an apply’s heartbeat, on request
 it('is rejected after its run has ended, despite stale reads', async () => {
   const { run, token } = await claim();
   runner.api.aws.stale = true;
-  const { finishRun } = await import('../../functions/orchestration/finish.ts');
+  const { finishRun } = await import('#lifecycle/phases/finish.ts');
   await finishRun(run, 'Canceled');
   const refused = await runner.call(token, 'report', bodies.report);
   runner.api.aws.stale = false;

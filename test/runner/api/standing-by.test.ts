@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
-import type { NextAnswer, ReportAnswer } from '../../functions/protocols/runner.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
+import { until } from '#clients/client/client.ts';
+import type { NextAnswer, ReportAnswer } from '#run/protocols/runner.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
 
 /** What a runner that stands by after its plan is told. */
 
@@ -125,7 +125,7 @@ describe('an apply without a decision', () => {
   it('skips ApplyQueued', async () => {
     const { run, token } = await ready();
     await report(token);
-    const { enterState } = await import('../../functions/orchestration/progress.ts');
+    const { enterState } = await import('#lifecycle/phases/progress.ts');
     // Whoever entered Planning is called again, with another token, when the apply has begun.
     const again = { token: 'another', entered: '2099-01-01T00:00:00.000Z', attempt: 1, handsOver: true } as const;
     expect((await enterState(run, 'Planning', again)).status).toBe('apply_queued');

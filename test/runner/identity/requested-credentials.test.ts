@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PhaseName } from '../../functions/run/run.ts';
-import { readRequestedCredentials } from '../../functions/workload-identity/requested-credentials.ts';
+import type { PhaseName } from '#run/run.ts';
+import { readRequestedCredentials } from '#runner/identity/requested-credentials.ts';
 import { ask, askAll, aws, gcp, role, vault, workloadProvider } from './variables.ts';
 
 it('requests no credentials without the variables', () => {

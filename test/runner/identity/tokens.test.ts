@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { claimNames, claimsOf } from '../../functions/workload-identity/claims.ts';
-import { handler } from '../../functions/workload-identity/handler.ts';
-import { signToken } from '../../functions/workload-identity/sign.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { claimNames, claimsOf } from '#runner/identity/claims.ts';
+import { handler } from '#runner/identity/handler.ts';
+import { signToken } from '#runner/identity/sign.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 import { verifyToken } from './verifier.ts';
 
 const issuer = 'https://tf.example.test';

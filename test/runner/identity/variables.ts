@@ -1,5 +1,5 @@
-import type { PhaseName } from '../../functions/run/run.ts';
-import { readRequestedCredentials } from '../../functions/workload-identity/requested-credentials.ts';
+import type { PhaseName } from '#run/run.ts';
+import { readRequestedCredentials } from '#runner/identity/requested-credentials.ts';
 
 /** Variables that ask for credentials. */
 

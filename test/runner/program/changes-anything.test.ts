@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changesAnything, type PlanJson } from '../../functions/runner/plan-json.ts';
+import { changesAnything, type PlanJson } from '#runner/program/plan-json.ts';
 
 const change = (...actions: string[]) => ({ mode: 'managed', type: 'a', provider_name: 'p', change: { actions } });
 const plan = (parts: Partial<PlanJson>): PlanJson => ({ format_version: '1.2', ...parts });

@@ -2,10 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { applyChanges } from '#platform/formats/state-changes.ts';
+import type { OpenChange } from '#run/apply-progress.ts';
 import type {
   Artifact,
   ClaimRequest,
   Heartbeat,
+  HeartbeatRequest,
   Job,
   NextAnswer,
   PhaseReport,
@@ -14,11 +17,10 @@ import type {
   StateChangesRequest,
   StateVersionRequest,
   UploadsRequest,
-} from '../../functions/protocols/runner.ts';
-import { applyChanges } from '../../functions/protocols/state-changes.ts';
+} from '#run/protocols/runner.ts';
 
 /**
- * The control plane's side of functions/protocols/runner.ts, in memory and strict: what the protocol does not allow is
+ * The control plane's side of functions/run/protocols/runner.ts, in memory and strict: what the protocol does not allow is
  * answered with an error and kept in `violations`, which every test expects to be empty.
  */
 
@@ -36,6 +38,8 @@ interface PhaseRecord {
   log: Buffer;
   logCalls: { offset: number; length: number; at: number }[];
   heartbeats: number;
+  /** What Terraform finished while it was to stop: each time the runner said so. */
+  open: OpenChange[][];
   uploaded: Set<Artifact>;
   report?: PhaseReport;
   reports: number;
@@ -144,6 +148,7 @@ export class ControlPlane {
       log: Buffer.alloc(0),
       logCalls: [],
       heartbeats: 0,
+      open: [],
       uploaded: new Set(),
       reports: 0,
     };
@@ -221,6 +226,7 @@ export class ControlPlane {
         return this.#log(record, Number(url.searchParams.get('offset')), body, beat);
       case 'heartbeat':
         record.heartbeats++;
+        if (body.length) record.open.push((JSON.parse(body.toString()) as HeartbeatRequest).open);
         return url.searchParams.get('renew') === 'errored-state'
           ? [200, { ...beat, erroredStateUrl: this.presigned(`${record.job.runId}/errored-state`) }]
           : [200, beat];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dependenciesOf } from '../../functions/runner/dependencies.ts';
+import { dependenciesOf } from '#runner/program/dependencies.ts';
 
 const refers = (...references: string[]) => ({ references });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { healthIn, isStoppedByCondition } from '../../functions/runner/health.ts';
-import type { PlanJson } from '../../functions/runner/plan-json.ts';
+import { healthIn, isStoppedByCondition } from '#runner/program/health.ts';
+import type { PlanJson } from '#runner/program/plan-json.ts';
 
 const change = (address: string, action: string, mode = 'managed') => ({
   address,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InitOutput } from '../../functions/runner/init-output.ts';
+import { InitOutput } from '#runner/program/init-output.ts';
 
 const esc = '\u001B';
 

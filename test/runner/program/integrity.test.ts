@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { Bench, jobFor } from './support.ts';
 import { until } from './until.ts';
 

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Mask } from '../../functions/mask.ts';
-import type { Heartbeat } from '../../functions/protocols/runner.ts';
-import { PhaseLog } from '../../functions/runner/log.ts';
+import { Mask } from '#platform/formats/mask.ts';
+import type { Heartbeat } from '#run/protocols/runner.ts';
+import { PhaseLog } from '#runner/program/log.ts';
 import { until } from './until.ts';
 
 let directory: string;
@@ -158,5 +158,16 @@ describe('a log', () => {
     log.write(Buffer.from('kept'));
     await log.close();
     expect(readFileSync(log.path, 'latin1')).toBe('\u0002kept\u0003');
+  });
+
+  it('goes on in memory where its file cannot be written, and is sent whole', async () => {
+    rmSync(directory, { recursive: true });
+    const { log, whole, sent } = open();
+    log.write(Buffer.from('first\n'));
+    await until('the first piece', () => sent.length);
+    log.write(Buffer.from('second\n'));
+    await log.close();
+    expect(log.isOnDisk).toBe(false);
+    expect(whole().toString('latin1')).toBe('\u0002first\nsecond\n\u0003');
   });
 });

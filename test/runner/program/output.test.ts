@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OutputReader } from '../../functions/runner/output.ts';
+import { OutputReader } from '#runner/program/output.ts';
 
 const read = (text: string, size = 7): OutputReader => {
   const reader = new OutputReader();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, countChanges, type PlanJson } from '../../functions/runner/plan-json.ts';
-import { redactPlan } from '../../functions/runner/redact.ts';
+import { type Change, countChanges, type PlanJson } from '#runner/program/plan-json.ts';
+import { redactPlan } from '#runner/program/redact.ts';
 
 const resource = (change: Change, mode = 'managed', type = 'terraform_data') => ({
   mode,

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { platform } from '../../functions/runner/binary/platform.ts';
-import { lockedProviders, ProviderCache, packageChecksum } from '../../functions/runner/workspace/provider-cache.ts';
+import { platform } from '#runner/program/binary/platform.ts';
+import { isPinned, lockedProviders, ProviderCache, packageChecksum } from '#runner/program/workspace/provider-cache.ts';
 import { archive, Bench, jobFor } from './support.ts';
 import { zip } from './zip.ts';
 
@@ -47,10 +47,11 @@ describe('the provider cache', () => {
     return checksum;
   };
   const cache = (maxBytes?: number) => new ProviderCache(at('cache'), platform, maxBytes);
-  const keep = (of = cache()) => of.keep(at('lock.hcl'), at('providers'), at('plugin-cache'));
+  const lockText = (file = at('lock.hcl')) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const keep = (of = cache()) => of.keep(lockText(), at('providers'), at('plugin-cache'));
   const offer = async (lock = at('lock.hcl')): Promise<string[]> => {
     rmSync(at('offered'), { recursive: true, force: true });
-    await cache().offer(lock, at('offered'), undefined);
+    await cache().offer(lockText(lock), at('offered'), undefined);
     const all = readdirSync(at('offered'), { recursive: true, withFileTypes: true });
     return all.filter((entry) => entry.isFile()).map(({ name }) => name);
   };
@@ -110,6 +111,20 @@ describe('the provider cache', () => {
     expect(entries(at('cache')).sort()).toEqual(['less', 'more']);
     await keep(cache(500));
     expect(entries(at('cache'))).toEqual(['more']);
+  });
+
+  it('pins a provider whose installed package has a checksum in a lock file that is understood to its end', async () => {
+    const pinned = async (lock: string) => isPinned(lock, at('providers'), platform);
+    const lock = lockOf(await install());
+    expect(await pinned('')).toBe(true);
+    expect(await pinned(`# This file is maintained automatically by "terraform init".\n\n${lock}`)).toBe(true);
+    const constraints = '"1.2.3"\n  constraints = "~> 1.0"\n';
+    expect(await pinned(lock.replace('"1.2.3"\n', constraints))).toBe(true);
+    expect(await pinned(`${lock}\n${lockOf(`${'A'.repeat(43)}=`, 'registry.example.com/acme/absent')}`)).toBe(false);
+    expect(await pinned(lock.replace('h1:', 'zh:'))).toBe(false);
+    expect(await pinned(`${lock}provider"registry.example.com/acme/hidden" { version = "1.0.0" }\n`)).toBe(false);
+    write(join(installed(), 'LICENSE'), 'changed\n');
+    expect(await pinned(lock)).toBe(false);
   });
 
   it.each([

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { covers } from '../../functions/runner/schemas.ts';
+import { covers } from '#runner/program/schemas.ts';
 import { archive, Bench, jobFor } from './support.ts';
 
 const builtin = 'terraform.io/builtin/terraform';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JobProviderSet } from '../../functions/protocols/runner.ts';
-import { choose, overrideText } from '../../functions/runner/provider-sets.ts';
+import type { JobProviderSet } from '#run/protocols/runner.ts';
+import { choose, overrideText } from '#runner/program/provider-sets.ts';
 import { archive, Bench, jobFor } from './support.ts';
 
 /** Providers that the organization configures, in a configuration that says nothing of them. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planSchemas } from '../../functions/runner/schemas.ts';
+import { planSchemas } from '#runner/program/schemas.ts';
 
 const schemas = {
   format_version: '1.0',

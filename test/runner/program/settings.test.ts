@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { takeSettings } from '../../functions/runner/settings.ts';
+import { takeSettings } from '#runner/program/settings.ts';
 
 it('the claim is removed from the environment', () => {
   const environment = { STEPFORM_URL: 'https://example.com/', STEPFORM_CLAIM: 'secret', PATH: '/bin' };

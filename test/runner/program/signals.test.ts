@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../functions/protocols/runner.ts';
-import { keptStatePath, readKeptState } from '../../functions/runner/kept-state.ts';
+import { readKeptState } from '#platform/formats/kept-state.ts';
+import type { Job } from '#run/protocols/runner.ts';
+import { keptStatePath } from '#runner/program/kept-states.ts';
 import { archive, Bench, jobFor, keptStateKey, textOf } from './support.ts';
 import { until } from './until.ts';
 
@@ -93,7 +94,7 @@ describe('an apply in progress', () => {
     expect(record.report).toBeUndefined();
     expect(runner.said()).toContain('the control plane has ended this apply');
     // What nobody takes any more is kept, encrypted.
-    const kept = readFileSync(keptStatePath(join(bench.directory, 'cache'), 'run-1234567890abcdef'));
+    const kept = readFileSync(keptStatePath(join(bench.directory, 'cache/unsaved-states'), 'run-1234567890abcdef'));
     expect(resources(readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')))).toContain('done');
     expect(bench.leftovers()).toEqual([]);
   });
@@ -123,7 +124,7 @@ resource "terraform_data" "after" {
     expect(running(mark)).toBe(false);
     expect(JSON.stringify([[...plane.objects], plane.states, record.log])).toBe(before);
     expect(record.report).toBeUndefined();
-    const kept = readFileSync(keptStatePath(join(bench.directory, 'cache'), 'run-1234567890abcdef'));
+    const kept = readFileSync(keptStatePath(join(bench.directory, 'cache/unsaved-states'), 'run-1234567890abcdef'));
     expect(resources(readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')))).toContain('long');
     expect(bench.leftovers()).toEqual([]);
     plane.violations.splice(0);
@@ -151,6 +152,20 @@ resource "terraform_data" "after" {
       outcome: 'errored',
       message: 'The runner was stopped before Terraform had finished.',
     });
+    expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
+    expect(running(mark)).toBe(false);
+  });
+
+  it('is interrupted, and its state stored, when the runner itself fails', async () => {
+    const mark = marker();
+    const throwing = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('unexpected'); }))";
+    const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(throwing)}`;
+    const configuration = await archive({ 'main.tf': long(mark) });
+    const { plane, record, runner } = await applying(mark, configuration, { NODE_OPTIONS });
+    runner.process.kill('SIGUSR2');
+    await runner.ended;
+    expect(runner.said()).toContain('Error: unexpected');
+    expect(record.report).toMatchObject({ outcome: 'errored' });
     expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
     expect(running(mark)).toBe(false);
   });

@@ -1,7 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { archive, Bench, jobFor } from './support.ts';
+import { archive, Bench, jobFor, seenByRuns } from './support.ts';
 
 /** Modules in private Git repositories, as Terraform fetches them: by `git`, which is made to start this instead of ssh. */
 
@@ -10,10 +11,13 @@ const sshKey = '-----BEGIN OPENSSH PRIVATE KEY-----\r\nonly for git to see\r\n--
 
 let tools: string;
 let seen: string;
+let pipe: number;
 beforeEach(() => {
-  tools = mkdtempSync('/tmp/ssh-tools-');
+  tools = mkdtempSync(join(seenByRuns, 'ssh-tools-'));
+  // A pipe: Terraform's user can write no file there.
   seen = join(tools, 'seen');
-  writeFileSync(seen, '');
+  execFileSync('mkfifo', [seen]);
+  pipe = openSync(seen, constants.O_RDWR | constants.O_NONBLOCK);
   // Notes how it was called, prints the key to where it would be seen, and fails as a host that cannot be reached.
   writeFileSync(
     join(tools, 'ssh'),
@@ -23,7 +27,15 @@ beforeEach(() => {
   chmodSync(tools, 0o777);
   chmodSync(seen, 0o666);
 });
-afterEach(() => rmSync(tools, { recursive: true, force: true }));
+afterEach(() => {
+  closeSync(pipe);
+  rmSync(tools, { recursive: true, force: true });
+});
+
+const readSeen = (): string => {
+  const bytes = Buffer.alloc(64 * 1024);
+  return bytes.toString('utf8', 0, readSync(pipe, bytes));
+};
 
 const module = archive({ 'main.tf': 'module "a" {\n  source = "git::ssh://git@host.test/acme/a.git"\n}\n' });
 const run = async (options: Parameters<typeof jobFor>[2]) => {
@@ -34,7 +46,7 @@ const run = async (options: Parameters<typeof jobFor>[2]) => {
 it('fetches modules with the SSH key, and removes it', async () => {
   const { log, report } = await run({ sshKey });
   expect(report).toMatchObject({ outcome: 'errored' });
-  const call = readFileSync(seen, 'utf8');
+  const call = readSeen();
   expect(call).toMatch(/^-i \S+\/ssh\/key .*IdentitiesOnly=yes .*BatchMode=yes .*git@host\.test/);
   expect(call).toContain(
     '-----BEGIN OPENSSH PRIVATE KEY-----\nonly for git to see\n-----END OPENSSH PRIVATE KEY-----\n',
@@ -47,12 +59,12 @@ it('fetches modules with the SSH key, and removes it', async () => {
 it('respects GIT_SSH_COMMAND of the workspace', async () => {
   const own = { key: 'GIT_SSH_COMMAND', value: 'ssh -o Own=yes', category: 'env' as const };
   await run({ sshKey, variables: [own] });
-  expect(readFileSync(seen, 'utf8')).toMatch(/^-o Own=yes .*git@host\.test/);
+  expect(readSeen()).toMatch(/^-o Own=yes .*git@host\.test/);
 });
 
 it('sets no key by default', async () => {
   await run({});
-  const call = readFileSync(seen, 'utf8');
+  const call = readSeen();
   expect(call).toContain('git@host.test');
   expect(call).not.toContain('-i ');
 });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { conclude } from '../../functions/runner/conclude.ts';
-import { Phase } from '../../functions/runner/phase.ts';
-import { takeSettings } from '../../functions/runner/settings.ts';
-import { StateBackupUrl } from '../../functions/runner/state-backup-url.ts';
-import { takeUsers } from '../../functions/runner/terraform/users.ts';
-import { JobDirectory } from '../../functions/runner/workspace/job-directory.ts';
+import { conclude } from '#runner/program/conclude.ts';
+import { Phase } from '#runner/program/phase.ts';
+import { takeSettings } from '#runner/program/settings.ts';
+import { StateBackupUrl } from '#runner/program/state-backup-url.ts';
+import { takeUsers } from '#runner/program/terraform/users.ts';
+import { JobDirectory } from '#runner/program/workspace/job-directory.ts';
 import { ControlPlane } from './control-plane.ts';
 import { jobFor } from './support.ts';
 import { until } from './until.ts';
@@ -42,7 +42,7 @@ it('heartbeats renew the URL during a long apply, only when it is old', async ()
   const job = { ...jobFor(plane, Buffer.alloc(0), { phase: 'apply' }), heartbeatSeconds: 0.02 };
   const { record } = plane.offer(job);
   const files = new JobDirectory('network');
-  const users = await takeUsers('none');
+  const users = takeUsers({ terraformUsers: 'none', rooms: false }, files.root);
   const phase = new Phase(job, takeSettings({ STEPFORM_URL: plane.url, STEPFORM_CLAIM: 'claim' }), files, users);
   const renew = vi.spyOn(phase.refuge, 'renew');
   vi.useFakeTimers({ toFake: ['Date'] });

@@ -1,13 +1,25 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Client } from '../../functions/runner/client.ts';
-import { Control } from '../../functions/runner/control.ts';
-import { readKeptState } from '../../functions/runner/kept-state.ts';
-import { StateKeeper } from '../../functions/runner/state.ts';
-import { StateBackupUrl } from '../../functions/runner/state-backup-url.ts';
+import { readKeptState } from '#platform/formats/kept-state.ts';
+import { Client } from '#runner/program/client.ts';
+import { Control } from '#runner/program/control.ts';
+import { StateKeeper } from '#runner/program/state.ts';
+import { StateBackupUrl } from '#runner/program/state-backup-url.ts';
 import { ControlPlane } from './control-plane.ts';
 import { jobFor, keptStateKey } from './support.ts';
 import { until } from './until.ts';
@@ -23,6 +35,11 @@ const state = (serial: number, resources: string[] = []): string =>
   JSON.stringify({ version: 4, serial, lineage: 'l', outputs: {}, resources }, undefined, 2);
 const serials = () => plane.states.map(({ serial, intermediate }) => `${serial}${intermediate ? ' intermediate' : ''}`);
 const posts = () => plane.calls.filter((call) => call === 'POST /runner/v1/state-versions').length;
+
+const sparse = (path: string): void => {
+  writeFileSync(path, '');
+  truncateSync(path, 2 ** 40);
+};
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'state-test-'));
@@ -58,6 +75,22 @@ describe('the state of an apply', () => {
     expect(await keeper.finish()).toEqual({ stateVersionId: 'sv-1', problem: undefined });
     writeFileSync(file, state(2).slice(0, -4));
     expect((await keeper.finish()).problem).toContain('killed while it wrote its state');
+  });
+
+  it.each([
+    ['a link to another state', (other: string) => symlinkSync(other, file), 'a symbolic link, not a regular file'],
+    ['a hard link to another state', (other: string) => linkSync(other, file), 'a hard link'],
+    ['a pipe', () => execFileSync('mkfifo', [file]), 'a named pipe, not a regular file'],
+    ['a sparse file of terabytes', () => sparse(file), 'larger than 512 MiB'],
+  ])('is refused with an error that says so when it is %s', async (_, leave, why) => {
+    await keeper.watch();
+    const other = join(directory, 'other.tfstate');
+    writeFileSync(other, state(7));
+    leave(other);
+    const { problem, stateVersionId } = await keeper.finish();
+    expect(problem).toContain(why);
+    expect(problem).toContain('What this apply changed since the last stored state is not recorded.');
+    expect([stateVersionId, plane.states]).toEqual([undefined, []]);
   });
 
   it('is absent when Terraform has created none', async () => {
@@ -218,9 +251,26 @@ describe('a state that cannot be saved to the workspace', () => {
     plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
     expect(await keeper.finish()).toMatchObject({
       unsaved: { serial: 1 },
-      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. .*"npx stepform open-state"`)),
+      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. The platform takes it in`)),
     });
     expect(opened()).toBe(state(1, ['a']));
+    plane.violations.splice(0);
+  });
+
+  it('that has no place anywhere is tried again until it has one', async () => {
+    await keeper.watch();
+    writeFileSync(file, state(1, ['a']));
+    refuse();
+    // Nor can a file be written where the folder should be.
+    writeFileSync(dirname(kept()), '');
+    plane.fault = (path) => {
+      if (!path.endsWith('errored-state')) return undefined;
+      plane.states.pop();
+      return 'expired';
+    };
+    const { stateVersionId, problem } = await keeper.finish();
+    expect({ stateVersionId, problem }).toEqual({ stateVersionId: expect.stringMatching(/^sv-/), problem: undefined });
+    expect(plane.current()?.content?.toString()).toBe(state(1, ['a']));
     plane.violations.splice(0);
   });
 

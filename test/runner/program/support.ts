@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type Header, pack } from 'tar-stream';
 import { afterEach, beforeAll, beforeEach, expect } from 'vitest';
-import type { Job, JobVariable, PhaseName } from '../../functions/protocols/runner.ts';
-import { synthesize } from '../../infra/synth.ts';
+import { synthesize } from '#infra/build/synth.ts';
+import type { Job, JobVariable, PhaseName } from '#run/protocols/runner.ts';
 import { ControlPlane, type PhaseRecord } from './control-plane.ts';
 
 /** Drives the real runner program with the real terraform against the control plane's test double. */
@@ -49,6 +49,9 @@ export interface Options {
 }
 
 const mebibyte = 1024 * 1024;
+
+/** Rooms have temporary folders of their own, so that Terraform would see nothing that a test puts there. */
+export const seenByRuns = process.platform === 'linux' && process.getuid?.() === 0 ? '/var/lib' : tmpdir();
 
 export const keptStateKey = { key: randomBytes(32).toString('base64'), sealed: 'as only the platform opens it' };
 
@@ -125,7 +128,7 @@ export class Bench {
     });
     beforeEach(async () => {
       bench.plane = await ControlPlane.start();
-      bench.directory = mkdtempSync(join(tmpdir(), 'runner-test-'));
+      bench.directory = mkdtempSync(join(seenByRuns, 'runner-test-'));
       // Passable for the users that Terraform runs as.
       chmodSync(bench.directory, 0o711);
       mkdirSync(join(bench.directory, 'tmp'));
@@ -185,10 +188,14 @@ export class Bench {
   }
 
   /** Plans and applies, each with a runner of its own; returns the apply. */
-  async planAndApply(configuration: Buffer, options: Options = {}): Promise<Finished> {
-    const planned = await this.run(jobFor(this.plane, configuration, options));
+  async planAndApply(
+    configuration: Buffer,
+    options: Options = {},
+    environment: Record<string, string> = {},
+  ): Promise<Finished> {
+    const planned = await this.run(jobFor(this.plane, configuration, options), environment);
     expect(planned.report).toMatchObject({ outcome: 'finished' });
-    return this.run(this.applyJob(configuration, options));
+    return this.run(this.applyJob(configuration, options), environment);
   }
 
   applyJob(configuration: Buffer, options: Options = {}): Job {

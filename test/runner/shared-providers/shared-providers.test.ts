@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { SharedProvider } from '../../functions/protocols/runner.ts';
-import type { SharedPackage } from '../../functions/shared-providers/records.ts';
-import { type ProviderRegistry, startProviderRegistry } from '../support/provider-registry.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
-import { undoAfterFile } from '../support/undo.ts';
+import type { SharedProvider } from '#run/protocols/runner.ts';
+import type { SharedPackage } from '#runner/shared-providers/records.ts';
+import { type ProviderRegistry, startProviderRegistry } from '#test/support/provider-registry.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
+import { undoAfterFile } from '#test/support/undo.ts';
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 let registry: ProviderRegistry;
@@ -25,11 +25,11 @@ beforeAll(async () => {
   const before = getCACertificates();
   undoAfterFile(() => setDefaultCACertificates(before));
   setDefaultCACertificates([...before, readFileSync(registry.caFile, 'utf8')]);
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { get, update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { get, update } = await import('#platform/store/table.ts');
   const keyOf = (type: string) => keys.sharedProvider(addressOf(type), version, platform);
   packages = {
-    fetch: (await import('../../functions/shared-providers/handler.ts')).handler as never,
+    fetch: (await import('#runner/shared-providers/handler.ts')).handler as never,
     get: (type) => get<SharedPackage>(keyOf(type)),
     expire: (type) => update(keyOf(type), { set: { expiresAt: 1 } }),
   };

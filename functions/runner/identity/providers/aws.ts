@@ -1,4 +1,4 @@
-import type { AwsCredential } from '../../protocols/credential.ts';
+import type { AwsCredential } from '#run/protocols/credential.ts';
 import type { Settings } from '../settings.ts';
 
 const roleArn = /^arn:[a-z0-9-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/;

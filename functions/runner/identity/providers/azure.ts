@@ -1,4 +1,4 @@
-import type { AzureCredential } from '../../protocols/credential.ts';
+import type { AzureCredential } from '#run/protocols/credential.ts';
 import type { Settings } from '../settings.ts';
 
 /** HCP Terraform: dynamic credentials with the Azure providers. */

@@ -1,4 +1,4 @@
-import type { GcpCredential } from '../../protocols/credential.ts';
+import type { GcpCredential } from '#run/protocols/credential.ts';
 import type { Settings } from '../settings.ts';
 
 const email = /^[a-z0-9][a-z0-9-]*@[a-z0-9.-]+$/;

@@ -1,4 +1,4 @@
-import type { KubernetesCredential } from '../../protocols/credential.ts';
+import type { KubernetesCredential } from '#run/protocols/credential.ts';
 import type { Settings } from '../settings.ts';
 
 /** HCP Terraform: dynamic credentials with the Kubernetes and Helm providers. */

@@ -1,4 +1,4 @@
-import type { BackedAws, BackedAzure, BackedGcp } from '../../protocols/credential.ts';
+import type { BackedAws, BackedAzure, BackedGcp } from '#run/protocols/credential.ts';
 import type { Settings } from '../settings.ts';
 import { checkRoleArn } from './aws.ts';
 

@@ -1,4 +1,4 @@
-import type { VaultCredential } from '../../protocols/credential.ts';
+import type { VaultCredential } from '#run/protocols/credential.ts';
 import type { Settings } from '../settings.ts';
 
 const defaultTimeoutSeconds = 60;

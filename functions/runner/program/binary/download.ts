@@ -1,7 +1,7 @@
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchFile, fetchSmall } from '../../binary/fetch.ts';
-import { terraformReleases } from '../../binary/terraform-releases.ts';
+import { fetchFile, fetchSmall } from '#platform/net/binary/fetch.ts';
+import { terraformReleases } from '#platform/net/binary/terraform-releases.ts';
 import type { Settings } from '../settings.ts';
 import { hashicorpKey } from './hashicorp-key.ts';
 import { platform } from './platform.ts';
@@ -45,7 +45,7 @@ const checksum = async (
     engine === 'terraform' ? fetchSmall(`${sums}.${signatureSuffix}`, signal) : undefined,
   ]);
   if (signature) {
-    // On demand, and a file of its own (infra/bundle.ts): it is larger than all the rest.
+    // On demand, and a file of its own (infra/build/bundle.ts): it is larger than all the rest.
     const { verifySignature } = await import('./signature.ts');
     await verifySignature(list, signature, key).catch((error: Error) => {
       throw new Error(`the signature of ${sums} is not valid: ${error.message}`, { cause: error });
@@ -85,7 +85,7 @@ export const downloadBinary = async (download: Download): Promise<string> => {
     const actual = await fetchFile(files.url, archive, signal);
     if (actual !== expected) throw new Error(`${files.url} has checksum ${actual} instead of ${expected}`);
     await mkdir(join(scratch, 'unpacked'));
-    await unzipFile(archive, engine, join(scratch, 'unpacked', engine), 0o755);
+    await unzipFile(archive, engine, join(scratch, 'unpacked', engine), 0o711);
     await rename(join(scratch, 'unpacked'), target).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
       await access(join(target, engine));

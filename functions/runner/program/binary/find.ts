@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, constants, mkdir, readdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
-import type { Job } from '../../protocols/runner.ts';
-import { messageOf } from '../../transport/errors.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import type { Job } from '#run/protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import { platform } from './platform.ts';
@@ -23,15 +21,22 @@ const productName = { terraform: 'Terraform', tofu: 'OpenTofu' } as const;
 
 /** Smaller files are wrapper scripts (tfenv, asdf), whose version depends on the directory they run in. */
 const minBinaryBytes = 1024 * 1024;
-const versionMs = 10_000;
 
 type Wanted = Job['terraform'];
+
+/** Runs a program that was found, with `version -json`. @returns its output @throws {Error} */
+export type Ask = (path: string) => Promise<string>;
 
 /**
  * The binary on PATH if its version matches, else an earlier download, else a new download.
  * @throws {PhaseError} with the version found, the version requested and the cause
  */
-export const findBinary = async (wanted: Wanted, settings: Settings, signal: AbortSignal): Promise<Binary> => {
+export const findBinary = async (
+  wanted: Wanted,
+  settings: Settings,
+  signal: AbortSignal,
+  ask: Ask,
+): Promise<Binary> => {
   const { engine, version } = wanted;
   let satisfies: (version: string) => boolean;
   try {
@@ -39,7 +44,7 @@ export const findBinary = async (wanted: Wanted, settings: Settings, signal: Abo
   } catch (error) {
     throw new PhaseError(`The workspace's ${productName[engine]} version is not valid: ${messageOf(error)}.`);
   }
-  const { binary: onPath, broken } = await lookUp(engine, settings);
+  const { binary: onPath, broken } = await lookUp(engine, settings, ask);
   if (onPath && satisfies(onPath.version)) return onPath;
   const directory = join(settings.cacheDirectory, 'binaries');
   const downloads = await downloaded(directory, engine);
@@ -107,7 +112,11 @@ const downloaded = async (directory: string, engine: Wanted['engine']): Promise<
   );
 };
 
-const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<{ binary?: Binary; broken?: string }> => {
+const lookUp = async (
+  engine: Wanted['engine'],
+  settings: Settings,
+  ask: Ask,
+): Promise<{ binary?: Binary; broken?: string }> => {
   let broken: string | undefined;
   for (const directory of (settings.inherited.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, engine);
@@ -117,7 +126,7 @@ const lookUp = async (engine: Wanted['engine'], settings: Settings): Promise<{ b
       continue;
     }
     try {
-      return { binary: { engine, path, ...(await askVersion(path, settings)) } };
+      return { binary: { engine, path, ...(await askVersion(path, settings, ask)) } };
     } catch (error) {
       // Perhaps there is another one in the next directory.
       broken ??= `${path} on the runner's PATH does not tell its version (${firstLine(messageOf(error))})`;
@@ -131,7 +140,7 @@ const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0,
 type Answer = Pick<Binary, 'version' | 'platform'>;
 
 /** Starting a process to read its version takes ~60 ms, so the version is cached until the file changes. */
-const askVersion = async (path: string, { cacheDirectory, inherited }: Settings): Promise<Answer> => {
+const askVersion = async (path: string, { cacheDirectory }: Settings, ask: Ask): Promise<Answer> => {
   const real = await realpath(path);
   const { mtimeMs, size } = await stat(real);
   const name = createHash('sha256').update(`${real} ${mtimeMs} ${size}`).digest('hex').slice(0, 32);
@@ -140,12 +149,10 @@ const askVersion = async (path: string, { cacheDirectory, inherited }: Settings)
     const remembered = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
     if (remembered?.version && remembered?.platform) return remembered;
   }
-  const { PATH, HOME } = inherited;
-  const { stdout } = await promisify(execFile)(path, ['version', '-json'], {
-    env: { PATH, HOME, CHECKPOINT_DISABLE: '1' },
-    timeout: versionMs,
-  });
-  const { terraform_version, platform } = JSON.parse(stdout) as { terraform_version: string; platform: string };
+  const { terraform_version, platform } = JSON.parse(await ask(path)) as {
+    terraform_version: string;
+    platform: string;
+  };
   const answer = { version: terraform_version, platform };
   await remember(file, answer).catch(() => {});
   return answer;

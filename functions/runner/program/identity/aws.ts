@@ -1,5 +1,5 @@
-import type { AwsCredential, Signed } from '../../protocols/credential.ts';
-import type { Job } from '../../protocols/runner.ts';
+import type { AwsCredential, Signed } from '#run/protocols/credential.ts';
+import type { Job } from '#run/protocols/runner.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** Identifies the run in CloudTrail. AWS: 2 to 64 characters. */

@@ -1,4 +1,4 @@
-import type { AzureCredential, Signed } from '../../protocols/credential.ts';
+import type { AzureCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { GcpCredential, Signed } from '../../protocols/credential.ts';
+import type { GcpCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** Google's own libraries exchange the token, first for a federated one (AIP-4117: external account credentials). */

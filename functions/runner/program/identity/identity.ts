@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import type { BackedCredential, Signed } from '../../protocols/credential.ts';
-import type { Job, JobVariable } from '../../protocols/runner.ts';
+import { mkdirSync } from 'node:fs';
+import type { BackedCredential, Signed } from '#run/protocols/credential.ts';
+import type { Job, JobVariable } from '#run/protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
+import { removeForeign } from '../workspace/foreign-paths.ts';
 import { makeAws } from './aws.ts';
 import { makeAzure } from './azure.ts';
 import { makeGcp } from './gcp.ts';
@@ -63,7 +64,7 @@ export class Identity {
   ): Promise<Identity> {
     const { credentials, backed } = job.identity;
     const identity = new Identity(folder);
-    rmSync(folder, { recursive: true, force: true });
+    removeForeign(folder);
     mkdirSync(folder, { mode: 0o700 });
     try {
       await identity.#add(credentials, (credential, keep) => make(credential, keep, job, signal));
@@ -136,7 +137,7 @@ export class Identity {
 
   /** Revokes and removes everything. */
   async end(): Promise<void> {
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeForeign(this.#folder);
     await Promise.all(this.#made.splice(0).map(({ made }) => made.end?.()));
   }
 

@@ -1,4 +1,4 @@
-import type { KubernetesCredential, Signed } from '../../protocols/credential.ts';
+import type { KubernetesCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** The cluster takes the token itself. */

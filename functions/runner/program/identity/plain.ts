@@ -1,4 +1,4 @@
-import type { PlainCredential, Signed } from '../../protocols/credential.ts';
+import type { PlainCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /** HCP Terraform: manually generate workload identity tokens. Each has a name of its own. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '../../protocols/credential.ts';
+import type { BackedAws, BackedAzure, BackedCredential, BackedGcp } from '#run/protocols/credential.ts';
 import { PhaseError } from '../errors.ts';
 import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-credentials.ts';
 

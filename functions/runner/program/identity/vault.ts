@@ -1,8 +1,8 @@
 import { rootCertificates } from 'node:tls';
-import type { Signed, VaultCredential } from '../../protocols/credential.ts';
-import { messageOf, TransportError } from '../../transport/errors.ts';
-import { type Answer, type Call, send } from '../../transport/http.ts';
-import { retryFor, retrying } from '../../transport/retry.ts';
+import { messageOf, TransportError } from '#platform/net/transport/errors.ts';
+import { type Answer, type Call, send } from '#platform/net/transport/http.ts';
+import { retryFor, retrying } from '#platform/net/transport/retry.ts';
+import type { Signed, VaultCredential } from '#run/protocols/credential.ts';
 import { PhaseError } from '../errors.ts';
 import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-credentials.ts';
 

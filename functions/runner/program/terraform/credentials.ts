@@ -1,7 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Job } from '../../protocols/runner.ts';
+import type { Job } from '#run/protocols/runner.ts';
 import type { Settings } from '../settings.ts';
+import { Folder } from '../workspace/door.ts';
 
 /**
  * Credentials for `terraform_remote_state` and this platform's registry: the job's token for the platform's host, where
@@ -30,11 +29,13 @@ export const tokenVariables = ({ stateToken }: Job, { hosts }: Settings): Record
 
 /** For hosts with a port, writes the file that `terraform login` writes; also configures the generic host. */
 export const keepCredentials = (home: string, { stateToken }: Job, { hosts }: Settings): void => {
-  const directory = join(home, '.terraform.d');
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  if (hosts[0]) writeFileSync(join(directory, 'registry.tfrc'), genericHostBlock(hosts[0]), { mode: 0o600 });
   const hostsWithPort = hosts.filter((host) => !isVariable(host));
-  if (hostsWithPort.length === 0) return;
   const credentials = Object.fromEntries(hostsWithPort.map((host) => [host, { token: stateToken }]));
-  writeFileSync(join(directory, 'credentials.tfrc.json'), JSON.stringify({ credentials }), { mode: 0o600 });
+  Folder.at(home, (above) => {
+    above.makeFolder('.terraform.d', 0o700);
+    above.within('.terraform.d', (folder) => {
+      if (hosts[0]) folder.write('registry.tfrc', genericHostBlock(hosts[0]), 0o600);
+      if (hostsWithPort.length > 0) folder.write('credentials.tfrc.json', JSON.stringify({ credentials }), 0o600);
+    });
+  });
 };

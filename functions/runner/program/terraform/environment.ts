@@ -1,4 +1,5 @@
-import type { Job } from '../../protocols/runner.ts';
+import { refusedArgument } from '#run/cli-arguments.ts';
+import type { Job } from '#run/protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import { tokenVariables } from './credentials.ts';
@@ -60,7 +61,7 @@ export interface Place {
 /**
  * The whole environment of Terraform's processes. The workspace's variables of category `env` are set here and nowhere
  * else.
- * @throws {PhaseError} for a variable that no process can be started with
+ * @throws {PhaseError} for a variable that no process can be started with, and for arguments that the platform refuses
  */
 export const terraformEnvironment = (
   job: Job,
@@ -91,6 +92,10 @@ export const terraformEnvironment = (
       throw new PhaseError(`The environment variable "${key}" cannot be set: correct or remove it in the workspace.`);
     }
     environment[key] = value;
+  }
+  for (const [key, value] of Object.entries(environment)) {
+    const problem = refusedArgument(key, value);
+    if (problem) throw new PhaseError(`The environment variable ${key} cannot be used: ${problem}`);
   }
   return environment;
 };

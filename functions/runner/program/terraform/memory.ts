@@ -2,7 +2,7 @@ const mebibyte = 2 ** 20;
 
 /** With less, a run that just fits into its container must not need more. */
 const enoughBytes = 4096 * mebibyte;
-export const isAmple = (availableBytes: number): boolean => availableBytes >= enoughBytes;
+const isAmple = (availableBytes: number): boolean => availableBytes >= enoughBytes;
 const growthPercent = 400;
 /** Part of the memory that one process uses before it collects garbage more often. */
 const part = 1 / 3;

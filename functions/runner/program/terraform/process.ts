@@ -1,29 +1,19 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
-import { messageOf } from '../../transport/errors.ts';
+import type { ChildProcess } from 'node:child_process';
+import { messageOf } from '#platform/net/transport/errors.ts';
 import type { Control, Stoppable } from '../control.ts';
 import { InterruptedError, PhaseError } from '../errors.ts';
-import { endProcesses } from './leftover-processes.ts';
+import { watchDisk } from './disk.ts';
+import { launch, type Program } from './launch.ts';
+import { notMade } from './room.ts';
 import type { User } from './users.ts';
 
-export interface Command {
-  /** Absolute path of the binary. */
-  path: string;
-  args: string[];
-  directory: string;
-  environment: Record<string, string>;
-  /** The user that the process runs as. */
+export interface Command extends Program {
   user: User;
-  /** Receives standard output and error, in the order they were written; or a file for standard output alone. */
-  output: ((bytes: Buffer) => void) | { file: string };
   /**
    * What it says once it heeds an interrupt, which waits for that; absent: at once. Terraform says "Stopping operation..." to one
    * that comes between its start and its first resource, and applies everything (1.11).
    */
   heedsFrom?: RegExp;
-  /** Runs at low priority, for background work. */
-  background?: boolean;
 }
 
 export interface ProcessResult {
@@ -33,13 +23,6 @@ export interface ProcessResult {
   errors: string;
 }
 
-/**
- * Runs a command in its own process group, which ends with this program, however that ends: `read` waits for
- * the end of a pipe that only the runner holds. Both outputs share one pipe, to keep their order.
- */
-const wrapper = (both: boolean): string =>
-  `exec 3<&0; (read -r _ <&3; kill -KILL 0) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null${both ? ' 2>&1' : ''}`;
-
 const maxErrors = 16 * 1024;
 /** How long to keep reading: a process that has left the group may hold the pipe forever. */
 const drainMs = 2000;
@@ -48,41 +31,27 @@ const drainMs = 2000;
 const silentMs = 5_000;
 
 /** A command that was started, with everything that it starts. */
-export class Running implements Stoppable {
+class Running implements Stoppable {
   /** Rejects with a {@link PhaseError}. */
   readonly ended: Promise<ProcessResult>;
-  hasEnded = false;
   readonly #child: ChildProcess;
   readonly #heeds: Promise<void> | undefined;
   readonly #user: User;
 
-  /**
-   * @param waits it does nothing until {@link begins} is called
-   * @throws {PhaseError}
-   */
-  constructor(command: Command, { waits = false } = {}) {
+  /** @throws {PhaseError} */
+  constructor(command: Command) {
     this.#user = command.user;
-    this.#child = spawnIt(command);
-    if (waits) this.#user.waits(this.#group);
-    else this.#user.entered();
+    this.#child = launch(command);
+    this.#user.entered();
     users.add(this.#user);
     this.#heeds = command.heedsFrom && said(this.#child, command.heedsFrom);
     this.ended = this.#end();
     this.ended.catch(() => {});
   }
 
-  /** 0 where it could not be started. */
-  get #group(): number {
-    return this.#child.pid ?? 0;
-  }
-
-  begins(): void {
-    this.#user.begins(this.#group);
-  }
-
   /** Interrupts only Terraform, which stops its providers and provisioners in order. */
   interrupt(): void {
-    const signal = () => this.#child.kill('SIGINT');
+    const signal = () => void (this.#user.room ? this.#child.stdin?.write('INT\n') : this.#child.kill('SIGINT'));
     if (this.#heeds) void this.#heeds.then(signal);
     else signal();
   }
@@ -104,37 +73,28 @@ export class Running implements Stoppable {
     });
     running.add(this);
     try {
-      const code = await ended(this.#child, this, () => this.#user.left(this.#group));
+      const code = await ended(this.#child, this, () => this.#user.left());
       if (!this.#user.busy) users.delete(this.#user);
-      return { code, errors: errors.toString('utf8') };
+      return { code: this.#user.room ? codeOf(code, errors) : code, errors: errors.toString('utf8') };
     } finally {
-      this.hasEnded = true;
       running.delete(this);
     }
   }
 }
 
-const spawnIt = ({ path, args, directory, environment, output, user, background }: Command): ChildProcess => {
-  const streamed = typeof output === 'function';
-  const file = streamed ? undefined : openSync(output.file, 'w', 0o600);
-  let child: ChildProcess;
-  try {
-    child = spawn('/bin/sh', ['-c', wrapper(streamed), 'sh', path, ...args], {
-      cwd: directory,
-      env: user.mark ? { ...environment, STEPFORM_JOB: user.mark } : environment,
-      ...user.owner,
-      detached: true,
-      stdio: ['pipe', file ?? 'pipe', 'pipe'],
-    });
-  } catch (error) {
-    throw new PhaseError(`Terraform could not be started: ${messageOf(error)}.`);
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
-  if (background) yieldTo(child);
-  child.stdin?.on('error', () => {});
-  if (streamed) child.stdout?.on('data', output);
-  return child;
+/** As shells say that a signal has ended a program. */
+const firstSignal = 128;
+const lastSignal = 192;
+
+/** @throws {PhaseError} when the room's command was not started */
+const codeOf = (code: number | null, errors: Buffer): number | null => {
+  const why = /^(unshare|setpriv): .*/m.exec(errors.toString('utf8'))?.[0];
+  if (code === notMade || (why && code !== 0))
+    throw new PhaseError(
+      `The room for Terraform could not be made: ${why ?? errors.toString('utf8').trim()}. Correct this on the machine, or ` +
+        'start the platform or agent with STEPFORM_ROOMS=none to run without rooms (see the documentation on security).',
+    );
+  return code !== null && code > firstSignal && code <= lastSignal ? null : code;
 };
 
 /** Resolves when the output has it, when the process ends, or after a while. */
@@ -164,7 +124,7 @@ const users = new Set<User>();
 /** Kills everything that still runs, with its children; for the runner's exit. */
 export const killEverything = async (): Promise<void> => {
   for (const one of running) one.kill();
-  await Promise.all([...users].map((user) => endProcesses(user)));
+  await Promise.all([...users].map((user) => user.end()));
 };
 
 /**
@@ -173,25 +133,39 @@ export const killEverything = async (): Promise<void> => {
  */
 export const run = async (command: Command, control: Control): Promise<ProcessResult> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');
-  return heeding(control, new Running(command));
-};
-
-/** Passes requests to stop on to it. */
-export const heeding = async (control: Control, one: Running): Promise<ProcessResult> => {
+  const one = new Running(command);
+  const { folder, owner } = command.user;
+  let full: string | undefined;
+  const endWatch =
+    folder &&
+    owner &&
+    watchDisk(folder, owner, {
+      interrupt: (why) => {
+        full = why;
+        one.interrupt();
+      },
+      kill: () => one.kill(),
+    });
   control.attach(one);
   try {
-    return await one.ended;
+    const result = await one.ended;
+    if (full) throw new PhaseError(full);
+    return result;
   } finally {
+    if (endWatch) endWatch();
     control.detach(one);
   }
 };
 
-const yieldTo = ({ pid }: ChildProcess): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // Gone already.
-  }
+/** @returns standard output of a short command @throws {Error} with all output, when it fails or takes too long */
+export const outputOf = async (command: Omit<Command, 'output'>, timeoutMs: number): Promise<string> => {
+  const chunks: Buffer[] = [];
+  const one = new Running({ ...command, output: (bytes) => void chunks.push(bytes) });
+  const timer = setTimeout(() => one.kill(), timeoutMs);
+  const { code } = await one.ended.finally(() => clearTimeout(timer));
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (code !== 0) throw new Error(text);
+  return text;
 };
 
 const ended = (child: ChildProcess, group: Stoppable, leave: () => Promise<void>): Promise<number | null> =>

@@ -1,23 +1,26 @@
 import { chmodSync, copyFileSync, linkSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { give, makeFolder } from '../workspace/tree.ts';
-import { isPassable, type User } from './users.ts';
+import { isHidden, isPassable } from './machine.ts';
+import type { User } from './users.ts';
 
 /** Files of the machine that Terraform needs but its user cannot read, mostly root's. */
 
+const readByOthers = 0o004;
+
 /**
- * Path of a file with the same content that the user may read, and run if it is a program.
+ * Path of a file with the same content that the user may read.
  * @param folder for the copy
  */
-export const reachable = (file: string, folder: string, { owner }: User, program = false): string => {
+export const reachable = (file: string, folder: string, { owner, room }: User): string => {
   if (!owner) return file;
-  const mode = program ? 0o005 : 0o004;
   const real = realpathSync(file);
-  if ((statSync(real).mode & mode) === mode && isPassable(dirname(real)) && isPassable(dirname(file))) return file;
+  const isSeen = (path: string) => isPassable(dirname(path)) && !(room && isHidden(path));
+  if (statSync(real).mode & readByOthers && isSeen(real) && isSeen(file)) return file;
   makeFolder(folder, 0o755);
   const copy = join(folder, basename(file));
   copyFileSync(real, copy);
-  chmodSync(copy, program ? 0o755 : 0o644);
+  chmodSync(copy, 0o644);
   return copy;
 };
 

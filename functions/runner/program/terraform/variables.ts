@@ -1,8 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { parseHcl } from '../../hcl.ts';
-import type { JobVariable } from '../../protocols/runner.ts';
+import { basename, dirname, join } from 'node:path';
+import { parseHcl } from '#platform/formats/hcl.ts';
+import type { JobVariable } from '#run/protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
+import { Folder } from '../workspace/door.ts';
 
 /** Of several variables with one key the last wins (protocol.ts: rising precedence), and has its place. */
 export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => {
@@ -76,8 +76,14 @@ export const writeVariables = async (
     );
   }
   for (const variable of written) if (variable.hcl) checkAlone(variable);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = filesFor(directory, written);
-  await Promise.all(files.map(({ path, content }) => writeFile(path, content, { mode: 0o600 })));
+  Folder.at(dirname(directory), (above) => {
+    // A folder of an earlier try is Terraform's user's.
+    above.remove(basename(directory));
+    above.makeFolder(basename(directory), 0o700);
+    above.within(basename(directory), (folder) => {
+      for (const { path, content } of files) folder.write(basename(path), content, 0o600);
+    });
+  });
   return files.map(({ path }) => path);
 };

@@ -1,8 +1,8 @@
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseHcl } from '../../hcl.ts';
+import { parseHcl } from '#platform/formats/hcl.ts';
 import { PhaseError } from '../errors.ts';
+import type { Folder } from './door.ts';
 
 /** What the runner reads from a root module before Terraform does. */
 export interface RootModule {
@@ -114,11 +114,10 @@ const lastName = (files: string[]): string => {
     : `${last.replace(/_?override\.(tf|tofu)(\.json)?$/, '')}~_override.tf`;
 };
 
-/** A backend that keeps the state below a directory, in a subdirectory with the workspace's name. */
-const backendFile = (directory: string, { overrideFiles }: RootModule): string =>
-  join(directory, lastName(overrideFiles));
-
-/** @param states relative to the working directory, because plans store it and another runner may apply them */
+/**
+ * A backend that keeps the state below a directory, in a subdirectory with the workspace's name.
+ * @param states relative to the working directory, because plans store it and another runner may apply them
+ */
 export const backendText = (states: string): string =>
   // `path` is for the workspace named "default" only.
   `terraform {
@@ -130,15 +129,9 @@ export const backendText = (states: string): string =>
 `;
 
 /** Links the backend's pipe to where Terraform reads it. */
-export const linkBackend = (pipe: string, directory: string, module: RootModule): void => {
-  const file = backendFile(directory, module);
-  rmSync(file, { force: true });
-  symlinkSync(pipe, file);
-};
+export const linkBackend = (pipe: string, directory: Folder, { overrideFiles }: RootModule): void =>
+  directory.link(lastName(overrideFiles), pipe);
 
 /** Writes a plain file instead, for the readers of the recorded plan: two run at once, and they evaluate nothing. */
-export const writeBackend = (text: string, directory: string, module: RootModule): void => {
-  const file = backendFile(directory, module);
-  rmSync(file, { force: true });
-  writeFileSync(file, text, { mode: 0o644 });
-};
+export const writeBackend = (text: string, directory: Folder, { overrideFiles }: RootModule): void =>
+  directory.write(lastName(overrideFiles), text, 0o644);

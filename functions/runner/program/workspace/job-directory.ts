@@ -1,9 +1,9 @@
-import { chmodSync, lchownSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, lchownSync, mkdtempSync, renameSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Gate } from '../terraform/gate.ts';
+import { isPassable } from '../terraform/machine.ts';
 import type { Owner } from '../terraform/owner.ts';
-import { isPassable } from '../terraform/users.ts';
+import { removeForeign } from './foreign-paths.ts';
 import { OverridePipe } from './override-pipe.ts';
 import { give, makeFolder } from './tree.ts';
 
@@ -30,7 +30,7 @@ export class JobRoot {
 
   remove(): void {
     try {
-      rmSync(this.path, { recursive: true, force: true, maxRetries: 2 });
+      removeForeign(this.path);
     } catch (error) {
       console.error(`could not remove ${this.path}: ${(error as Error).message}`);
     }
@@ -54,6 +54,9 @@ export class JobDirectory {
   readonly states: string;
   readonly state: string;
   readonly archive: string;
+  /** The state as the runner downloaded it, where foreign code cannot replace it. */
+  readonly downloadedState: string;
+  readonly planArchive: string;
   /** Terraform's output files, which the runner collects. */
   readonly out: string;
   readonly plan: string;
@@ -99,6 +102,8 @@ export class JobDirectory {
     this.plan = join(this.out, 'plan.tfplan');
     this.generated = join(this.out, 'generated.tf');
     this.archive = this.own('configuration.tar.gz');
+    this.downloadedState = this.own('terraform.tfstate');
+    this.planArchive = this.own('plan.tar.gz');
     this.planJson = this.own('plan.json');
     this.stateJson = this.own('state.json');
     this.schemas = this.own('schemas.json');
@@ -130,7 +135,7 @@ export class JobDirectory {
     const moved = this.own(`left-${this.#renewals}`);
     renameSync(this.configuration, moved);
     for (const path of [this.variables, this.identity, this.home, this.temporary, this.states, this.out])
-      rmSync(path, { recursive: true, force: true });
+      removeForeign(path);
     this.#open(user);
     return moved;
   }
@@ -152,12 +157,6 @@ export class JobDirectory {
     return this.backend;
   }
 
-  /** For a process with this home, which starts ahead of its turn; undefined where there are no pipes. */
-  async gate(home: string, owner: Owner | undefined): Promise<Gate | undefined> {
-    const pipe = (await this.#root.pipe).spare();
-    return pipe === undefined ? undefined : new Gate(pipe, home, owner);
-  }
-
   remove(): void {
     this.backend?.close();
     this.#root.remove();
@@ -170,7 +169,7 @@ class Kept {
   readonly configuration: string;
   readonly home: string;
   readonly temporary: string;
-  /** The state before Terraform ran; later the state that the reader sees. */
+  /** The state after an apply, for the reader. */
   readonly state: string;
   readonly plan: string;
 
@@ -186,7 +185,9 @@ class Kept {
     // `providers schema` looks for the workspace's state, but needs none.
     const state = join(root, 'state', workspace);
     makeFolder(dirname(state), 0o755);
-    for (const path of [this.home, this.temporary, state]) {
+    // Whoever writes there configures Terraform (`.terraformrc`), whose answers are kept for others.
+    makeFolder(this.home, 0o755);
+    for (const path of [this.temporary, state]) {
       makeFolder(path, 0o700);
       give(path, reader);
     }

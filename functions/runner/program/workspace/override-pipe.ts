@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process';
 import { close, closeSync, constants, open, openSync, renameSync, rmSync, write, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { messageOf } from '../../transport/errors.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import { help } from '../terraform/launch.ts';
 import { makeFolder } from './tree.ts';
 
 /** Pipes that are made by one start of `mkfifo`: more than the readers of most runs. */
@@ -54,15 +53,10 @@ export class OverridePipe {
     else this.#fallBack(this.#problem);
   }
 
-  /** A pipe for something else, made with the others; undefined when there is none. */
-  spare(): string | undefined {
-    return this.#next.pop();
-  }
-
   async #make(paths: string[] = []): Promise<void> {
     const next = Array.from({ length: madeAtOnce }, (_, n) => `${this.path}.${this.#made + n}`);
     this.#made += madeAtOnce;
-    await promisify(execFile)('mkfifo', ['-m', '644', ...paths, ...next], { env: { PATH: process.env.PATH } });
+    await help('mkfifo', ['-m', '644', ...paths, ...next]);
     this.#next.push(...next);
   }
 

@@ -16,10 +16,10 @@ import {
   utimesSync,
 } from 'node:fs';
 import { join, sep } from 'node:path';
-import { addressForm, versionForm } from '../../protocols/provider-package.ts';
+import { addressForm, versionForm } from '#run/protocols/provider-package.ts';
 import type { Owner } from '../terraform/owner.ts';
 import { prune } from './prune.ts';
-import { makeFolder, readOwn } from './tree.ts';
+import { makeFolder } from './tree.ts';
 
 /**
  * Unpacked providers on this machine, shared by its runs. Each folder is named by the checksum of its content
@@ -74,6 +74,27 @@ export const packageChecksum = async (folder: string): Promise<string> => {
   return summary.digest('base64');
 };
 
+/** A provider in Terraform's own format, with everything that it writes. */
+const blockForm =
+  /^provider "[^"\n]+" \{\n {2}version\s*= "[^"\n]+"\n(?: {2}constraints\s*= "[^"\n]*"\n)? {2}hashes = \[\n(?: {4}"[^"\n]+",\n)+ {2}\]\n\}$/gm;
+
+/**
+ * Whether a lock file is understood to its end, and the installed packages of all its providers have a checksum in it. Must be
+ * called when only the runner's user can change them.
+ * @param lock its text
+ */
+export const isPinned = async (lock: string, providers: string, platform: string): Promise<boolean> => {
+  const rest = lock.replaceAll(/^#.*$/gm, '');
+  if (rest.replaceAll(blockForm, '').trim() !== '') return false;
+  const locked = lockedProviders(lock);
+  if (locked.length !== [...rest.matchAll(blockForm)].length) return false;
+  for (const { address, version, checksums } of locked) {
+    const checksum = await packageChecksum(join(providers, address, version, platform)).catch(() => '');
+    if (!checksums.includes(checksum)) return false;
+  }
+  return true;
+};
+
 const hexOf = (checksum: string): string => Buffer.from(checksum, 'base64').toString('hex');
 
 /** Links the files, or copies them where the file system does not support links. */
@@ -117,14 +138,13 @@ export class ProviderCache {
   /**
    * Creates a plugin cache (Terraform CLI: `plugin_cache_dir`) of the locked providers that this machine has.
    * Terraform verifies each against the lock file again, and downloads the others.
+   * @param lockFile its text
    */
   async offer(lockFile: string, to: string, owner: Owner | undefined): Promise<void> {
     makeFolder(to, 0o755);
-    if (lstatSync(lockFile, { throwIfNoEntry: false })) {
-      for (const provider of lockedProviders(readOwn(lockFile).toString('utf8'))) {
-        const cached = await this.#find(provider);
-        if (cached) linkTree(cached, join(to, this.#pathOf(provider)));
-      }
+    for (const provider of lockedProviders(lockFile)) {
+      const cached = await this.#find(provider);
+      if (cached) linkTree(cached, join(to, this.#pathOf(provider)));
     }
     if (owner) giveFolders(to, owner);
   }
@@ -146,13 +166,14 @@ export class ProviderCache {
 
   /**
    * Adds the installed providers to the cache. Must be called when only the runner's user can change them.
-   * @param pluginCache folder that Terraform may have installed to, and linked to
+   * @param lockFile its text
+   * @param pluginCache folder that Terraform may have linked to, where it is the runner's own user
    */
   async keep(lockFile: string, providers: string, pluginCache: string): Promise<void> {
-    if (!existsSync(lockFile) || !existsSync(providers)) return;
+    if (!existsSync(providers)) return;
     const roots = [providers, pluginCache].filter(existsSync).map((root) => `${realpathSync(root)}${sep}`);
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    for (const provider of lockedProviders(readOwn(lockFile).toString('utf8'))) {
+    for (const provider of lockedProviders(lockFile)) {
       const installed = join(providers, this.#pathOf(provider));
       if (!existsSync(installed)) continue;
       if (provider.checksums.some((checksum) => existsSync(join(this.#folder, hexOf(checksum))))) continue;

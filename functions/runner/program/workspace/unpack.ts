@@ -68,12 +68,17 @@ const notABomb = (limit: number) =>
   };
 
 /**
- * Unpacks a gzip tar into an empty directory. Links are created last, so that nothing is written through one.
+ * Unpacks a gzip tar into an empty directory, which is the runner's alone. Links are created last, so that nothing is written through
+ * one.
+ * @param signal ends it, with the signal's reason
  * @returns the number of files
  * @throws {ArchiveError} naming the entry and what to do
  */
-export const unpack = async (source: Readable, root: string, limits: Limits): Promise<number> => {
-  const tree = new Tree(root, limits);
+export const unpack = async (source: Readable, root: string, limits: Limits, signal?: AbortSignal): Promise<number> => {
+  // An entry's stream neither ends nor fails when the archive ends within it: whatever ends the one ends all.
+  const broken = new AbortController();
+  const ended = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
+  const tree = new Tree(root, limits, ended);
   const entries = extract();
   const feeding = pipeline(
     source,
@@ -81,14 +86,16 @@ export const unpack = async (source: Readable, root: string, limits: Limits): Pr
     createGunzip(),
     notABomb(limits.unpackedBytes),
     entries,
+    { signal: ended },
   );
   // Awaited below; this keeps an early failure from being unhandled.
-  feeding.catch(() => {});
+  feeding.catch((error) => broken.abort(error));
   try {
     for await (const entry of entries) await tree.add(entry.header, entry as unknown as Readable);
     await feeding;
   } catch (error) {
     entries.destroy();
+    if (signal?.aborted) throw signal.reason;
     const cause = await feeding.then(
       () => error,
       (first: unknown) => (error instanceof ArchiveError ? error : first),
@@ -120,14 +127,16 @@ class Tree {
   files = 0;
   readonly #root: string;
   readonly #limits: Limits;
+  readonly #ended: AbortSignal;
   #announcedBytes = 0;
   readonly #directories = new Set<string>(['.']);
   /** Target by path. */
   readonly #links = new Map<string, string>();
 
-  constructor(root: string, limits: Limits) {
+  constructor(root: string, limits: Limits, ended: AbortSignal) {
     this.#root = root;
     this.#limits = limits;
+    this.#ended = ended;
   }
 
   async add(header: Header, content: Readable): Promise<void> {
@@ -226,7 +235,7 @@ class Tree {
       for await (const chunk of content) chunks.push(chunk as Buffer);
       await writeFile(full, Buffer.concat(chunks), { mode: permissions, flag: 'wx' });
     } else {
-      await pipeline(content, createWriteStream(full, { mode: permissions, flags: 'wx' }));
+      await pipeline(content, createWriteStream(full, { mode: permissions, flags: 'wx' }), { signal: this.#ended });
     }
     if (permissions & 0o111) await chmod(full, permissions);
   }

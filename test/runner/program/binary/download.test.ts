@@ -7,16 +7,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMessage, generateKey, readKey, readPrivateKey, sign } from 'openpgp';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { downloadBinary } from '../../../functions/runner/binary/download.ts';
-import { findBinary } from '../../../functions/runner/binary/find.ts';
-import { hashicorpKey } from '../../../functions/runner/binary/hashicorp-key.ts';
-import { platform } from '../../../functions/runner/binary/platform.ts';
-import type { Settings } from '../../../functions/runner/settings.ts';
+import { downloadBinary } from '#runner/program/binary/download.ts';
+import { findBinary } from '#runner/program/binary/find.ts';
+import { hashicorpKey } from '#runner/program/binary/hashicorp-key.ts';
+import { platform } from '#runner/program/binary/platform.ts';
+import type { Settings } from '#runner/program/settings.ts';
+import { outputOf } from '#runner/program/terraform/process.ts';
+import { User } from '#runner/program/terraform/users.ts';
 import { zip } from '../zip.ts';
 
 /** A release server of our own, signed with a key of our own: what is real is the checking. */
 
 const never = new AbortController().signal;
+const ask = (path: string) => {
+  const environment = { PATH: process.env.PATH ?? '' };
+  const user = new User();
+  return outputOf({ path, args: ['version', '-json'], directory, environment, user }, 10_000);
+};
 let ours: { privateKey: string; publicKey: string };
 let stranger: typeof ours;
 let server: Server;
@@ -70,9 +77,12 @@ const settings = (change: Partial<Settings> = {}): Settings => ({
   url: '',
   claim: '',
   cacheDirectory: directory,
+  keptStates: directory,
   releases: { terraform: `${base()}/moved`, tofu: base(), tofuIndex: `${base()}/index` },
   passOn: [],
   terraformUsers: 'none',
+  rooms: true,
+  roomFolders: [],
   inherited: { PATH: join(directory, 'bin'), HOME: directory },
   ...change,
 });
@@ -127,7 +137,7 @@ describe('a download', () => {
     const key = await readKey({ armoredKey: hashicorpKey });
     expect(key.getFingerprint().toUpperCase()).toBe('C874011F0AB405110D02105534365D9472D7468F');
     await publish('terraform', '1.2.3');
-    await expect(findBinary({ engine: 'terraform', version: '1.2.3' }, settings(), never)).rejects.toThrow(
+    await expect(findBinary({ engine: 'terraform', version: '1.2.3' }, settings(), never, ask)).rejects.toThrow(
       'is not signed by the expected key',
     );
   });
@@ -147,7 +157,7 @@ describe('finding a binary', () => {
   it('uses the one on PATH if its version matches', async () => {
     install('1.9.8');
     for (const version of ['1.9.8', '~> 1.5', 'latest']) {
-      expect(await findBinary({ engine: 'terraform', version }, settings(), never)).toMatchObject({
+      expect(await findBinary({ engine: 'terraform', version }, settings(), never, ask)).toMatchObject({
         path: join(directory, 'bin/terraform'),
         version: '1.9.8',
         platform: 'linux_test',
@@ -163,6 +173,7 @@ describe('finding a binary', () => {
       { engine: 'terraform', version: 'latest' },
       settings({ inherited: { PATH: real } }),
       never,
+      ask,
     );
     const [memory] = readdirSync(join(directory, 'versions'));
     expect(JSON.parse(readFileSync(join(directory, 'versions', memory as string), 'utf8'))).toEqual({
@@ -174,6 +185,7 @@ describe('finding a binary', () => {
       { engine: 'terraform', version: 'latest' },
       settings({ inherited: { PATH: real } }),
       never,
+      ask,
     );
     expect(again.version).toBe('1.2.3');
   });
@@ -183,10 +195,10 @@ describe('finding a binary', () => {
     for (const version of ['1.10.0', '1.10.7', '1.11.0']) await publish('tofu', version);
     const ids = ['1.10.0', '1.10.7', '1.10.8-rc1', '1.11.0'].map((id) => ({ id }));
     files.set('/index', Buffer.from(JSON.stringify({ versions: ids })));
-    const found = await findBinary({ engine: 'tofu', version: '~> 1.10.0' }, settings(), never);
+    const found = await findBinary({ engine: 'tofu', version: '~> 1.10.0' }, settings(), never, ask);
     expect(found).toMatchObject({ engine: 'tofu', version: '1.10.7', platform });
     files.clear();
-    expect(await findBinary({ engine: 'tofu', version: '1.10.7' }, settings(), never)).toEqual(found);
+    expect(await findBinary({ engine: 'tofu', version: '1.10.7' }, settings(), never, ask)).toEqual(found);
   });
 
   it('names the available and the requested version on failure', async () => {
@@ -194,7 +206,7 @@ describe('finding a binary', () => {
     const nowhere = { terraform: 'http://127.0.0.1:9/x', tofu: '', tofuIndex: '' };
     const started = Date.now();
     await expect(
-      findBinary({ engine: 'terraform', version: '~> 1.10.0' }, settings({ releases: nowhere }), never),
+      findBinary({ engine: 'terraform', version: '~> 1.10.0' }, settings({ releases: nowhere }), never, ask),
     ).rejects.toThrow(
       /No Terraform of version ~> 1\.10\.0: the one on the runner's PATH is 1\.9\.8 \(.*\/terraform\), and a download failed \(.*ECONNREFUSED.*\)\. Set the Terraform version of the workspace to 1\.9\.8, which is there, or allow the runner/,
     );
@@ -224,7 +236,7 @@ describe('finding a binary', () => {
     else rmSync(path);
     const nowhere = { terraform: 'http://127.0.0.1:9/x', tofu: '', tofuIndex: '' };
     await expect(
-      findBinary({ engine: 'terraform', version: 'latest' }, settings({ releases: nowhere }), never),
+      findBinary({ engine: 'terraform', version: 'latest' }, settings({ releases: nowhere }), never, ask),
     ).rejects.toThrow(message);
   });
 
@@ -239,6 +251,7 @@ describe('finding a binary', () => {
         { engine: 'terraform', version: '1.0.0' },
         settings({ releases: { ...settings().releases, terraform: url } }),
         never,
+        ask,
       ),
     ).rejects.toThrow(/terraform not found on the runner's PATH, and a download failed/);
     expect(Date.now() - started).toBeLessThan(120_000);
@@ -247,7 +260,7 @@ describe('finding a binary', () => {
   });
 
   it('rejects an invalid version', async () => {
-    await expect(findBinary({ engine: 'terraform', version: 'newest' }, settings(), never)).rejects.toThrow(
+    await expect(findBinary({ engine: 'terraform', version: 'newest' }, settings(), never, ask)).rejects.toThrow(
       'The workspace\'s Terraform version is not valid: "newest"',
     );
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { unzipAll } from '../../../functions/runner/binary/unzip.ts';
+import { unzipAll } from '#runner/program/binary/unzip.ts';
 import { zip } from '../zip.ts';
 
 let root: string;

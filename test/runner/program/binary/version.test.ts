@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { constraint, exactVersion, newest } from '../../../functions/runner/binary/version.ts';
+import { constraint, exactVersion, newest } from '#runner/program/binary/version.ts';
 
 describe('constraint', () => {
   it.each([

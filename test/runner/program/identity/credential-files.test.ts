@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Signed } from '../../../functions/protocols/credential.ts';
-import { Identity } from '../../../functions/runner/identity/identity.ts';
+import type { Signed } from '#run/protocols/credential.ts';
+import { Identity } from '#runner/program/identity/identity.ts';
 import { StsServer } from './sts.ts';
 
 /** Each provider's own form of a credential. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Signed } from '../../../functions/protocols/credential.ts';
-import type { PhaseName } from '../../../functions/protocols/runner.ts';
+import type { Signed } from '#run/protocols/credential.ts';
+import type { PhaseName } from '#run/protocols/runner.ts';
 import { archive, Bench, jobFor } from '../support.ts';
 import { VaultServer } from './vault.ts';
 

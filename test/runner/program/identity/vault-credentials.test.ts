@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BackedCredential, Signed } from '../../../functions/protocols/credential.ts';
-import type { Job } from '../../../functions/protocols/runner.ts';
-import { Identity } from '../../../functions/runner/identity/identity.ts';
-import { keepTls } from '../../../infra/local/tls.ts';
+import { keepTls } from '#infra/local/host/tls.ts';
+import type { BackedCredential, Signed } from '#run/protocols/credential.ts';
+import type { Job } from '#run/protocols/runner.ts';
+import { Identity } from '#runner/program/identity/identity.ts';
 import { until } from '../until.ts';
 import { VaultServer } from './vault.ts';
 

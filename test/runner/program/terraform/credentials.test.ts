@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import type { Job } from '../../../functions/protocols/runner.ts';
-import type { Settings } from '../../../functions/runner/settings.ts';
-import { keepCredentials, tokenVariables } from '../../../functions/runner/terraform/credentials.ts';
+import type { Job } from '#run/protocols/runner.ts';
+import type { Settings } from '#runner/program/settings.ts';
+import { keepCredentials, tokenVariables } from '#runner/program/terraform/credentials.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'home-'));
 afterAll(() => rmSync(home, { recursive: true }));

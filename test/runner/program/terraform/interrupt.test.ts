@@ -1,7 +1,8 @@
-import { expect, it } from 'vitest';
-import { Control } from '../../../functions/runner/control.ts';
-import { run } from '../../../functions/runner/terraform/process.ts';
-import { takeUsers } from '../../../functions/runner/terraform/users.ts';
+import { describe, expect, it } from 'vitest';
+import { Control } from '#runner/program/control.ts';
+import { run } from '#runner/program/terraform/process.ts';
+import type { User } from '#runner/program/terraform/users.ts';
+import { isRoot, newUsers } from './new-users.ts';
 
 /** Terraform loses an interrupt that comes before its first resource: "Stopping operation...", and all is applied. */
 const script = `trap 'exit 3' INT
@@ -10,9 +11,8 @@ trap 'exit 4' INT
 echo '{"@message":"a: Creating...","type":"apply_start"}'
 for i in $(seq 100); do sleep 0.05; done`;
 
-const interrupted = async (heedsFrom?: RegExp): Promise<number | null> => {
+const interrupted = async (user: User, heedsFrom?: RegExp): Promise<number | null> => {
   const control = new Control();
-  const { plan: user } = await takeUsers('');
   const environment = { PATH: process.env.PATH ?? '' };
   const command = { path: '/bin/sh', args: ['-c', script], directory: '/', environment, user, output: () => {} };
   const ended = run({ ...command, heedsFrom }, control);
@@ -20,11 +20,17 @@ const interrupted = async (heedsFrom?: RegExp): Promise<number | null> => {
   return (await ended).code;
 };
 
-it('waits until Terraform heeds it', async () => {
-  expect(await interrupted(/"type":"apply_start"/)).toBe(4);
-});
+describe.each([
+  ['in a room', { rooms: true }, isRoot],
+  ['as a user of its own', { rooms: false }, isRoot],
+  ['as the same user', { terraformUsers: 'none' }, true],
+])('an interrupt of Terraform %s', (_, separation, isPossible) => {
+  it.runIf(isPossible)('waits until Terraform heeds it', async () => {
+    expect(await interrupted(newUsers(separation).plan, /"type":"apply_start"/)).toBe(4);
+  });
 
-it('comes at once where nothing is waited for', async () => {
-  // The shell may not even have set its trap.
-  expect([3, null]).toContain(await interrupted());
+  it.runIf(isPossible)('comes at once where nothing is waited for', async () => {
+    // The shell may not even have set its trap.
+    expect([3, null]).toContain(await interrupted(newUsers(separation).plan));
+  });
 });

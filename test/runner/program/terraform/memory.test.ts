@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Job } from '../../../functions/protocols/runner.ts';
-import type { Settings } from '../../../functions/runner/settings.ts';
-import { readerEnvironment, terraformEnvironment } from '../../../functions/runner/terraform/environment.ts';
-import { garbageCollection } from '../../../functions/runner/terraform/memory.ts';
+import type { Job } from '#run/protocols/runner.ts';
+import type { Settings } from '#runner/program/settings.ts';
+import { readerEnvironment, terraformEnvironment } from '#runner/program/terraform/environment.ts';
+import { garbageCollection } from '#runner/program/terraform/memory.ts';
 
 const gibibyte = 2 ** 30;
 

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { JobVariable } from '../../../functions/protocols/runner.ts';
-import { writeVariables } from '../../../functions/runner/terraform/variables.ts';
+import type { JobVariable } from '#run/protocols/runner.ts';
+import { writeVariables } from '#runner/program/terraform/variables.ts';
 
 let folder: string;
 beforeEach(async () => {

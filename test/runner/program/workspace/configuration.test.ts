@@ -7,7 +7,8 @@ import {
   linkBackend,
   readRootModule,
   refuseOtherBackends,
-} from '../../../functions/runner/workspace/configuration.ts';
+} from '#runner/program/workspace/configuration.ts';
+import { Folder } from '#runner/program/workspace/door.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -71,7 +72,7 @@ describe('the override', () => {
     const module = await read(files);
     const backend = join(directory, 'backend');
     writeFileSync(backend, backendText('../state'));
-    linkBackend(backend, directory, module);
+    Folder.at(directory, (folder) => linkBackend(backend, folder, module));
     expect(readFileSync(join(directory, name), 'utf8')).toContain('workspace_dir = "../state"');
     expect([...module.overrideFiles, name].sort().at(-1)).toBe(name);
   });

@@ -1,20 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { copyTree, give, moveAdded, readOwn, take, takeFile } from '../../../functions/runner/workspace/tree.ts';
+import { Budget, copyTree, emptyFolder, give, moveAdded, takeFile } from '#runner/program/workspace/tree.ts';
 
 /** Folders as customers' code leaves them. Whose files are is tested where this is root. */
 
@@ -30,53 +36,64 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-describe('moving a file', () => {
+const sparse = (path: string): void => {
+  writeFileSync(path, '');
+  truncateSync(path, 2 ** 40);
+};
+
+describe('taking a file', () => {
   it('accepts a regular file', () => {
     writeFileSync(at('theirs', 'plan'), 'a plan');
-    expect(takeFile(at('theirs', 'plan'), at('plan'), undefined)).toBe(true);
+    expect(takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 100 })).toBe(true);
     expect(readFileSync(at('plan'), 'utf8')).toBe('a plan');
     expect(existsSync(at('theirs', 'plan'))).toBe(false);
   });
 
   it.each([
-    ['a link', () => symlinkSync(at('secret'), at('theirs', 'plan'))],
-    ['a hard link', () => linkSync(at('secret'), at('theirs', 'plan'))],
-    ['a folder', () => mkdirSync(at('theirs', 'plan'))],
-    ['a pipe', () => execFileSync('mkfifo', [at('theirs', 'plan')])],
-    ['nothing', () => {}],
-  ])('rejects %s', (_, leave) => {
+    ['a link', () => symlinkSync(at('secret'), at('theirs', 'plan')), 'a symbolic link, not a regular file'],
+    ['a hard link', () => linkSync(at('secret'), at('theirs', 'plan')), 'a hard link'],
+    ['a folder', () => mkdirSync(at('theirs', 'plan')), 'a folder, not a regular file'],
+    ['a pipe', () => execFileSync('mkfifo', [at('theirs', 'plan')]), 'a named pipe, not a regular file'],
+    ['a sparse file', () => sparse(at('theirs', 'plan')), 'larger than 1 MiB'],
+  ])('rejects %s with an error that says so', (_, leave, why) => {
     leave();
-    expect(takeFile(at('theirs', 'plan'), at('plan'), undefined)).toBe(false);
+    expect(() => takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 2 ** 20 })).toThrow(why);
     expect(existsSync(at('plan'))).toBe(false);
+  });
+
+  it('keeps what was there, although another process still has it open', () => {
+    writeFileSync(at('theirs', 'plan'), 'judged');
+    const file = openSync(at('theirs', 'plan'), 'r+');
+    expect(takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 100 })).toBe(true);
+    writeSync(file, 'forged');
+    closeSync(file);
+    expect(readFileSync(at('plan'), 'utf8')).toBe('judged');
+  });
+
+  it('finds nothing where there is no file', () => {
+    expect(takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 100 })).toBe(false);
   });
 
   asRoot('is refused when it is not that user’s', () => {
     writeFileSync(at('theirs', 'plan'), 'root’s');
-    expect(takeFile(at('theirs', 'plan'), at('plan'), user)).toBe(false);
+    const expected = { of: user, maxBytes: 100 };
+    expect(() => takeFile(at('theirs', 'plan'), at('plan'), expected)).toThrow("another user's file");
     give(at('theirs', 'plan'), user);
-    expect(takeFile(at('theirs', 'plan'), at('plan'), user)).toBe(true);
+    expect(takeFile(at('theirs', 'plan'), at('plan'), expected)).toBe(true);
     expect(lstatSync(at('plan')).uid).toBe(0);
   });
 });
 
-describe('reading a file', () => {
-  it('rejects links and pipes', () => {
-    writeFileSync(at('theirs', 'state'), '{}');
-    expect(readOwn(at('theirs', 'state')).toString()).toBe('{}');
-    symlinkSync(at('secret'), at('theirs', 'link'));
-    expect(() => readOwn(at('theirs', 'link'))).toThrow('ELOOP');
-    execFileSync('mkfifo', [at('theirs', 'pipe')]);
-    expect(() => readOwn(at('theirs', 'pipe'))).toThrow('is not a file');
-  });
-});
-
 describe('copying a folder', () => {
+  const plenty = () => new Budget('The folder', { files: 100, bytes: 2 ** 20 });
+  beforeEach(() => mkdirSync(at('copy')));
+
   it('keeps links as links, and skips pipes', () => {
     mkdirSync(at('theirs', 'module'));
     writeFileSync(at('theirs', 'module', 'run.sh'), 'echo', { mode: 0o700 });
     symlinkSync(at('secret'), at('theirs', 'link'));
     execFileSync('mkfifo', [at('theirs', 'pipe')]);
-    copyTree(at('theirs'), at('copy'), undefined);
+    copyTree(at('theirs'), at('copy'), undefined, plenty());
     expect(lstatSync(at('copy', 'module', 'run.sh')).mode & 0o777).toBe(0o755);
     expect(lstatSync(at('copy', 'link')).isSymbolicLink()).toBe(true);
     expect(existsSync(at('copy', 'pipe'))).toBe(false);
@@ -86,20 +103,48 @@ describe('copying a folder', () => {
     writeFileSync(at('theirs', 'own'), '');
     give(at('theirs'), user);
     linkSync(at('secret'), at('theirs', 'foreign'));
-    copyTree(at('theirs'), at('copy'), user);
+    copyTree(at('theirs'), at('copy'), user, plenty());
     expect(existsSync(at('copy', 'own'))).toBe(true);
     expect(existsSync(at('copy', 'foreign'))).toBe(false);
   });
 
-  asRoot('that is taken cannot be written any more, and files of others stay theirs', () => {
-    writeFileSync(at('theirs', 'provider'), '', { mode: 0o777 });
-    give(at('theirs'), user);
-    take(at('theirs'), user);
-    for (const path of [at('theirs'), at('theirs', 'provider')]) {
-      expect(lstatSync(path).uid).toBe(0);
-      expect(lstatSync(path).mode & 0o022).toBe(0);
-    }
+  it('stops at its limits, whatever a sparse file says of its size', () => {
+    sparse(at('theirs', 'sparse'));
+    expect(() => copyTree(at('theirs'), at('copy'), undefined, plenty())).toThrow(
+      'The folder has too many files or bytes',
+    );
+    expect(existsSync(at('copy', 'sparse'))).toBe(false);
   });
+
+  it.runIf(process.platform === 'linux')('copies, gives and removes names that are no UTF-8', () => {
+    const name = Buffer.concat([Buffer.from(`${at('theirs')}/`), Buffer.from([0x66, 0xff, 0xfe])]);
+    writeFileSync(name, 'content');
+    symlinkSync(Buffer.from([0xff]), at('theirs', 'link'));
+    if (process.getuid?.() === 0) give(at('theirs'), user);
+    copyTree(at('theirs'), at('copy'), process.getuid?.() === 0 ? user : undefined, plenty());
+    const names = readdirSync(at('copy'), 'latin1');
+    expect(names.toSorted()).toEqual(['f\xff\xfe', 'link']);
+    expect(readlinkSync(at('copy', 'link'), 'latin1')).toBe('\xff');
+    emptyFolder(at('copy'));
+    expect(readdirSync(at('copy'))).toEqual([]);
+  });
+
+  asRoot('copies no set-user-id bits, and never has them', () => {
+    writeFileSync(at('theirs', 'program'), 'x');
+    chmodSync(at('theirs', 'program'), 0o4755);
+    copyTree(at('theirs'), at('copy'), undefined, plenty());
+    expect(lstatSync(at('copy', 'program')).mode & 0o7777).toBe(0o755);
+  });
+});
+
+it('a folder is emptied of whatever is in it, however deep', () => {
+  symlinkSync(at('secret'), at('theirs', 'link'));
+  // Deeper than a path may be long.
+  const deep = 'd/'.repeat(1500);
+  execFileSync('sh', ['-c', `cd "$0" && mkdir -p ${deep} && cd -P ${deep} && mkdir -p ${deep}`, at('theirs')]);
+  emptyFolder(at('theirs'));
+  expect(readdirSync(at('theirs'))).toEqual([]);
+  expect(readFileSync(at('secret'), 'utf8')).toBe('the runner’s');
 });
 
 describe('files added by a plan', () => {

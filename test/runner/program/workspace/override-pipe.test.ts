@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OverridePipe } from '../../../functions/runner/workspace/override-pipe.ts';
+import { OverridePipe } from '#runner/program/workspace/override-pipe.ts';
 
 /** The configuration of the backend, which Terraform reads and no configuration lists. */
 
@@ -56,7 +56,7 @@ describe('the override pipe', () => {
   });
 
   it('lets its program end, also when the pipe is gone', async () => {
-    const module = new URL('../../../functions/runner/workspace/override-pipe.ts', import.meta.url).href;
+    const module = new URL('../../../../functions/runner/program/workspace/override-pipe.ts', import.meta.url).href;
     const program = `
       const { OverridePipe } = await import('${module}');
       const { rmSync } = await import('node:fs');

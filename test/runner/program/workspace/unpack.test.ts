@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ArchiveError, unpack } from '../../../functions/runner/workspace/unpack.ts';
+import { ArchiveError, unpack } from '#runner/program/workspace/unpack.ts';
 import { archive } from '../support.ts';
 
 const limits = { archiveBytes: 1_000_000, unpackedBytes: 4_000_000, files: 100 };
@@ -156,6 +156,16 @@ describe('an invalid archive', () => {
     const whole = await archive({ 'main.tf': randomBytes(50_000).toString('hex') });
     expect(await refused(whole.subarray(0, whole.length / 2))).toContain('is cut short: upload it again');
   });
+  it.each([
+    ['a small file', 900_000],
+    ['a large file', 3_000_000],
+  ])('because its tar ends within %s', async (_, size) => {
+    const tar = gunzipSync(await archive({ 'main.tf': 'a', 'x.bin': Buffer.alloc(size) }));
+    const cut = gzipSync(tar.subarray(0, 1024 + 512 + size / 2));
+    expect(await refused(cut)).toContain('is cut short: upload it again');
+    rmSync(root, { recursive: true });
+    expect(await refused(gzipSync(tar.subarray(0, 1024 + 512)))).toContain('is cut short');
+  });
   it('because it is damaged', async () => {
     const whole = await archive({ 'main.tf': randomBytes(50_000).toString('hex') });
     whole[whole.length - 6] = (whole[whole.length - 6] as number) ^ 0xff;
@@ -177,4 +187,19 @@ describe('an archive that is too large', () => {
     const entries = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`f${i}.tf`, '']));
     expect(await refused(await archive(entries))).toContain('has more than 100 entries');
   });
+});
+
+it.each([900_000, 3_000_000])('unpacking ends with a signal within a file of %i bytes', async (size) => {
+  const tar = gunzipSync(await archive({ 'x.bin': randomBytes(size) }));
+  const begun = Promise.withResolvers<void>();
+  // Its rest never comes.
+  const source = new Readable({ read: () => begun.resolve() });
+  source.push(gzipSync(tar).subarray(0, size / 2));
+  mkdirSync(root, { mode: 0o700 });
+  const canceled = new AbortController();
+  const unpacking = unpack(source, root, { ...limits, archiveBytes: 4_000_000 }, canceled.signal);
+  await begun.promise;
+  canceled.abort(new Error('canceled'));
+  await expect(unpacking).rejects.toThrow('canceled');
+  expect(source.destroyed).toBe(true);
 });

@@ -1,0 +1,290 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isExactNumber } from '#platform/formats/exact-json.ts';
+import type { Address } from './address.ts';
+import { actions, type PlanFile, type Planned, type PlannedChange, type PlannedInvocation } from './plan-file.ts';
+import { readValue, unknown, type Value } from './value.ts';
+
+/**
+ * Compares a plan file with the JSON that Terraform printed of it: what is judged must be what is applied. Compared are
+ * addresses, actions, providers and values of resources and outputs. The JSON's `configuration` comes from sources that the
+ * file contains, and is not.
+ */
+
+interface JsonChange {
+  actions: string[];
+  before?: unknown;
+  after?: unknown;
+  importing?: unknown;
+}
+
+interface JsonResourceChange {
+  address?: string;
+  previous_address?: string;
+  module_address?: string;
+  mode?: string;
+  type?: string;
+  name?: string;
+  index?: unknown;
+  deposed?: string;
+  provider_name?: string;
+  change: JsonChange;
+}
+
+interface JsonInvocation {
+  address?: string;
+  type?: string;
+  name?: string;
+  provider_name?: string;
+  config_values?: unknown;
+}
+
+interface JsonResource {
+  address?: string;
+  mode?: string;
+  type?: string;
+  name?: string;
+  provider_name?: string;
+  values?: unknown;
+}
+
+interface JsonModule {
+  resources?: JsonResource[];
+  child_modules?: JsonModule[];
+}
+
+/** The parts of `terraform show -json` that are compared. */
+export interface ComparedJson {
+  resource_changes?: JsonResourceChange[];
+  resource_drift?: JsonResourceChange[];
+  deferred_changes?: { resource_change?: JsonResourceChange }[];
+  action_invocations?: JsonInvocation[];
+  deferred_action_invocations?: { action_invocation?: JsonInvocation }[];
+  output_changes?: Record<string, JsonChange>;
+  planned_values?: { outputs?: Record<string, { value?: unknown }>; root_module?: JsonModule };
+}
+
+/** Numbers of the plan file, and what the JSON of Terraform or OpenTofu has for them. */
+const actionNames: Record<number, string[]> = {
+  0: ['no-op'],
+  1: ['create'],
+  2: ['read'],
+  3: ['update'],
+  5: ['delete'],
+  6: ['delete,create'],
+  7: ['create,delete'],
+  8: ['forget'],
+  // Terraform's, and OpenTofu 1.11's of ephemeral resources.
+  9: ['create,forget', 'open'],
+  10: ['forget,create'],
+};
+
+/** Where they differ, and how. */
+class Difference extends Error {}
+
+const differ = (where: string, how: string): never => {
+  throw new Difference(`${where}: ${how}`);
+};
+
+/** Numbers without an exact form of 64 bits, such as 0.1, are texts in MessagePack. */
+const isNumber = (planned: Value): planned is number | string =>
+  typeof planned === 'number' || (typeof planned === 'string' && /^-?\d/.test(planned));
+
+const isSameNumber = (planned: Value, shown: unknown): boolean =>
+  isNumber(planned) &&
+  (typeof shown === 'number' || isExactNumber(shown)) &&
+  Number(planned) === Number(JSON.stringify(shown));
+
+/** What JSON has for unknown values: nothing in an object, null in a list. */
+const isUnknownOrSame = (planned: Value, shown: unknown): boolean =>
+  planned === unknown ? shown === undefined || shown === null : isSame(planned, shown);
+
+const isSame = (planned: Value, shown: unknown): boolean => {
+  if (planned === null) return shown === null || shown === undefined;
+  if (planned === shown || isSameNumber(planned, shown)) return true;
+  if (typeof planned !== 'object' || typeof shown !== 'object' || shown === null) return false;
+  if (Array.isArray(planned)) return Array.isArray(shown) && areSame(planned, shown);
+  if (Array.isArray(shown)) return false;
+  const members = shown as Record<string, unknown>;
+  const known = Object.entries(planned);
+  return (
+    known.every(([name, value]) => isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined)) &&
+    Object.keys(members).every((name) => Object.hasOwn(planned, name))
+  );
+};
+
+/** A set whose elements are not all known may come in another order. */
+const areSame = (planned: Value[], shown: unknown[]): boolean => {
+  if (planned.length !== shown.length) return false;
+  if (planned.every((value, i) => isUnknownOrSame(value, shown[i]))) return true;
+  if (!planned.some(containsUnknown)) return false;
+  const left = [...shown];
+  return planned.every((value) => {
+    const at = left.findIndex((one) => isUnknownOrSame(value, one));
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+};
+
+const containsUnknown = (value: Value): boolean =>
+  value === unknown || (typeof value === 'object' && value !== null && Object.values(value).some(containsUnknown));
+
+const compareValue = (where: string, when: string, planned: Uint8Array | undefined, shown: unknown): void => {
+  const value = planned === undefined ? null : readValue(planned);
+  if (isUnknownOrSame(value, shown)) return;
+  const names =
+    value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? [...new Set([...Object.keys(value), ...Object.keys((shown as object | null) ?? {})])].filter(
+          (name) =>
+            !isUnknownOrSame(
+              (value as Record<string, Value>)[name] ?? null,
+              (shown as Record<string, unknown>)?.[name],
+            ),
+        )
+      : [];
+  differ(where, `values ${when} are not the same${names.length ? ` (${names.slice(0, 5).join(', ')})` : ''}`);
+};
+
+const compareChange = (where: string, { action, isImport, before, after }: Planned, shown: JsonChange): void => {
+  const names = actionNames[action] ?? differ(where, `the plan file has an action that is not known (${action})`);
+  const shownActions = shown.actions.join(',');
+  if (!names.includes(shownActions))
+    differ(where, `the plan file has the action ${names[0]}, the JSON ${shownActions || 'none'}`);
+  if (isImport !== Boolean(shown.importing)) differ(where, 'only one of them imports it');
+  compareValue(where, 'before', before, shown.before);
+  compareValue(where, 'after', after, shown.after);
+};
+
+const isSameIndex = (index: Address['index'], shown: unknown): boolean =>
+  typeof index === 'object' ? shown === undefined || shown === null : index === (shown ?? undefined);
+
+const compareResource = (planned: PlannedChange, shown: JsonResourceChange): void => {
+  const { address, parts, change } = planned;
+  const pairs: [what: string, planned: string | undefined, shown: string | undefined][] = [
+    ['module', parts.module, shown.module_address ?? ''],
+    ['mode', parts.mode, shown.mode],
+    ['type', parts.type, shown.type],
+    ['name', parts.name, shown.name],
+    ['provider', planned.provider, shown.provider_name],
+    ['previous address', planned.previousAddress, shown.previous_address],
+  ];
+  for (const [what, one, other] of pairs)
+    if (one !== other) differ(address, `the plan file has the ${what} ${one ?? 'none'}, the JSON ${other ?? 'none'}`);
+  if (!isSameIndex(parts.index, shown.index)) differ(address, 'their indexes are not the same');
+  // OpenTofu keeps values of ephemeral resources out of the JSON.
+  const isEphemeral = parts.mode === 'ephemeral';
+  compareChange(address, isEphemeral ? { ...change, before: undefined, after: undefined } : change, shown.change);
+};
+
+const keyOf = (address = '', deposed = ''): string => `${address} ${deposed}`;
+
+/** @param mayLack whether the JSON leaves such a change out */
+const compareResources = (
+  planned: PlannedChange[],
+  shown: JsonResourceChange[],
+  mayLack: (change: PlannedChange) => boolean,
+): void => {
+  const left = new Map(shown.map((one) => [keyOf(one.address, one.deposed), one]));
+  if (left.size < shown.length) differ('the JSON', 'it has an address twice');
+  for (const one of planned) {
+    const key = keyOf(one.address, one.deposed);
+    const other = left.get(key);
+    if (other) compareResource(one, other);
+    else if (!mayLack(one)) differ(one.address, 'it is in the plan file and not in the JSON');
+    left.delete(key);
+  }
+  for (const { address = '' } of left.values()) differ(address, 'it is in the JSON and not in the plan file');
+};
+
+/** Terraform cleans up its state so, and leaves it out. */
+const deletesData = ({ parts, change }: PlannedChange): boolean =>
+  parts.mode === 'data' && change.action === actions.delete;
+
+const compareOutputs = (planned: PlanFile['outputs'], shown: Record<string, JsonChange>): void => {
+  for (const [name, change] of planned) {
+    const other = Object.hasOwn(shown, name) ? shown[name] : undefined;
+    if (other) compareChange(`output ${name}`, change, other);
+    else differ(`output ${name}`, 'it is in the plan file and not in the JSON');
+  }
+  for (const name of Object.keys(shown))
+    if (!planned.has(name)) differ(`output ${name}`, 'it is in the JSON and not in the plan file');
+};
+
+/** One action can be invoked by several resources. */
+const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[]): void => {
+  const left = [...shown];
+  for (const { address, parts, provider, config } of planned) {
+    const value = config === undefined ? null : readValue(config);
+    const at = left.findIndex(
+      (one) =>
+        one.address === address &&
+        one.type === parts.type &&
+        one.name === parts.name &&
+        one.provider_name === provider &&
+        isUnknownOrSame(value, one.config_values),
+    );
+    if (at < 0) differ(address, 'the plan file invokes this action so, the JSON does not');
+    left.splice(at, 1);
+  }
+  for (const { address = '' } of left) differ(address, 'the JSON invokes this action so, the plan file does not');
+};
+
+const plannedResources = ({ resources = [], child_modules = [] }: JsonModule): JsonResource[] => [
+  ...resources,
+  ...child_modules.flatMap(plannedResources),
+];
+
+/** The JSON repeats what is planned, by modules: policies read either. */
+const comparePlannedValues = ({
+  resource_changes = [],
+  output_changes = {},
+  planned_values = {},
+}: ComparedJson): void => {
+  const current = resource_changes.filter(({ deposed }) => deposed === undefined);
+  const changes = new Map(current.map((one) => [one.address, one] as const));
+  const seen = new Set<string | undefined>();
+  for (const { address = '', mode, type, name, provider_name, values } of plannedResources(
+    planned_values.root_module ?? {},
+  )) {
+    const other = changes.get(address);
+    if (!other) differ(address, 'it is in planned_values and not in resource_changes');
+    const { change, ...rest } = other as JsonResourceChange;
+    const isEqual = isDeepStrictEqual(
+      [mode, type, name, provider_name, values ?? {}],
+      [rest.mode, rest.type, rest.name, rest.provider_name, change.after ?? {}],
+    );
+    if (!isEqual) differ(address, 'planned_values and resource_changes are not the same');
+    seen.add(address);
+  }
+  for (const { address, mode, change } of changes.values())
+    if (mode === 'managed' && change.after && !seen.has(address))
+      differ(address ?? '', 'it is in resource_changes and not in planned_values');
+  // Of outputs only what is known as a whole.
+  for (const [name, { value }] of Object.entries(planned_values.outputs ?? {}))
+    if (value !== undefined && !isDeepStrictEqual(value, output_changes[name]?.after ?? null))
+      differ(`output ${name}`, 'planned_values and output_changes are not the same');
+};
+
+/**
+ * How the JSON differs from the plan file, with the address and without values; undefined when it does not.
+ * @throws {UnknownPlanFileError} when a value of the file cannot be read
+ */
+export const difference = (file: PlanFile, json: ComparedJson): string | undefined => {
+  const { resource_changes = [], resource_drift = [], deferred_changes = [], output_changes = {} } = json;
+  try {
+    compareResources(file.changes, resource_changes, deletesData);
+    // Outside of refresh-only plans, what has only moved is left out.
+    const isOnlyMoved = (one: PlannedChange) => one.change.action === actions.noOp || deletesData(one);
+    if (file.drift) compareResources(file.drift, resource_drift, isOnlyMoved);
+    const deferred = deferred_changes.flatMap(({ resource_change }) => resource_change ?? []);
+    compareResources(file.deferred, deferred, () => false);
+    compareInvocations(file.invocations, json.action_invocations ?? []);
+    const later = (json.deferred_action_invocations ?? []).flatMap(({ action_invocation }) => action_invocation ?? []);
+    compareInvocations(file.deferredInvocations, later);
+    compareOutputs(file.outputs, output_changes);
+    comparePlannedValues(json);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Difference) return error.message;
+    throw error;
+  }
+};

@@ -1,0 +1,228 @@
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeControlGroups, memoryBytes, removeControlGroups } from './control-groups.ts';
+import { endsFirst, limits } from './limits.ts';
+import { isHidden, isPassable, pathOf, temporaryFolders } from './machine.ts';
+import type { Owner } from './owner.ts';
+
+/**
+ * A room for code that is not the platform's. Each command gets its own, as root on Linux:
+ *
+ * - A process namespace. When its first process ends, the kernel ends all others, whatever they did to hide.
+ * - A mount namespace in which only the run's folder can be written, besides small temporary file systems that end with the command.
+ *   So files of the run's users exist nowhere else, and nothing that they leave can be executed with their rights.
+ * - Of the machine's devices only those that programs expect anywhere: every user may open others, such as `/dev/kvm` and `/dev/net/tun`.
+ * - System V and POSIX message queues, semaphores and shared memory of its own.
+ * - A session keyring of its own, where keyutils is installed: whoever has root's can read its keys.
+ * - No capability, and no way to get one or another user's rights (`no_new_privs`).
+ * - Limits for processes, files and memory (limits.ts, control-groups.ts).
+ *
+ * The first process is a shell of root that waits. It reads names of signals from the runner and sends them to the
+ * command; when the runner ends, it ends the room. Programs of root get no variable of the run: its variables are set by a
+ * shell of the run's user, which reads them from a pipe, as command lines are public.
+ */
+
+/** Exit code of a room that could not be made. Terraform has no such code. */
+export const notMade = 253;
+
+/** Types whose files the kernel makes: no user can add one. Of automounts only their triggers would be seen. */
+const withoutFiles =
+  /^(proc|sysfs|cgroup2?|devpts|devtmpfs|securityfs|debugfs|tracefs|bpf|autofs|binfmt_misc|efivarfs)$/;
+/** Options of a mount that a change of another one would drop. */
+const kept = /^(nosuid|nodev|noexec|noatime|nodiratime|relatime|nosymfollow)$/;
+
+interface Mount {
+  path: string;
+  options: string[];
+}
+
+/** proc(5): mountinfo. */
+const mountIn = (line: string): Mount | undefined => {
+  const [before = '', after = ''] = line.split(' - ');
+  const [, , , , path = '', options = ''] = before.split(' ');
+  if (withoutFiles.test(after.split(' ')[0] ?? '')) return undefined;
+  const unescaped = path.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  return { path: unescaped, options: options.split(',') };
+};
+
+const isDevice = (path: string): boolean => path.startsWith('/dev/');
+
+/** Mounts on which some user might write. */
+const writableMounts = (): Mount[] => {
+  const found = new Map<string, Mount>();
+  for (const line of readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')) {
+    const mount = mountIn(line);
+    // The last one is the one that is seen.
+    if (mount) found.set(mount.path, mount);
+  }
+  return [...found.values()].filter(
+    ({ path, options }) => options.includes('rw') && !isHidden(path) && !isDevice(path) && isPassable(path),
+  );
+};
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** As fstab(5) escapes. */
+const field = (text: string): string =>
+  text.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`);
+
+const gibibyte = 2 ** 30;
+/** Of all temporary files of a room. Most programs use `TMPDIR`, which is in the run's folder. */
+const temporaryBytes = (): number => Math.floor(Math.min(gibibyte, memoryBytes() / 8));
+const temporaryFiles = 100_000;
+const maxTerminals = 64;
+
+export class Room {
+  readonly #folder: string;
+  readonly #table: string;
+  readonly #groups: string[];
+
+  /**
+   * @param folder of the run: exists, absolute, root's
+   * @param users by name
+   * @param shared other folders that can be written
+   */
+  constructor(folder: string, users: Record<string, Owner>, shared: string[]) {
+    this.#folder = folder;
+    const own = join(folder, 'room');
+    mkdirSync(own, { mode: 0o755 });
+    const names = join(own, 'passwd');
+    writeFileSync(names, passwords(users, folder), { mode: 0o644 });
+    this.#table = join(own, 'fstab');
+    const devices = makeDevices(join(own, 'dev'), shared.filter(isDevice));
+    writeFileSync(
+      this.#table,
+      devices +
+        mountTable(
+          folder,
+          names,
+          shared.filter((path) => !isDevice(path)),
+        ),
+    );
+    this.#groups = makeControlGroups(folder);
+  }
+
+  /** The program and its arguments; its file 3 is what {@link environmentScript} returns. */
+  command(owner: Owner, directory: string, program: string[], output: 'both' | 'apart'): [string, string[]] {
+    const { uid, gid } = owner;
+    const unprivileged = [
+      ...[pathOf('setpriv') as string, '--no-new-privs', '--clear-groups', `--reuid=${uid}`, `--regid=${gid}`],
+      ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '/bin/sh', '-s', ...program],
+    ];
+    const script = setUp(this.#folder, this.#table, this.#groups) + start(unprivileged, directory, output);
+    const namespaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
+    return [pathOf('unshare') as string, [...namespaces, '--', '/bin/sh', '-c', script]];
+  }
+
+  /** Once its last command has ended. */
+  close(): void {
+    removeControlGroups(this.#folder);
+  }
+}
+
+const passwords = (users: Record<string, Owner>, folder: string): string => {
+  let machine = '';
+  try {
+    machine = readFileSync('/etc/passwd', 'utf8').trimEnd();
+  } catch {
+    // Other programs may know the machine's users.
+  }
+  const lines = Object.entries(users).map(([name, { uid, gid }]) => `${name}:x:${uid}:${gid}::${folder}/home:/bin/sh`);
+  return `${[machine, ...lines].filter(Boolean).join('\n')}\n`;
+};
+
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`);
+const deviceLinks = { fd: '/proc/self/fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2', ptmx: 'pts/ptmx' };
+
+/** Fills a folder that takes the place of `/dev`. @returns lines of the mount table, which come before the machine's folders are hidden */
+const makeDevices = (folder: string, shared: string[]): string => {
+  for (const path of ['pts', 'shm']) mkdirSync(join(folder, path), { recursive: true });
+  for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(folder, name));
+  const mounts = [...devices, ...shared].filter(existsSync).map((path) => {
+    const place = join(folder, path.slice('/dev/'.length));
+    if (statSync(path).isDirectory()) mkdirSync(place, { recursive: true });
+    else {
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, '');
+    }
+    return `${field(path)} ${field(place)} none bind,nosuid,noexec 0 0\n`;
+  });
+  return [...mounts, `${field(folder)} /dev none rbind,nosuid,noexec 0 0\n`].join('');
+};
+
+/** Of one call of `mount`, which takes longer to start than to mount. The folder is named by a handle: a mount may hide its path. */
+const mountTable = (folder: string, names: string, shared: string[]): string => {
+  const options = `nosuid,nodev,mode=1777,size=${temporaryBytes()},nr_inodes=${temporaryFiles}`;
+  return [
+    ...temporaryFolders.map((path) => `stepform-room ${path} tmpfs ${options} 0 0`),
+    // The machine has few of them, which people need to sign in.
+    `stepform-room /dev/pts devpts nosuid,noexec,newinstance,ptmxmode=0666,mode=0600,max=${maxTerminals},nofail 0 0`,
+    `/proc/self/cwd ${field(folder)} none bind,nosuid,nodev,X-mount.mkdir=0711 0 0`,
+    ...shared.map((path) => `${field(path)} ${field(path)} none bind,nosuid,nodev 0 0`),
+    // OpenSSH refuses users without a name.
+    `${field(names)} /etc/passwd none bind,nofail 0 0`,
+    '',
+  ].join('\n');
+};
+
+const setUp = (folder: string, table: string, groups: string[]): string => {
+  const mount = pathOf('mount') as string;
+  const readOnly = writableMounts().map(({ path, options }) => {
+    const all = ['remount', 'bind', 'ro', ...options.filter((option) => kept.test(option))];
+    return `${mount} -n -c -o ${all.join(',')} ${quoted(path)}`;
+  });
+  const keyctl = pathOf('keyctl');
+  const steps = [
+    `cd ${quoted(folder)}`,
+    `{ { ${endsFirst}; } 2>/dev/null || :; }`,
+    // Of this shell, its parent. Kernels without keys, and containers that allow none, have nothing to share.
+    ...(keyctl ? [`{ ${keyctl} new_session >/dev/null 2>&1 || :; }`] : []),
+    ...groups.map((group) => `echo 0 >${quoted(join(group, 'cgroup.procs'))}`),
+    `${mount} -n -c -a -T ${quoted(table)} >&2`,
+    ...readOnly,
+  ];
+  return `exec 4<&0 </dev/null\n${steps.join(' &&\n')} || exit ${notMade}\n`;
+};
+
+/**
+ * In a new namespace, processes are numbered in the order of their start: the command comes right after the one that reads
+ * signals. As a process in the background it would ignore interrupts (POSIX: asynchronous lists). As long as it is root's it is still
+ * a copy of this shell, which would lose them.
+ */
+const start = (program: string[], directory: string, output: 'both' | 'apart'): string => `
+cd ${quoted(directory)} || exit ${notMade}
+{
+  read -r self rest </proc/self/stat
+  command=$((self + 1))
+  has_begun() {
+    while read -r key value rest; do
+      if [ "$key" = Uid: ]; then [ "$value" != 0 ]; return; fi
+    done <"/proc/$command/status"
+    return 1
+  }
+  while read -r signal <&4; do
+    until has_begun; do :; done
+    kill -s "$signal" "$command"
+  done
+  kill -s KILL -- -1
+} 3<&- >/dev/null 2>&1 &
+${program.map(quoted).join(' ')} <&3 3<&- 4<&-${output === 'both' ? ' 2>&1' : ''}
+`;
+
+/** Names that a shell can hold and that mean nothing to it. */
+const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const shellsOwn = /^(_|IFS|PPID|UID|EUID|OPTIND|LINENO|ENV|PS[0-9]|(OLD)?PWD|SHELLOPTS|BASH.*)$/;
+
+/** What the room's last shell reads: limits, the command's variables, its start. */
+export const environmentScript = (environment: Record<string, string>): string => {
+  const entries = Object.entries(environment);
+  const isPlain = ([name]: [string, string]) => plainName.test(name) && !shellsOwn.test(name);
+  const others = entries.filter((entry) => !isPlain(entry)).map(([name, value]) => quoted(`${name}=${value}`));
+  return `${limits}unset PWD OLDPWD SHLVL
+${entries
+  .filter(isPlain)
+  .map(([name, value]) => `export ${name}=${quoted(value)}`)
+  .join('\n')}
+exec ${others.length > 0 ? `/usr/bin/env -- ${others.join(' ')} ` : ''}"$@" </dev/null
+`;
+};

@@ -1,0 +1,67 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import { isPassable, sharesKeyring, whyNoRooms, whyNoUsers } from './machine.ts';
+import { outputOf } from './process.ts';
+import { type Separation, takeUsers } from './users.ts';
+
+/** Says what runs on this machine are not kept apart from, for its operator. */
+
+const remedy = 'Run this as root on Linux with util-linux to keep them apart.';
+
+const noUsers = (reason: string): string =>
+  `Runs are not kept apart from this program and from each other: ${reason}. A configuration can read, change and end here ` +
+  `what you can. ${remedy} Until then let only people whom you trust change configurations and variables.`;
+
+const noRooms = (reason: string): string =>
+  `Runs have users of their own, but no rooms: ${reason}. They share temporary folders and memory, see each other's processes, and nothing ` +
+  `bounds what they write there. ${remedy}`;
+
+const dumpable = (): string | undefined => {
+  try {
+    if (readFileSync('/proc/sys/fs/suid_dumpable', 'latin1').trim() !== '1') return undefined;
+  } catch {
+    return undefined;
+  }
+  return 'Providers can change what policies judge: fs.suid_dumpable is 1. Set it to 0: sysctl -w fs.suid_dumpable=0';
+};
+
+const keyring = (): string | undefined =>
+  sharesKeyring()
+    ? "Runs can read keys in this program's session keyring, and leave keys there for other runs: install keyutils (keyctl)."
+    : undefined;
+
+/** Makes a room. @throws {Error} */
+const tryRoom = async (separation: Separation): Promise<void> => {
+  const above = [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
+  const folder = mkdtempSync(join(above, 'stepform-room-'));
+  chmodSync(folder, 0o711);
+  try {
+    const { plan } = takeUsers(separation, folder);
+    const command = { path: '/bin/sh', args: ['-c', ':'], directory: folder, environment: {}, user: plan };
+    await outputOf(command, 10_000).finally(() => plan.room?.close());
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * A sentence or more for each thing that does not hold here; empty where all does. Takes some 20 ms as root.
+ * @param offer what else helps where runs are not kept apart from each other
+ */
+export const notKeptApart = async (separation: Separation, offer?: string): Promise<string[]> => {
+  const withOffer = (sentences: string) => (offer === undefined ? sentences : `${sentences} ${offer}`);
+  const { terraformUsers, rooms } = separation;
+  const reason = terraformUsers === 'none' ? 'STEPFORM_TERRAFORM_USERS is "none"' : whyNoUsers();
+  if (reason !== undefined) return [withOffer(noUsers(reason))];
+  const sentences = [dumpable(), keyring()].filter((sentence) => sentence !== undefined);
+  const lacking = rooms ? whyNoRooms() : 'STEPFORM_ROOMS is "none"';
+  if (lacking !== undefined) return [withOffer(noRooms(lacking)), ...sentences];
+  try {
+    await tryRoom(separation);
+    return sentences;
+  } catch (error) {
+    return [`Runs will fail here. ${messageOf(error)}`, ...sentences];
+  }
+};

@@ -1,0 +1,293 @@
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Owner } from '../terraform/owner.ts';
+import { codeOf, folderOnly, hasHandles, readOnly } from './handles.ts';
+import { type Name, removeTree } from './remove-tree.ts';
+import { kindOf, UnexpectedFileError } from './unexpected-file.ts';
+
+/**
+ * The door: the only way from the runner into folders that foreign code can write (the configuration, Terraform's home, its output,
+ * the state during an apply). The runner may be root there, so it must not lend its rights to a link, wait at a pipe, or take another
+ * user's file for the run's.
+ *
+ * Node has no openat(2). On Linux `/proc/self/fd/N/name` is one: the kernel starts at the open folder N, wherever it has been moved,
+ * and O_NOFOLLOW covers the only component after it. Elsewhere (macOS, or no /proc) a folder is its path, which must have no link
+ * in it when the folder is opened; a link that is put there later is followed. There Terraform is the runner's own user anyway.
+ */
+
+/** A regular file with one name, of this user, and at most so large. */
+export interface Expected {
+  /** Terraform's user; undefined where it is the runner's own. */
+  of: Owner | undefined;
+  maxBytes: number;
+}
+
+const pieceBytes = 1024 * 1024;
+
+const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+const runnersUid = process.getuid?.() ?? -1;
+
+/** An open folder. Names are those of entries, never paths. Every method works on this folder, even after it was moved. */
+export class Folder {
+  readonly #handle: number;
+  /** For messages, and where there are no handles. */
+  readonly #path: string;
+
+  private constructor(handle: number, path: string) {
+    this.#handle = handle;
+    this.#path = path;
+  }
+
+  static #open(place: Name, path: string): Folder {
+    try {
+      if (!hasHandles && realpathSync(dirname(path)) !== dirname(path))
+        throw new UnexpectedFileError(path, 'below a symbolic link');
+      return new Folder(openSync(place, folderOnly), path);
+    } catch (error) {
+      if (!['ELOOP', 'ENOTDIR'].includes(codeOf(error))) throw error;
+      throw new UnexpectedFileError(path, `${kindOf(lstatSync(place))}, not a folder`);
+    }
+  }
+
+  /** @param path only its last component may be foreign code's: the folders above are the runner's or the system's */
+  static at<T>(path: string, work: (folder: Folder) => T): T {
+    const real = join(realpathSync(dirname(path)), basename(path));
+    return Folder.#open(real, real).#use(work);
+  }
+
+  #use<T>(work: (folder: Folder) => T): T {
+    try {
+      return work(this);
+    } finally {
+      closeSync(this.#handle);
+    }
+  }
+
+  /** Its path when it was opened. */
+  get path(): string {
+    return this.#path;
+  }
+
+  get stats(): Stats {
+    return fstatSync(this.#handle);
+  }
+
+  #at(name: Name): Name {
+    const text = typeof name === 'string' ? name : name.toString('latin1');
+    if (text === '' || text === '.' || text === '..' || text.includes('/') || text.includes('\0'))
+      throw new Error(`${JSON.stringify(text)} is not the name of an entry`);
+    const folder = hasHandles ? `/proc/self/fd/${this.#handle}` : this.#path;
+    return typeof name === 'string' ? join(folder, name) : Buffer.concat([Buffer.from(`${folder}/`), name]);
+  }
+
+  entries(): Dirent<Buffer>[] {
+    const folder = hasHandles ? `/proc/self/fd/${this.#handle}` : this.#path;
+    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
+  }
+
+  /** Of a link, those of the link itself; undefined where there is nothing. */
+  look(name: Name): Stats | undefined {
+    return lstatSync(this.#at(name), { throwIfNoEntry: false });
+  }
+
+  /** @throws {UnexpectedFileError} for anything but a folder */
+  within<T>(name: Name, work: (folder: Folder) => T): T {
+    return Folder.#open(this.#at(name), join(this.#path, String(name))).#use(work);
+  }
+
+  /** A folder below it. */
+  below<T>([name, ...rest]: Name[], work: (folder: Folder) => T): T {
+    return name === undefined ? work(this) : this.within(name, (folder) => folder.below(rest, work));
+  }
+
+  /** Creates a folder, independent of the umask, unless there is one. */
+  makeFolder(name: Name, mode: number): void {
+    try {
+      mkdirSync(this.#at(name), mode);
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    this.within(name, (folder) => fchmodSync(folder.#handle, mode));
+  }
+
+  /** Changes owner and permissions of the folder itself. */
+  become(owner: Owner, mode?: number): void {
+    fchownSync(this.#handle, owner.uid, owner.gid);
+    if (mode !== undefined) fchmodSync(this.#handle, mode);
+  }
+
+  /** Changes the owner of an entry; of a link, not of what it leads to. */
+  own(name: Name, { uid, gid }: Owner): void {
+    lchownSync(this.#at(name), uid, gid);
+  }
+
+  /** Changes the permissions of a file. @throws {UnexpectedFileError} */
+  setMode(name: Name, mode: number): void {
+    this.open(name, (file) => fchmodSync(file, mode));
+  }
+
+  readLink(name: Name): Buffer {
+    return readlinkSync(this.#at(name), 'buffer');
+  }
+
+  /** Passes the opened file, whose name may be another file's meanwhile. @throws {UnexpectedFileError} unless it is regular */
+  open<T>(name: Name, work: (file: number, stats: Stats) => T): T {
+    let file: number;
+    try {
+      file = openSync(this.#at(name), readOnly);
+    } catch (error) {
+      // ENXIO: a socket.
+      if (!['ELOOP', 'ENXIO'].includes(codeOf(error))) throw error;
+      const stats = this.look(name);
+      throw this.#unexpected(name, stats ? `${kindOf(stats)}, not a regular file` : 'being replaced');
+    }
+    try {
+      const stats = fstatSync(file);
+      if (!stats.isFile()) throw this.#unexpected(name, `${kindOf(stats)}, not a regular file`);
+      return work(file, stats);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** @throws {UnexpectedFileError} @throws {Error} ENOENT */
+  openPlain<T>(name: Name, { of, maxBytes }: Expected, work: (file: number, stats: Stats) => T): T {
+    return this.open(name, (file, stats) => {
+      if (stats.nlink > 1) throw this.#unexpected(name, 'a hard link, which has other names');
+      if (stats.uid !== (of?.uid ?? runnersUid)) throw this.#unexpected(name, "another user's file");
+      if (stats.size > maxBytes)
+        throw this.#unexpected(name, `larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB (${stats.size} bytes)`);
+      return work(file, stats);
+    });
+  }
+
+  #unexpected(name: Name, is: string): UnexpectedFileError {
+    return new UnexpectedFileError(`${name}, in ${basename(this.#path)} of the run's folder,`, is);
+  }
+
+  /** @throws {UnexpectedFileError} @throws {Error} ENOENT */
+  read(name: Name, expected: Expected): Buffer {
+    return this.openPlain(name, expected, (file, { size }) => {
+      // No more than was looked at, though the file may grow meanwhile.
+      const content = Buffer.allocUnsafe(size);
+      let length = 0;
+      for (let read = -1; read !== 0 && length < size; length += read)
+        read = readSync(file, content, length, size - length, length);
+      return content.subarray(0, length);
+    });
+  }
+
+  /** Undefined where there is nothing. @throws {UnexpectedFileError} */
+  readIfThere(name: Name, expected: Expected): Buffer | undefined {
+    try {
+      return this.read(name, expected);
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Creates a file, in place of whatever has its name. */
+  write(name: Name, content: string | Uint8Array, mode: number, owner?: Owner): void {
+    this.remove(name);
+    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const file = openSync(this.#at(name), newFile, mode);
+    try {
+      for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+      if (owner) fchownSync(file, owner.uid, owner.gid);
+      fchmodSync(file, mode);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Creates a link, in place of whatever has its name. */
+  link(name: Name, target: Name): void {
+    this.remove(name);
+    symlinkSync(target, this.#at(name));
+  }
+
+  /**
+   * Copies an opened file to a new one, with no more bytes than it had when it was opened. Not with copy_file_range(2) or the like by
+   * Node: that creates the copy with the permissions of the original, and root's copy of a set-user-id file is a way to become root.
+   */
+  copyIn(name: Name, file: number, { size }: Stats, mode: number, owner?: Owner): void {
+    const copy = openSync(this.#at(name), newFile, 0o600);
+    try {
+      const piece = Buffer.allocUnsafe(Math.min(size, pieceBytes));
+      for (let done = 0, read = -1; done < size && read !== 0; done += read) {
+        read = readSync(file, piece, 0, Math.min(piece.length, size - done), done);
+        for (let written = 0; written < read; ) written += writeSync(copy, piece, written, read - written);
+      }
+      if (owner) fchownSync(copy, owner.uid, owner.gid);
+      fchmodSync(copy, mode);
+    } finally {
+      closeSync(copy);
+    }
+  }
+
+  /** Gives an opened file another name. @throws {UnexpectedFileError} when the name is another file's by now */
+  linkIn(to: Folder, name: Name, as: Name, { ino, dev }: Stats): void {
+    linkSync(this.#at(name), to.#at(as));
+    const linked = to.look(as);
+    if (linked?.ino === ino && linked.dev === dev) return;
+    to.remove(as);
+    throw this.#unexpected(name, 'being replaced');
+  }
+
+  move(name: Name, to: Folder, as: Name): void {
+    renameSync(this.#at(name), to.#at(as));
+  }
+
+  /** Removes an entry with all that is below it, however deep, if it exists. */
+  remove(name: Name): void {
+    removeTree(this, name);
+  }
+
+  /** Removes anything but a folder, if it exists. @returns false for a folder */
+  unlink(name: Name): boolean {
+    try {
+      unlinkSync(this.#at(name));
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return true;
+      // EPERM: of a folder, elsewhere than on Linux.
+      if (['EISDIR', 'EPERM'].includes(codeOf(error)) && this.look(name)?.isDirectory()) return false;
+      throw error;
+    }
+  }
+
+  /** @returns false where it is not empty */
+  removeEmpty(name: Name): boolean {
+    try {
+      rmdirSync(this.#at(name));
+      return true;
+    } catch (error) {
+      if (codeOf(error) === 'ENOTEMPTY') return false;
+      throw error;
+    }
+  }
+}

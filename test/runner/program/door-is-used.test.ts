@@ -1,0 +1,76 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+/**
+ * The runner opens folders that foreign code can write through workspace/door.ts alone. Other files of functions/runner/program may import
+ * `node:fs` only if they are named here, with the folders they use it on.
+ */
+const allowed: Record<string, string[]> = {
+  'the door itself': ['workspace/door.ts', 'workspace/handles.ts', 'workspace/unexpected-file.ts'],
+  'folders of the runner that no other user enters (own, kept)': [
+    'artifacts.ts',
+    'apply.ts',
+    'deferred-uploads.ts',
+    'log.ts',
+    'plan.ts',
+    'provider-schemas.ts',
+    'query.ts',
+    'shared-providers.ts',
+    'terraform/launch.ts',
+    'transfer.ts',
+  ],
+  'the configuration before any foreign code has run, when it is the runner’s alone': [
+    'phase.ts',
+    'prepare.ts',
+    'workspace/configuration.ts',
+    'workspace/links.ts',
+    'workspace/unpack.ts',
+  ],
+  'folders that it creates in the runner’s, and gives away afterwards': [
+    'identity/identity.ts',
+    'identity/issued-credentials.ts',
+    'ssh-key.ts',
+    'terraform/reachable.ts',
+    'workspace/job-directory.ts',
+    'workspace/override-pipe.ts',
+    'workspace/tree.ts',
+  ],
+  'paths of the runner’s, resolved or looked for before the door opens them': [
+    'workspace/record.ts',
+    'workspace/taken-providers.ts',
+  ],
+  'the machine’s caches and programs, and /proc': [
+    'binary/download.ts',
+    'binary/find.ts',
+    'binary/unzip.ts',
+    'fetch-program.mjs',
+    'kept-states.ts',
+    'load-program.ts',
+    'terraform/leftover-processes.ts',
+    'terraform/machine.ts',
+    'terraform/removed-files.ts',
+    'terraform/separation.ts',
+    'workspace/provider-cache.ts',
+    'workspace/prune.ts',
+  ],
+  'folders of root that no other user can write, control groups and free space': [
+    'terraform/control-groups.ts',
+    'terraform/disk.ts',
+    'terraform/executable.ts',
+    'terraform/room.ts',
+    'terraform/user-ids.ts',
+  ],
+  'a watch for changes, which reads nothing': ['state.ts'],
+};
+
+const folder = join(import.meta.dirname, '../../../functions/runner/program');
+const importsFiles = (file: string): boolean =>
+  /\bfrom\s*['"](node:)?fs(\/promises)?['"]|\b(import|require|getBuiltinModule)\(\s*['"`](node:)?fs/.test(
+    readFileSync(join(folder, file), 'utf8'),
+  );
+
+it('the runner uses the file system elsewhere than through the door only in files with a reason', () => {
+  const using = globSync('**/*.{ts,mjs}', { cwd: folder }).filter(importsFiles);
+  expect(using.toSorted()).toEqual(Object.values(allowed).flat().toSorted());
+});

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Bench, jobFor } from './support.ts';
+
+/** What terraform show prints passes through a process that had loaded providers: it is compared with the plan file. */
+
+const bench = Bench.use();
+const real = execFileSync('sh', ['-c', 'command -v terraform'], { encoding: 'utf8' }).trim();
+
+/** Terraform, whose JSON of a plan somebody changes on its way. @param edit for sed */
+const forging = (edit: string): Record<string, string> => {
+  const folder = join(bench.directory, 'bin');
+  const program = join(folder, 'terraform');
+  mkdirSync(folder);
+  writeFileSync(
+    program,
+    `#!/bin/sh\ncase "$1" in show) '${real}' "$@" | sed '${edit}' ;; *) exec '${real}' "$@" ;; esac\n`,
+  );
+  for (const path of [folder, program]) chmodSync(path, 0o755);
+  // With users of its own, Terraform must be a program, not a script.
+  return { PATH: `${folder}:${process.env.PATH}`, STEPFORM_TERRAFORM_USERS: 'none' };
+};
+
+const configuration = async () =>
+  Buffer.from(
+    await packFiles({
+      'main.tf':
+        'resource "terraform_data" "harmful" {\n  input = "0.0.0.0/0"\n}\noutput "open" {\n  value = "0.0.0.0/0"\n}\n',
+    }),
+  );
+
+describe('a plan whose JSON was changed', () => {
+  it.each([
+    ['an action', 's/"actions":\\["create"\\]/"actions":["no-op"]/', /terraform_data\.harmful: .*action create.*no-op/],
+    ['a type', 's/"type":"terraform_data"/"type":"terraform_date"/g', /terraform_data\.harmful: .*type/],
+    [
+      'an address',
+      's/terraform_data\\.harmful/terraform_data.harmless/g',
+      /terraform_data\.harmful: .*not in the JSON/,
+    ],
+    ['a provider', 's/terraform\\.io/example.com/g', /terraform_data\.harmful: .*provider/],
+    ['a value', 's/"input":"0.0.0.0/"input":"10.0.0.0/g', /terraform_data\.harmful: values after .*\(input\)/],
+    ['an output', 's/"after":"0.0.0.0/"after":"10.0.0.0/', /output open: values after/],
+    ['a planned value', 's/"input":"0.0.0.0/"input":"10.0.0.0/', /terraform_data\.harmful: planned_values/],
+    ['all of it', 's/.*/{"format_version":"1.2","resource_changes":[]}/', /terraform_data\.harmful: .*not in the JSON/],
+  ])('ends the run for %s', async (_, edit, where) => {
+    const { report, log } = await bench.run(jobFor(bench.plane, await configuration()), forging(edit));
+    expect(report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(where) });
+    expect(log).toContain('The plan in JSON is not the plan that an apply would do');
+    expect(report?.artifacts).not.toContain('plan-json');
+    expect(report?.message).not.toContain('0.0.0.0');
+  });
+
+  it('is none when it was not changed', async () => {
+    const { report } = await bench.run(jobFor(bench.plane, await configuration()), forging('s/nothing/nothing/'));
+    expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+  });
+});

@@ -1,0 +1,181 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hasGo, withDriftProvider } from '#test/e2e/support/drift-provider.ts';
+import { isRoot, newSharedFolder, sharedFolder } from '#test/e2e/support/shared-folder.ts';
+import { archive, Bench, type Finished, jobFor } from './support.ts';
+
+/** What an apply made is in its state, or its report says that it may not be. */
+
+const bench = Bench.use();
+
+/** Rooms show it to Terraform. */
+const shared: Record<string, string> = isRoot ? { STEPFORM_ROOM_FOLDERS: sharedFolder() } : {};
+/** Where users of their own run Terraform, a run that fills the disk is stopped before it is full (terraform/disk.ts). */
+const unwatched = { STEPFORM_TERRAFORM_USERS: 'none' };
+
+/** A file outside of all that the runner has, to which each resource adds a line when it is made. */
+const openLedger = () => {
+  const folder = newSharedFolder('ledger-');
+  const file = join(folder, 'made');
+  appendFileSync(file, '');
+  chmodSync(file, 0o666);
+  return {
+    file,
+    made: () => readFileSync(file, 'utf8').split('\n').filter(Boolean).sort(),
+    close: () => rmSync(folder, { recursive: true }),
+  };
+};
+type Ledger = ReturnType<typeof openLedger>;
+
+/** Resources that are made one after the other, each with a command beside its line in the ledger. */
+const chain = ({ file }: Ledger, commands: Record<string, string>): string => {
+  let before = '';
+  return Object.entries(commands)
+    .map(([name, command]) => {
+      const depends = before && `depends_on = [terraform_data.${before}]\n`;
+      before = name;
+      const line = `echo ${name} >> ${file}; ${command}`;
+      // So large that each takes more of the disk.
+      const input = 'input = join("", [for i in range(500) : "a part of a value that is not small "])\n';
+      return `resource "terraform_data" "${name}" {\n${depends}${input}provisioner "local-exec" {\ncommand = ${JSON.stringify(line)}\n}\n}\n`;
+    })
+    .join('');
+};
+
+const names = (): string[] => {
+  const content = bench.plane.current()?.content?.toString() ?? '{}';
+  return (JSON.parse(content).resources ?? []).map(({ name }: { name: string }) => name).sort();
+};
+
+/** Nothing that was made is unknown to a state, unless the report says that changes may be. */
+const expectNothingForgotten = ({ report }: Finished, ledger: Ledger): void => {
+  const forgotten = ledger.made().filter((name) => !names().includes(name));
+  const isSaid = report?.unrecorded !== undefined || report?.unsavedState !== undefined;
+  expect({ forgotten, isSaid }).toSatisfy((seen) => seen.forgotten.length === 0 || seen.isSaid);
+};
+
+const withLedger = async (work: (ledger: Ledger) => Promise<void>): Promise<void> => {
+  const ledger = openLedger();
+  try {
+    await work(ledger);
+  } finally {
+    ledger.close();
+  }
+};
+
+describe('an apply', () => {
+  it('with a state flag in TF_CLI_ARGS_apply does nothing, and names the flag', () =>
+    withLedger(async (ledger) => {
+      const configuration = await archive({ 'main.tf': chain(ledger, { a: ':' }) });
+      await bench.run(jobFor(bench.plane, configuration), shared);
+      const variables = [{ key: 'TF_CLI_ARGS_apply', value: '-state-out=/tmp/elsewhere', category: 'env' as const }];
+      const { report } = await bench.run(bench.applyJob(configuration, { variables }), shared);
+      expect(report).toMatchObject({
+        outcome: 'errored',
+        message: expect.stringContaining('-state-out cannot be set'),
+      });
+      expect(ledger.made()).toEqual([]);
+    }));
+
+  it('that writes no state, without an error, is an error', () =>
+    withLedger(async (ledger) => {
+      // Terraform 1.11 says nothing when it cannot create the file of a state.
+      const configuration = await archive({ 'main.tf': chain(ledger, { a: 'chmod 500 ../state/network' }) });
+      const applied = await bench.planAndApply(configuration, {}, shared);
+      if (applied.report?.stateVersionId) return expect(process.getuid?.()).not.toBe(0);
+      expect(applied.report).toMatchObject({
+        outcome: 'errored',
+        stateProblem: expect.stringMatching(/created or destroyed resources, but it has written no state/),
+        unrecorded: [],
+      });
+      expectNothingForgotten(applied, ledger);
+    }));
+
+  it('whose Terraform is killed reports what it was at work on', () =>
+    withLedger(async (ledger) => {
+      const configuration = await archive({ 'main.tf': chain(ledger, { a: ':', b: 'kill -KILL $PPID; sleep 5' }) });
+      const applied = await bench.planAndApply(configuration, {}, shared);
+      expect(applied.report).toMatchObject({
+        outcome: 'errored',
+        message: expect.stringContaining('was killed'),
+        unrecorded: ['terraform_data.b'],
+      });
+      expect(bench.plane.current()).toMatchObject({ intermediate: true });
+      expect(names()).toEqual(['a']);
+      expectNothingForgotten(applied, ledger);
+    }));
+
+  it.skipIf(!hasGo)('whose provider is killed reports what it was at work on', () =>
+    withLedger(async (ledger) => {
+      const made = `${ledger.file}.by-provider`;
+      const killer = `until [ -e ${made} ]; do sleep 0.05; done; kill -KILL $(pgrep -P $PPID terraform-provi)`;
+      const configuration = await withDriftProvider(`${chain(ledger, { killer })}
+resource "drift_file" "a" {
+  path      = "${made}"
+  content   = "made"
+  waits_for = "${ledger.file}.never"
+}
+`);
+      const applied = await bench.planAndApply(configuration, {}, shared);
+      expect(applied.report).toMatchObject({ outcome: 'errored', unrecorded: ['drift_file.a'] });
+      expect(existsSync(made)).toBe(true);
+      expect(names()).toEqual(['killer']);
+    }),
+  );
+});
+
+const mounts = process.getuid?.() === 0 && spawnSync('mount', ['--version']).status === 0;
+if (!mounts) console.log('skipped: tests with a full disk need root on Linux');
+
+/** Everything that the runner writes is on a file system of so many MiB. */
+const onSmallDisk = async (mebibytes: number, work: (folder: string) => Promise<void>): Promise<void> => {
+  const folder = join(bench.directory, 'tmp');
+  mkdirSync(folder, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m,mode=0711`, 'tmpfs', folder]);
+  try {
+    await work(folder);
+  } finally {
+    execFileSync('umount', ['-l', folder]);
+  }
+};
+
+describe.skipIf(!mounts)('an apply on a disk that becomes full', () => {
+  /** More than the disk has, and less than a log may have. */
+  const chatter = `yes ${'x'.repeat(200)} | head -n 30000`;
+
+  it('by its own log goes on, and its state and its log are complete', () =>
+    withLedger((ledger) =>
+      onSmallDisk(4, async () => {
+        const configuration = await archive({ 'main.tf': chain(ledger, { a: chatter, b: ':', c: ':' }) });
+        const limits = { logBytes: 20 * 1024 * 1024 };
+        const applied = await bench.planAndApply(configuration, { limits }, unwatched);
+        expect(applied.code).toBe(0);
+        expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 3 });
+        expect(names()).toEqual(['a', 'b', 'c']);
+        expect(ledger.made()).toEqual(['a', 'b', 'c']);
+        expect(applied.report?.artifacts).not.toContain('log');
+        expect(applied.log).toMatch(/Creating\.\.\.[\s\S]+x{200}[\s\S]+Apply complete! Resources: 3 added/);
+        expect(applied.record.log.at(-1)).toBe(0x03);
+      }),
+    ));
+
+  it.each([
+    ['text', false],
+    ['JSON lines', true],
+  ])('by something else has the state that Terraform printed as %s', (_, structuredOutput) =>
+    withLedger((ledger) =>
+      onSmallDisk(8, async () => {
+        // What Terraform's user can write to.
+        const filler = 'cat /dev/zero > filler; echo full';
+        const configuration = await archive({ 'main.tf': chain(ledger, { a: ':', b: filler, c: ':' }) });
+        const applied = await bench.planAndApply(configuration, { structuredOutput }, unwatched);
+        expect(ledger.made()).toContain('b');
+        expect(applied.report?.outcome).toBe('errored');
+        expect(names()).toEqual(ledger.made());
+        expectNothingForgotten(applied, ledger);
+      }),
+    ),
+  );
+});

@@ -1,0 +1,19 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Separation, takeUsers, type Users } from '#runner/program/terraform/users.ts';
+
+/** Users of a run whose folder exists until the test has ended. */
+export const newUsers = (separation: Partial<Separation> = {}): Users & { folder: string } => {
+  const folder = mkdtempSync(join(tmpdir(), 'room-test-'));
+  chmodSync(folder, 0o711);
+  const users = takeUsers({ terraformUsers: '', rooms: true, ...separation }, folder);
+  onTestFinished(() => {
+    users.plan.room?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { ...users, folder };
+};
+
+export const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
