@@ -1,9 +1,9 @@
-import { getPolicySets } from '../policies/set-records.ts';
-import { listWorkspaceTasks, type WorkspaceTask } from '../run-tasks/workspace-tasks.ts';
-import { keys } from '../store/keys.ts';
-import { get, queryAll, update } from '../store/table.ts';
-import { getVariableSets } from '../variables/set-records.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, queryAll, update } from '#platform/store/table.ts';
+import { getPolicySets } from '#resources/policies/set-records.ts';
+import { listWorkspaceTasks, type WorkspaceTask } from '#resources/run-tasks/workspace-tasks.ts';
+import { getVariableSets } from '#resources/variables/set-records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
  * What a workspace has of others: variable sets, policy sets and run tasks. Noted before a workspace that can be recovered

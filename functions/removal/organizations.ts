@@ -1,30 +1,34 @@
-import { deleteAgentPool, listAgentPools } from '../agent-pools/records.ts';
-import { deleteIpAllowlists } from '../ip-allowlists/records.ts';
-import { deleteNotificationsOf } from '../notifications/records.ts';
-import { closeOrganizationAccounts } from '../people/accounts/accounts.ts';
-import { listMembers, removeMember } from '../people/accounts/memberships.ts';
-import { deleteTokensOf } from '../people/accounts/tokens.ts';
-import type { Organization } from '../people/organizations/records.ts';
-import { deleteTeam, getTeam, listTeamNames } from '../people/teams/records.ts';
-import { deletePolicy, getPolicies, listPolicyNames } from '../policies/records.ts';
-import { deletePolicySet, getPolicySets, listPolicySetNames } from '../policies/set-records.ts';
-import { getProject } from '../projects/records.ts';
-import { deleteProviderSet, listProviderSets } from '../provider-sets/records.ts';
-import { deleteWorkspace, endRecovery } from '../removal/workspaces.ts';
-import { deleteReservedTagKey, listReservedTagKeys } from '../reserved-tag-keys/records.ts';
-import { deleteTask, listTasks } from '../run-tasks/records.ts';
-import { deleteSshKey, listSshKeys } from '../ssh-keys/records.ts';
-import { inBatches } from '../store/batches.ts';
-import { dueAttributes, dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { get, put, query, queryAll, remove, update } from '../store/table.ts';
-import { eachVariableSet } from '../variables/set-lists.ts';
-import { deleteVariableSet } from '../variables/set-records.ts';
-import { listClients } from '../version-control/connections.ts';
-import { endClient } from '../version-control/end.ts';
-import { listInstallations, unlinkInstallation } from '../version-control/github-app/installations.ts';
-import { type NameItem, namesOf, releaseName } from '../workspaces/names.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { deleteAgentPool, listAgentPools } from '#resources/agents/pools/records.ts';
+import { deleteIpAllowlists } from '#resources/ip-allowlists/records.ts';
+import { deleteNotificationsOf } from '#resources/notifications/records.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { deletePolicy, getPolicies, listPolicyNames } from '#resources/policies/records.ts';
+import { deletePolicySet, getPolicySets, listPolicySetNames } from '#resources/policies/set-records.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { deleteProviderSet, listProviderSets } from '#resources/provider-sets/records.ts';
+import { listModules } from '#resources/registry/modules/records.ts';
+import { deleteModule } from '#resources/registry/modules/removal.ts';
+import { deleteGpgKey, listGpgKeys } from '#resources/registry/providers/gpg-keys.ts';
+import { deleteProvider, listProviders } from '#resources/registry/providers/records.ts';
+import { deleteTask, listTasks } from '#resources/run-tasks/records.ts';
+import { deleteSshKey, listSshKeys } from '#resources/ssh-keys/records.ts';
+import { deleteReservedTagKey, listReservedTagKeys } from '#resources/tags/reserved-keys/records.ts';
+import { deleteTeam, getTeam, listTeamNames } from '#resources/teams/records.ts';
+import { closeOrganizationAccounts } from '#resources/users/accounts.ts';
+import { listMembers, removeMember } from '#resources/users/memberships.ts';
+import { deleteTokensOf } from '#resources/users/tokens.ts';
+import { eachVariableSet } from '#resources/variables/set-lists.ts';
+import { deleteVariableSet } from '#resources/variables/set-records.ts';
+import { type NameItem, namesOf, releaseName } from '#resources/workspaces/names.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { listClients } from '#version-control/connections.ts';
+import { endClient } from '#version-control/end.ts';
+import { listInstallations, unlinkInstallation } from '#version-control/github-app/installations.ts';
+import { deleteWorkspace, endRecovery } from './workspaces.ts';
 
 /**
  * The end of an organization. One conditional write puts a mark in its place, which stays: the name is never given again,
@@ -104,6 +108,9 @@ const deleteSettings = async (name: string): Promise<void> => {
   await inBatches(await listReservedTagKeys(name), atOnce, deleteReservedTagKey);
   await inBatches(await listProviderSets(name), atOnce, deleteProviderSet);
   await deleteIpAllowlists(name);
+  await inBatches(await listModules(name), atOnce, deleteModule);
+  await inBatches(await listProviders(name), atOnce, deleteProvider);
+  await inBatches(await listGpgKeys(name), atOnce, deleteGpgKey);
   for await (const sets of eachVariableSet(name)) await inBatches(sets, atOnce, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
@@ -112,7 +119,8 @@ const deleteSettings = async (name: string): Promise<void> => {
     await remove(keys.project(projectId));
     await remove({ pk, sk });
   });
-  await inBatches(await queryAll<Key>({ pk, prefix: 'EMAILRECIPIENT#' }), atOnce, ({ sk }) => remove({ pk, sk }));
+  for (const prefix of ['EMAILRECIPIENT#', 'EXPLORERVIEW#'])
+    await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, ({ sk }) => remove({ pk, sk }));
   await remove(keys.organizationRetention(name));
   // Of tokens whose deletion was cut off.
   await inBatches(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), atOnce, ({ sk }) => remove({ pk, sk }));

@@ -1,12 +1,12 @@
-import { leavePool } from '../agent-pools/uses.ts';
-import { deleteNotificationsOf } from '../notifications/records.ts';
-import { forgetGrants } from '../people/teams/grants.ts';
-import { leavePolicySets } from '../policies/set-records.ts';
-import type { Project } from '../projects/records.ts';
-import { keys } from '../store/keys.ts';
-import { countNames } from '../store/name-index.ts';
-import { remove } from '../store/table.ts';
-import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from '../variables/set-records.ts';
+import { keys } from '#platform/store/keys.ts';
+import { countNames } from '#platform/store/name-index.ts';
+import { remove } from '#platform/store/table.ts';
+import { leavePool } from '#resources/agents/pools/uses.ts';
+import { deleteNotificationsOf } from '#resources/notifications/records.ts';
+import { leavePolicySets } from '#resources/policies/set-records.ts';
+import type { Project } from '#resources/projects/records.ts';
+import { forgetGrants } from '#resources/teams/grants.ts';
+import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from '#resources/variables/set-records.ts';
 
 /** With the variable sets it owns. */
 export const deleteProject = async (project: Project): Promise<void> => {

@@ -1,25 +1,26 @@
-import { leavePool } from '../agent-pools/uses.ts';
-import { deleteNotificationsOf } from '../notifications/records.ts';
-import { forgetGrants } from '../people/teams/grants.ts';
-import { leavePolicySets } from '../policies/set-records.ts';
-import { deleteWorkspaceTasksOf } from '../run-tasks/workspace-tasks.ts';
-import { listOpenRuns } from '../runs/lists.ts';
-import { deleteRunTriggersOf } from '../runs/triggers.ts';
-import { leaveSshKey } from '../ssh-keys/records.ts';
-import { dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { countNames } from '../store/name-index.ts';
-import { get, put, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { leaveVariableSets } from '../variables/set-records.ts';
-import { unfollow } from '../version-control/repositories.ts';
-import { leaveProject, releaseName } from '../workspaces/names.ts';
-import { firstQueued, type Workspace } from '../workspaces/records.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { countNames } from '#platform/store/name-index.ts';
+import { get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { leavePool } from '#resources/agents/pools/uses.ts';
+import { deleteNotificationsOf } from '#resources/notifications/records.ts';
+import { leavePolicySets } from '#resources/policies/set-records.ts';
+import { deleteWorkspaceTasksOf } from '#resources/run-tasks/workspace-tasks.ts';
+import { listOpenRuns } from '#resources/runs/lists.ts';
+import { deleteRunTriggersOf } from '#resources/runs/triggers.ts';
+import { leaveSshKey } from '#resources/ssh-keys/records.ts';
+import { forgetGrants } from '#resources/teams/grants.ts';
+import { leaveVariableSets } from '#resources/variables/set-records.ts';
+import { leaveProject, releaseName } from '#resources/workspaces/names.ts';
+import { firstQueued } from '#resources/workspaces/queue-entries.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { unfollow } from '#version-control/repositories.ts';
 import { noteAttachments, type WithAttachments } from './attachments.ts';
 
 /**
  * The end of a workspace. One conditional write marks it: from then on it is gone for everybody. Its item stays while
- * runs go on, which the sweep stops (orchestration/deleted-workspaces.ts) and which need it to leave the queue. One that
+ * runs go on, which the sweep stops (lifecycle/repair/deleted-workspaces.ts) and which need it to leave the queue. One that
  * can be recovered stays for a week with all that is its own (recoverable-items/); what is others' it leaves at once.
  */
 
@@ -30,7 +31,7 @@ export type EndedWorkspace = Workspace &
     isDetached?: true;
     /** Until when it can be recovered; absent: it cannot. */
     recoverableUntil?: string;
-    /** It cannot be recovered any more: what it has is being deleted (data-retention/purge-workspace.ts). */
+    /** It cannot be recovered any more: what it has is being deleted (removal/retention/purge-workspace.ts). */
     isEnding?: true;
   };
 
@@ -122,6 +123,8 @@ export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
   await forgetGrants(teamAccess);
   await deleteNotificationsOf(notifications ?? []);
   const { pk } = keys.workspace(id);
+  const requests = await queryAll<{ id: string }>({ pk, prefix: 'CHANGEREQUEST#' });
+  await Promise.all(requests.map((request) => remove(keys.changeRequest(request.id))));
   const rest = await Promise.all(
     ['VAR', 'CONSUMER#', 'CHANGEREQUEST#', 'ASSESSMENT#', 'TOLD#'].map((prefix) => queryAll<Key>({ pk, prefix })),
   );

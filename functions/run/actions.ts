@@ -3,7 +3,7 @@ import { isFinal, type Overridable, type RunAction, statuses, type Timestamp } f
 
 /**
  * Which actions a run accepts in its present state; permissions are checked elsewhere. Documents report it, and writes have
- * a condition derived from the same table (orchestration/decisions.ts).
+ * a condition derived from the same table (lifecycle/decisions/decisions.ts).
  */
 export interface RunActions {
   'is-confirmable': boolean;

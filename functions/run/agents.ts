@@ -46,9 +46,9 @@ export const jobState = (
   return (run[phase].takenUntil ?? '') > now ? 'taken' : 'free';
 };
 
-/** Time that an agent's runner has to end in order (runner/control.ts); then Terraform is killed. */
+/** Time that an agent's runner has to end in order (runner/program/control.ts); then Terraform is killed. */
 export const endingMs = 85_000;
-/** Then nothing of it runs any more: a runner that is not told this ends by itself (runner/conclude.ts). */
+/** Then nothing of it runs any more: a runner that is not told this ends by itself (runner/program/conclude.ts). */
 export const agentGoneMs = 130_000;
 
 /** The signal for a runner that was told to stop. */

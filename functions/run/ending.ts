@@ -1,3 +1,4 @@
+import type { AppliedChanges } from './apply-progress.ts';
 import { type Ending, endings } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
 import type { FinalStatus, PhaseStatus } from './status.ts';
@@ -35,9 +36,28 @@ const withErroredState = (reason: string | undefined, { unsaved, apply }: Run): 
   return [reason, leftNote(unsaved)].filter(Boolean).join(' ');
 };
 
-const leftNote = ({ serial }: NonNullable<Run['unsaved']>): string =>
-  `A newer state (serial ${serial}) was saved as this apply's errored state: download it, then push it with ` +
-  '"terraform state push". Until then the workspace is locked, so that no resource is created twice.';
+const leftNote = (unsaved: NonNullable<Run['unsaved']>): string =>
+  unsaved.lost
+    ? [changesNote(unsaved.changes), lostNote].filter(Boolean).join(' ')
+    : `A newer state (serial ${unsaved.serial}) was saved as this apply's errored state: download it, then push it with ` +
+      '"terraform state push". Until then the workspace is locked, so that no resource is created twice.';
+
+const lostNote =
+  'The workspace stays locked, so that no resource is created twice. If the runner kept the newest state on its disk ' +
+  '(folder unsaved-states), the platform takes it in when it finds it, an agent sends it when it starts. Else push a state that has the changes ("terraform state push"), or force-unlock ' +
+  'the workspace to go on from the recorded state.';
+
+/** The reason of an ended run whose runner had kept its newest state, which the workspace has now. */
+export const takenInReason = ({ endReason = '' }: Run, serial: number): string =>
+  `${endReason.replace(lostNote, '').trim()} The newest state (serial ${serial}), which the runner had kept, is the workspace's state now.`.trim();
+
+const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): string => {
+  const parts = [
+    ...(done.length ? [`${done.join(', ')} ${done.length === 1 ? 'was' : 'were'} done`] : []),
+    ...(open.length ? [`${open.join(', ')} ${open.length === 1 ? 'was' : 'were'} begun`] : []),
+  ];
+  return parts.length ? `By its log, ${parts.join(', and ')}.` : '';
+};
 
 const isQueued = ({ status }: Run): boolean => status === 'plan_queued' || status === 'apply_queued';
 
@@ -70,7 +90,8 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
 
 /** How far an interrupted apply had got, and what to do about it. */
 export const stateNote = (run: Run, recorded?: number): string => {
-  if (run.apply.status !== 'running' && run.apply.status !== 'errored') return 'The state is unchanged.';
+  const { claimNonce, status } = run.apply;
+  if (!claimNonce && status !== 'running' && status !== 'errored') return 'The state is unchanged.';
   const planned = run.plan.report?.resourcesAfter;
   const count = recorded === undefined || planned === undefined ? '' : `: ${recorded} of ${planned} resources recorded`;
   return (
@@ -80,10 +101,13 @@ export const stateNote = (run: Run, recorded?: number): string => {
 };
 
 /** Only a runner that reports knows that Terraform ended in order. */
-const canceledNote = (run: Run, recorded?: number): string | undefined =>
-  run.apply.status === 'running' && (!run.apply.report || run.cancel?.forced)
-    ? `The apply was interrupted. ${stateNote(run, recorded)}`
-    : undefined;
+const canceledNote = ({ apply, ...run }: Run, recorded?: number): string | undefined => {
+  const { status, report } = apply;
+  const isInOrder = report && !report.lost && !report.unrecorded;
+  return status !== 'running' || isInOrder
+    ? undefined
+    : `The apply was interrupted. ${stateNote({ ...run, apply }, recorded)}`;
+};
 
 /**
  * A run that was canceled or discarded before its apply began ends as that, whatever else ended it meanwhile: nothing

@@ -100,11 +100,22 @@ const discarded = (run: Run): Resume => ({
   cause: run.decision?.reason ?? `discarded by ${run.decision?.by}`,
 });
 
+/** Why a running phase is to stop: a cancel, or a discard that was accepted just before the plan began. */
+const stopped = (run: Run): Resume | undefined => {
+  if (run.cancel) return canceled(run);
+  return run.decision?.action === 'discard' ? discarded(run) : undefined;
+};
+
+/** Whether Terraform is to be interrupted. */
+export const isStopped = (run: Run): boolean => stopped(run) !== undefined;
+
 const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
   const report = run[phase].report;
   if (!report) return undefined;
   // A plan that finished although it was to be canceled changed nothing; an apply that finished did all its work.
-  if (report.outcome === 'canceled' || (phase === 'plan' && run.cancel)) return canceled(run);
+  const stop = stopped(run);
+  if (stop && (phase === 'plan' || report.outcome === 'canceled')) return stop;
+  if (report.outcome === 'canceled') return canceled(run);
   if (report.outcome === 'errored') {
     return { error: 'TerraformFailed', cause: report.message ?? `terraform ${phase} failed` };
   }
@@ -175,10 +186,12 @@ export const resume = (run: Run): Resume | undefined => {
     case 'PreApplyTasks':
     case 'PostApplyTasks':
       return run.cancel ? canceled(run) : undefined;
-    case 'PlanQueued':
-      if (run.cancel) return canceled(run);
+    case 'PlanQueued': {
+      const stop = stopped(run);
+      if (stop) return stop;
       if (run.plan.report) return afterPhase(run, 'plan');
       return run.plan.claimNonce ? { output: {} } : undefined;
+    }
     case 'Planning':
       return afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':

@@ -1,3 +1,4 @@
+import type { AppliedChanges, OpenChange } from './apply-progress.ts';
 import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
@@ -75,11 +76,11 @@ export interface Run extends RunOptions {
   workingDirectory: string;
   /** Emit Terraform's JSON UI lines instead of text: created by the cloud block in a workspace with structured output. */
   structuredOutput: boolean;
-  /** Signs the URLs of both logs; clients send no token there (runs/log-links.ts). */
+  /** Signs the URLs of both logs; clients send no token there (resources/runs/log-links.ts). */
   logSecret: string;
   /** Bucket key of the frozen variables, absent if there are none. */
   inputsKey?: string;
-  /** Object with the provider sets that it has (provider-sets/effective.ts). */
+  /** Object with the provider sets that it has (resources/provider-sets/effective.ts). */
   providerSetsKey?: string;
   /**
    * What the execution waits for. The task token never leaves the control plane. Without one, the tokens are those of
@@ -110,14 +111,19 @@ export interface Run extends RunOptions {
   query?: { generatesConfiguration: boolean };
   /** Gives its workspace this version of the module that it was made from, once it has ended well. */
   moduleUpgrade?: { version: string };
+  /** Of the body that created it, when that came with an Idempotency-Key: the first characters of its SHA-256. */
+  requestHash?: string;
   /** It holds its workspace: set when it became the current run. */
   current?: boolean;
-  /** Sort key of its place in the queue when that does not follow its number: confirmed late, or moved to the front. */
-  queueKey?: string;
+  /** Its place in the queue: microseconds since 1970, 0 at the front; absent while it takes no part in the queue. */
+  place?: number;
   /** Without `by` it is the platform's decision, with a `reason` for people. */
   decision?: { action: 'apply' | 'discard'; by?: string; at: Timestamp; reason?: string };
-  /** `forceAvailableAt`: when a run that does not stop may be force-canceled. */
-  cancel?: { by: string; at: Timestamp; forceAvailableAt: Timestamp; forced?: boolean };
+  /**
+   * `forceAvailableAt`: when a run that does not stop may be force-canceled. `open`: what Terraform finishes before it stops,
+   * as its runner last said.
+   */
+  cancel?: { by: string; at: Timestamp; forceAvailableAt: Timestamp; forced?: boolean; open?: OpenChange[] };
   plan: Phase;
   apply: Phase;
   /** Absent when the organization had no cost estimates as the run was created. */
@@ -132,9 +138,9 @@ export interface Run extends RunOptions {
   /**
    * The last state that its apply recorded and its workspace does not have, found after its runner had stopped:
    * nothing else is applied until a person decides about it. `stored`: users can download it (HCP API: applies,
-   * errored state), by its `copy` and with its SHA-256.
+   * errored state), by its `copy` and with its SHA-256. `changes`: what is known of a lost state's apply.
    */
-  unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string };
+  unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string; changes?: AppliedChanges };
   /**
    * Users by whose permission to apply it may be applied without a confirmation; none of them for a commit, which the
    * workspace's setting decides about. Absent: a person has to confirm.
@@ -179,7 +185,7 @@ export interface Phase {
   claimNonce?: string;
   /** SHA-256 of the phase's token. Gone when the phase is over. */
   tokenHash?: string;
-  /** SHA-256 of the token that Terraform sends to the public API (runs/state-tokens.ts). */
+  /** SHA-256 of the token that Terraform sends to the public API (resources/runs/state-tokens.ts). */
   stateTokenHash?: string;
   /** The ready runner that it was offered to: its key, as a claim, and its ECS task. */
   warm?: { keyHash: string; taskArn: string };
@@ -201,7 +207,7 @@ export interface Phase {
   contentDeletedAt?: Timestamp;
   /** What the runner reported; shown only once `status` is final. */
   report?: PhaseReport;
-  /** Serial of the first snapshot of its state, until superseded ones are deleted (states/snapshots.ts). */
+  /** Serial of the first snapshot of its state, until superseded ones are deleted (resources/states/snapshots.ts). */
   snapshotsFrom?: number;
   /** There are snapshots that tell what has changed in the workspace's state. */
   changesKept?: boolean;
@@ -219,6 +225,8 @@ export interface PhaseReport {
   resourceDestructions?: number;
   resourceImports?: number;
   generatedConfiguration?: boolean;
+  /** Of a plan: why its file could not be compared with its JSON. Policies judge no such plan. */
+  uncompared?: string;
   /** Of the Terraform or OpenTofu that planned; the run may only have a constraint. */
   terraformVersion?: string;
   /** Which artifacts were uploaded. */
@@ -232,6 +240,13 @@ export interface PhaseReport {
   stateProblem?: string;
   /** That state. */
   unsavedState?: Omit<UnsavedState, 'runId'>;
+  /**
+   * Terraform was ended while it applied: the addresses that it was at work on, as far as it named them. What became of
+   * them is in no state.
+   */
+  unrecorded?: string[];
+  /** The platform wrote this report: the runner ended without one. */
+  lost?: true;
   /** Of a plan: instances of managed resources once it is applied. */
   resourcesAfter?: number;
   /** Of an assessment. */

@@ -10,16 +10,31 @@ export interface StateIdentity {
 /** A state of an apply that could not be saved as a state version. */
 export interface UnsavedState {
   runId: string;
+  /** Of a lost state, the first that it can have. */
   serial: number;
+  /** Empty for a lost state of a workspace that had none. */
   lineage: string;
   /** Hex; absent when its runner stopped before it could report it. */
   md5?: string;
+  /** Its content is unknown: the runner or Terraform was ended during the apply. */
+  lost?: true;
 }
 
+/** The state after the workspace's current one, of unknown content. */
+export const lostState = (runId: string, current: StateIdentity | undefined): UnsavedState & { lost: true } => ({
+  runId,
+  serial: current ? current.serial + 1 : 0,
+  lineage: current?.lineage ?? '',
+  lost: true,
+});
+
 /** True when the workspace's state is that one, or a later one: then whoever uploaded it has the apply's changes. */
-export const covers = (current: StateIdentity | undefined, { serial, lineage, md5 }: UnsavedState): boolean =>
-  current?.lineage === lineage &&
-  (current.serial > serial || (current.serial === serial && (md5 === undefined || current.md5 === md5)));
+export const covers = (current: StateIdentity | undefined, unsaved: UnsavedState): boolean => {
+  const { serial, lineage, md5, lost } = unsaved;
+  if (lost && lineage === '') return current !== undefined;
+  if (current?.lineage !== lineage) return false;
+  return current.serial > serial || (current.serial === serial && (md5 === undefined || current.md5 === md5));
+};
 
 /** True when it is identical to the current version. */
 export const isSameState = (current: StateIdentity | undefined, next: StateIdentity): boolean =>

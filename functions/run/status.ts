@@ -40,16 +40,14 @@ export type StageName =
   | 'Apply'
   | 'Post-apply';
 
-/** HCP API: notification configurations. */
-export const notificationTriggers = [
-  'run:created',
-  'run:planning',
-  'run:needs_attention',
-  'run:applying',
-  'run:completed',
-  'run:errored',
-] as const;
-export type NotificationTrigger = (typeof notificationTriggers)[number];
+/** Triggers of notifications (HCP API: notification configurations). */
+export type RunTrigger =
+  | 'run:created'
+  | 'run:planning'
+  | 'run:needs_attention'
+  | 'run:applying'
+  | 'run:completed'
+  | 'run:errored';
 
 interface Row {
   label: string;
@@ -65,7 +63,10 @@ interface Row {
   stage: StageName | null;
   /** The key in `status-timestamps`; stamped once. */
   timestamp: `${string}-at`;
-  notifies: NotificationTrigger | null;
+  /** The notification that is sent when a run enters this status (its text: notifications/run.ts). */
+  notifies: RunTrigger | null;
+  /** The status of the run's commit, while it is pending; null: plan and checks are through, and their result is shown. */
+  commit: string | null;
   /** Whether a run in this status that the queue reaches becomes its workspace's current run. */
   holdsWorkspace: boolean;
 }
@@ -74,8 +75,11 @@ const cancel = ['cancel'] as const;
 const confirm = ['confirm', 'discard'] as const;
 const override = ['override', 'discard'] as const;
 
+const waitsForOverride = 'A policy failed: waits for an override';
+
 const rowOf = {
   running: { tone: 'running', final: false, actions: cancel, overrides: null, notifies: null, holdsWorkspace: true },
+
   confirming: {
     tone: 'attention',
     final: false,
@@ -84,40 +88,41 @@ const rowOf = {
     overrides: null,
     stage: 'Confirmation',
     notifies: 'run:needs_attention',
+    commit: 'Checking the plan',
     holdsWorkspace: true,
   },
-  over: { waitsFor: 'nothing', actions: [], overrides: null, stage: null, holdsWorkspace: false },
+  over: { waitsFor: 'nothing', actions: [], overrides: null, stage: null, holdsWorkspace: false, commit: null },
 } as const satisfies Record<string, Partial<Row>>;
 const { running, confirming, over } = rowOf;
 
 // biome-ignore format: one row per status
 const table = {
-  pending: { ...running, label: 'Pending', tone: 'waiting', waitsFor: 'turn', actions: ['discard', 'cancel'], stage: 'Pending', timestamp: 'plan-queueable-at', notifies: 'run:created', holdsWorkspace: false },
-  fetching: { ...running, label: 'Fetching', waitsFor: 'upload', stage: 'Fetching', timestamp: 'fetching-at' },
-  fetching_completed: { ...running, label: 'Fetching', waitsFor: 'nothing', stage: 'Fetching', timestamp: 'fetched-at' },
-  pre_plan_running: { ...running, label: 'Pre-plan running', waitsFor: 'run tasks', stage: 'Pre-plan', timestamp: 'pre-plan-running-at' },
-  pre_plan_completed: { ...running, label: 'Pre-plan completed', waitsFor: 'nothing', stage: 'Pre-plan', timestamp: 'pre-plan-completed-at' },
-  plan_queued: { ...running, label: 'Plan queued', waitsFor: 'runner', stage: 'Plan', timestamp: 'plan-queued-at' },
-  planning: { ...running, label: 'Planning', waitsFor: 'runner', stage: 'Plan', timestamp: 'planning-at', notifies: 'run:planning' },
+  pending: { ...running, label: 'Pending', tone: 'waiting', waitsFor: 'turn', actions: ['discard', 'cancel'], stage: 'Pending', timestamp: 'plan-queueable-at', holdsWorkspace: false, notifies: 'run:created', commit: 'Waiting for its turn' },
+  fetching: { ...running, label: 'Fetching', waitsFor: 'upload', stage: 'Fetching', timestamp: 'fetching-at', commit: 'Fetching the commit' },
+  fetching_completed: { ...running, label: 'Fetching', waitsFor: 'nothing', stage: 'Fetching', timestamp: 'fetched-at', commit: 'Waiting for its turn' },
+  pre_plan_running: { ...running, label: 'Pre-plan running', waitsFor: 'run tasks', stage: 'Pre-plan', timestamp: 'pre-plan-running-at', commit: 'Run tasks are running' },
+  pre_plan_completed: { ...running, label: 'Pre-plan completed', waitsFor: 'nothing', stage: 'Pre-plan', timestamp: 'pre-plan-completed-at', commit: 'Waiting for the plan' },
+  plan_queued: { ...running, label: 'Plan queued', waitsFor: 'runner', stage: 'Plan', timestamp: 'plan-queued-at', commit: 'Planning' },
+  planning: { ...running, label: 'Planning', waitsFor: 'runner', stage: 'Plan', timestamp: 'planning-at', notifies: 'run:planning', commit: 'Planning' },
   planned: { ...confirming, label: 'Planned', timestamp: 'planned-at' },
-  post_plan_running: { ...running, label: 'Post-plan running', waitsFor: 'run tasks', stage: 'Post-plan', timestamp: 'post-plan-running-at' },
-  post_plan_awaiting_decision: { ...confirming, label: 'Policy Override', waitsFor: 'override', actions: override, overrides: 'policyEvaluation', stage: 'Post-plan', timestamp: 'post-plan-awaiting-decision-at' },
+  post_plan_running: { ...running, label: 'Post-plan running', waitsFor: 'run tasks', stage: 'Post-plan', timestamp: 'post-plan-running-at', commit: 'Run tasks are running' },
+  post_plan_awaiting_decision: { ...confirming, label: 'Policy Override', waitsFor: 'override', actions: override, overrides: 'policyEvaluation', stage: 'Post-plan', timestamp: 'post-plan-awaiting-decision-at', commit: waitsForOverride },
   post_plan_completed: { ...confirming, label: 'Post-plan completed', timestamp: 'post-plan-completed-at' },
-  cost_estimating: { ...running, label: 'Cost Estimating', waitsFor: 'cost estimate', stage: 'Cost estimate', timestamp: 'cost-estimating-at' },
+  cost_estimating: { ...running, label: 'Cost Estimating', waitsFor: 'cost estimate', stage: 'Cost estimate', timestamp: 'cost-estimating-at', commit: 'Estimating costs' },
   cost_estimated: { ...confirming, label: 'Cost Estimated', timestamp: 'cost-estimated-at' },
-  policy_checking: { ...running, label: 'Policy Check', waitsFor: 'policies', stage: 'Policy check', timestamp: 'policy-checking-at' },
-  policy_override: { ...confirming, label: 'Policy Override', waitsFor: 'override', actions: override, overrides: 'policyCheck', stage: 'Policy check', timestamp: 'policy-override-at' },
+  policy_checking: { ...running, label: 'Policy Check', waitsFor: 'policies', stage: 'Policy check', timestamp: 'policy-checking-at', commit: 'Checking policies' },
+  policy_override: { ...confirming, label: 'Policy Override', waitsFor: 'override', actions: override, overrides: 'policyCheck', stage: 'Policy check', timestamp: 'policy-override-at', commit: waitsForOverride },
   policy_soft_failed: { ...over, label: 'Policy Soft Failed', tone: 'bad', final: 'failed', timestamp: 'policy-soft-failed-at', notifies: null },
   policy_checked: { ...confirming, label: 'Policy Checked', timestamp: 'policy-checked-at' },
-  planned_and_saved: { ...confirming, label: 'Planned and Saved', stage: null, timestamp: 'planned-and-saved-at', notifies: null, holdsWorkspace: false },
+  planned_and_saved: { ...confirming, label: 'Planned and Saved', stage: null, timestamp: 'planned-and-saved-at', notifies: null, holdsWorkspace: false, commit: null },
   planned_and_finished: { ...over, label: 'Planned and Finished', tone: 'good', final: 'done', timestamp: 'planned-and-finished-at', notifies: 'run:completed' },
-  confirmed: { ...running, label: 'Confirmed', waitsFor: 'turn', stage: null, timestamp: 'confirmed-at' },
-  pre_apply_running: { ...running, label: 'Pre-apply running', waitsFor: 'run tasks', stage: 'Pre-apply', timestamp: 'pre-apply-running-at' },
-  pre_apply_completed: { ...running, label: 'Pre-apply completed', waitsFor: 'nothing', stage: 'Pre-apply', timestamp: 'pre-apply-completed-at' },
-  apply_queued: { ...running, label: 'Apply queued', waitsFor: 'runner', stage: 'Apply', timestamp: 'apply-queued-at' },
-  applying: { ...running, label: 'Applying', waitsFor: 'runner', stage: 'Apply', timestamp: 'applying-at', notifies: 'run:applying' },
-  post_apply_running: { ...running, label: 'Post-apply running', waitsFor: 'run tasks', stage: 'Post-apply', timestamp: 'post-apply-running-at' },
-  post_apply_completed: { ...running, label: 'Post-apply completed', waitsFor: 'nothing', actions: [], stage: 'Post-apply', timestamp: 'post-apply-completed-at' },
+  confirmed: { ...running, label: 'Confirmed', waitsFor: 'turn', stage: null, timestamp: 'confirmed-at', commit: null },
+  pre_apply_running: { ...running, label: 'Pre-apply running', waitsFor: 'run tasks', stage: 'Pre-apply', timestamp: 'pre-apply-running-at', commit: null },
+  pre_apply_completed: { ...running, label: 'Pre-apply completed', waitsFor: 'nothing', stage: 'Pre-apply', timestamp: 'pre-apply-completed-at', commit: null },
+  apply_queued: { ...running, label: 'Apply queued', waitsFor: 'runner', stage: 'Apply', timestamp: 'apply-queued-at', commit: null },
+  applying: { ...running, label: 'Applying', waitsFor: 'runner', stage: 'Apply', timestamp: 'applying-at', notifies: 'run:applying', commit: null },
+  post_apply_running: { ...running, label: 'Post-apply running', waitsFor: 'run tasks', stage: 'Post-apply', timestamp: 'post-apply-running-at', commit: null },
+  post_apply_completed: { ...running, label: 'Post-apply completed', waitsFor: 'nothing', actions: [], stage: 'Post-apply', timestamp: 'post-apply-completed-at', commit: null },
   applied: { ...over, label: 'Applied', tone: 'good', final: 'done', timestamp: 'applied-at', notifies: 'run:completed' },
   discarded: { ...over, label: 'Discarded', tone: 'neutral', final: 'stopped', timestamp: 'discarded-at', notifies: 'run:errored' },
   // The timeline tells which of plan and apply it was (display.ts).
@@ -138,6 +143,9 @@ export const finalStatuses: readonly FinalStatus[] = runStatuses.filter(isFinal)
 /** Statuses in which an action is accepted. */
 export const statusesFor = (action: RunAction): RunStatus[] =>
   runStatuses.filter((status) => statuses[status].actions.includes(action));
+
+/** Statuses that are notified. */
+export type NotifiedStatus = { [S in RunStatus]: (typeof table)[S]['notifies'] extends null ? never : S }[RunStatus];
 
 /** The key under which a status of a run is stamped, once (HCP API: runs, `status-timestamps`). */
 export const timestampKey = (status: RunStatus): string => statuses[status].timestamp;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { on, runHelpers } from '../support/runs.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { on, runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -100,7 +100,7 @@ describe('run actions', () => {
 describe('force-execute', () => {
   const force = (id: string, sent = {}) => api.call('POST', `runs/${id}/actions/force-execute`, sent);
   const { startNext } = {
-    startNext: async (id: string) => (await import('../../functions/orchestration/queue.ts')).startNext(id),
+    startNext: async (id: string) => (await import('#lifecycle/queue/queue.ts')).startNext(id),
   };
 
   /** The first holds the workspace and waits for a person; two more wait behind it. */
@@ -124,7 +124,7 @@ describe('force-execute', () => {
     });
     // A lost answer is asked for again.
     expect((await force(third)).status).toBe(202);
-    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    const { finishRun } = await import('#lifecycle/phases/finish.ts');
     await finishRun(front, 'Discarded');
     expect((await api.get(`workspaces/${id}`)).body.data.relationships['locked-by'].data).toEqual({
       type: 'runs',
@@ -157,7 +157,7 @@ describe('force-execute', () => {
     const { id, front, second, third } = await queue();
     await help.bring(front, { status: 'applying' });
     expect((await force(third)).status).toBe(409);
-    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    const { finishRun } = await import('#lifecycle/phases/finish.ts');
     await finishRun(front, 'Applied');
     expect((await api.get(`workspaces/${id}`)).body.data.relationships['locked-by'].data.id).toBe(second);
   });

@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { HealthEvent } from '../../functions/run/health-notice.ts';
-import type { Run } from '../../functions/run/run.ts';
-import type { HealthTimer } from '../../functions/workspaces/health-timer.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import type { HealthTimer } from '#resources/workspaces/health-timer.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { HealthEvent } from '#run/notifications/health.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 /** Health assessments: when they begin, how they end, and that runs never notice. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let table: typeof import('../../functions/store/table.ts');
-let keys: typeof import('../../functions/store/keys.ts')['keys'];
-let look: typeof import('../../functions/orchestration/assessment-timer.ts')['lookAtHealth'];
-let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
-let release: typeof import('../../functions/orchestration/finish.ts')['release'];
+let table: typeof import('#platform/store/table.ts');
+let keys: typeof import('#platform/store/keys.ts')['keys'];
+let look: typeof import('#lifecycle/timers/assessment-timer.ts')['lookAtHealth'];
+let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
+let release: typeof import('#lifecycle/phases/finish.ts')['release'];
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  table = await import('../../functions/store/table.ts');
-  ({ keys } = await import('../../functions/store/keys.ts'));
-  ({ lookAtHealth: look } = await import('../../functions/orchestration/assessment-timer.ts'));
-  ({ finishRun, release } = await import('../../functions/orchestration/finish.ts'));
+  table = await import('#platform/store/table.ts');
+  ({ keys } = await import('#platform/store/keys.ts'));
+  ({ lookAtHealth: look } = await import('#lifecycle/timers/assessment-timer.ts'));
+  ({ finishRun, release } = await import('#lifecycle/phases/finish.ts'));
 });
 beforeEach(() => {
   api.aws.invoked.length = 0;

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { WorkspaceEvent } from '../../functions/run/auto-destroy-notice.ts';
-import type { Run } from '../../functions/run/run.ts';
-import type { AutoDestroyTimer } from '../../functions/workspaces/auto-destroy.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import type { AutoDestroyTimer } from '#resources/workspaces/auto-destroy.ts';
+import type { AutoDestroyEvent } from '#run/notifications/auto-destroy.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 /** Ephemeral workspaces: what the sweep does with their timers. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let table: typeof import('../../functions/store/table.ts');
-let keys: typeof import('../../functions/store/keys.ts')['keys'];
-let look: typeof import('../../functions/orchestration/auto-destroy.ts')['lookAtAutoDestroy'];
-let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
+let table: typeof import('#platform/store/table.ts');
+let keys: typeof import('#platform/store/keys.ts')['keys'];
+let look: typeof import('#lifecycle/timers/auto-destroy.ts')['lookAtAutoDestroy'];
+let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  table = await import('../../functions/store/table.ts');
-  ({ keys } = await import('../../functions/store/keys.ts'));
-  ({ lookAtAutoDestroy: look } = await import('../../functions/orchestration/auto-destroy.ts'));
-  ({ finishRun } = await import('../../functions/orchestration/finish.ts'));
+  table = await import('#platform/store/table.ts');
+  ({ keys } = await import('#platform/store/keys.ts'));
+  ({ lookAtAutoDestroy: look } = await import('#lifecycle/timers/auto-destroy.ts'));
+  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
 });
 beforeEach(() => {
   api.aws.invoked.length = 0;
@@ -125,7 +125,8 @@ describe('a workspace whose time has come', () => {
     await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
     await lookAt(id);
     expect(await runsOf(id)).toEqual([]);
-    const { notice } = api.aws.invoked.map(({ event }) => event as WorkspaceEvent).find((one) => one.workspaceId) ?? {};
+    const { notice } =
+      api.aws.invoked.map(({ event }) => event as AutoDestroyEvent).find((one) => one.workspaceId) ?? {};
     expect(notice).toMatchObject({ kind: 'results', obstacle: 'Destroy plans are not allowed for this workspace' });
   });
 
@@ -159,7 +160,7 @@ describe('a timer', () => {
     await table.update(keys.autoDestroy(id), { set: { lookedAt: ago(10) } });
     await lookAt(id);
     await lookAt(id);
-    const notices = api.aws.invoked.flatMap(({ event }) => (event as WorkspaceEvent).notice ?? []);
+    const notices = api.aws.invoked.flatMap(({ event }) => (event as AutoDestroyEvent).notice ?? []);
     expect(notices).toMatchObject([{ kind: 'reminder' }]);
   });
 });

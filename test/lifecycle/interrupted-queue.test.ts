@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun } from '#test/support/run.ts';
 
-/** Whoever gives a run the lock may die before the run is told: no run holds a workspace without knowing. */
+/** A function that locks the workspace for a run can be cut off before it resumes the run, and any other operation at each call. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/new-run.ts')),
-  ...(await import('../../functions/orchestration/queue.ts')),
-  ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/workspaces/records.ts')),
-  ...(await import('../../functions/orchestration/locks.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/creation/new-run.ts')),
+  ...(await import('#lifecycle/queue/queue.ts')),
+  ...(await import('#lifecycle/phases/finish.ts')),
+  ...(await import('#resources/workspaces/records.ts')),
+  ...(await import('#lifecycle/queue/locks.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
 });
 
 beforeAll(async () => {
@@ -66,6 +66,17 @@ describe.each(['before', 'after'] as const)('after a crash %s any call', (when) 
     }
   });
 
+  it('a run that was being moved to the front still starts', async () => {
+    for (let n = 1, more = true; more; n++) {
+      const workspaceId = await open();
+      const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
+      await store.startNext(workspaceId);
+      more = await cutOff(n, when, () => store.moveToFront(second));
+      await store.finishRun(first.id, 'PlanErrored');
+      expect(await isCurrent(second), `cut off at call ${n}`).toBe(true);
+    }
+  });
+
   it('the sweep completes an unlock', async () => {
     for (let n = 1, more = true; more; n++) {
       const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
@@ -89,4 +100,77 @@ it('does not disturb the current run when another run leaves the queue', async (
   const at = (await store.getWorkspace(workspaceId))?.lock?.at;
   await store.finishRun(second.id, 'Canceled');
   expect(await store.getWorkspace(workspaceId)).toMatchObject({ lock: { runId: first.id, at } });
+});
+
+it('does not take the lock of a user or of another run for a confirmed plan', async () => {
+  const held = { kind: 'user' as const, userId: 'user-1', reason: '', at: 'now' };
+  const workspaceId = await open(held);
+  const [saved, moved] = [await queued(workspaceId), await queued(workspaceId)];
+  await store.joinQueue(saved);
+  expect((await store.getWorkspace(workspaceId))?.lock).toEqual(held);
+  await store.unlockWorkspace(workspaceId, 'user-1');
+  expect(await isCurrent(saved), 'the confirmed run is current after the unlock').toBe(true);
+  await store.moveToFront(moved);
+  await store.startNext(workspaceId);
+  expect((await store.getWorkspace(workspaceId))?.lock).toMatchObject({ runId: saved.id });
+  expect(await isCurrent(moved), 'the moved run is current beside another').toBe(false);
+});
+
+it('releases the claim of a run that ended before it became current', async () => {
+  const workspaceId = await open();
+  const [ended, next] = [await queued(workspaceId), await queued(workspaceId)];
+  await store.updateRun(ended.id, { set: { status: 'canceled' } });
+  expect(await store.claim(ended)).toBe(true);
+  const { release } = await import('#lifecycle/queue/queue.ts');
+  await release(ended);
+  expect(await isCurrent(next), 'the released claim starts the next run').toBe(true);
+  await release(next);
+  expect((await store.getWorkspace(workspaceId))?.lock, 'a run in progress keeps its claim').toMatchObject({
+    runId: next.id,
+  });
+});
+
+it('releases a lock that an interrupted function has taken for a run after its end', async () => {
+  const workspaceId = await open();
+  const ended = await queued(workspaceId);
+  await store.finishRun(ended.id, 'Canceled');
+  // The write of the lock took effect late (startNext).
+  const lock = { kind: 'run', runId: ended.id, at: '' };
+  await store.update(store.keys.workspace(workspaceId), { set: { lock } });
+  const next = await queued(workspaceId);
+  await store.startIfFree(workspaceId);
+  expect(await isCurrent(next), 'the lock of an ended run stays').toBe(true);
+  expect(await store.getWorkspace(workspaceId)).toMatchObject({ lock: { runId: next.id }, latestRunId: ended.id });
+});
+
+describe('a workspace without runs in progress', () => {
+  const entry = async (workspaceId: string, run: Partial<Run>, at: string) => {
+    const id = `run-${String(++count).padStart(16, '0')}`;
+    if (run.status) await store.create({ ...store.keys.run(id), ...newRun({ id, workspaceId, ...run }) });
+    await store.put({ ...store.keys.queued(workspaceId, 7, id), runId: id, place: 7, at });
+    return id;
+  };
+  const long = '2026-01-01T00:00:00.000Z';
+  it('stays marked for the sweep while an unlock finds a run that is being created', async () => {
+    const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
+    await entry(workspaceId, {}, new Date().toISOString());
+    await store.unlockWorkspace(workspaceId, 'user-1');
+    const { dueAt = '' } = (await store.get<{ dueAt?: string }>(store.keys.workspace(workspaceId))) ?? {};
+    const seconds = (Date.parse(dueAt) - Date.now()) / 1000;
+    expect(seconds, 'the sweep looks after the creation must have ended').toBeGreaterThan(60);
+    expect(seconds).toBeLessThan(62);
+  });
+
+  it.each([
+    ['never created its run', {}, long, false],
+    ['is creating its run', {}, new Date().toISOString(), true],
+    ['created a run that has ended', { status: 'applied', place: 7 }, long, false],
+    ['created a run that was moved since', { status: 'pending', place: 8 }, long, false],
+    ['created a run that waits', { status: 'pending', place: 7 }, long, true],
+  ] as const)('has, or has not, a next run where a function %s', async (_, run, at, isNext) => {
+    const workspaceId = await open();
+    const id = await entry(workspaceId, run, at);
+    const { firstQueued } = await import('#resources/workspaces/queue-entries.ts');
+    expect(await firstQueued(workspaceId)).toBe(isNext ? id : undefined);
+  });
 });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun } from '#test/support/run.ts';
 
 /** The SDK tries a call again whose answer was lost: a conditional write then fails by what it has itself written. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/new-run.ts')),
-  ...(await import('../../functions/orchestration/decisions.ts')),
-  ...(await import('../../functions/runs/events.ts')),
-  ...(await import('../../functions/store/edits.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/creation/new-run.ts')),
+  ...(await import('#lifecycle/decisions/decisions.ts')),
+  ...(await import('#resources/runs/events.ts')),
+  ...(await import('#platform/store/edits.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
 });
 
 beforeAll(async () => {

@@ -1,25 +1,25 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Aws, type StartedContainer, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
+import { newRun } from '#test/support/run.ts';
 
 /** Who starts or stops a container may die at any moment: no container is lost sight of, and no run waits for none. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/people/accounts/memberships.ts')),
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/phases.ts')),
-  ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/store/due.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/orchestration/decisions.ts')),
-  applyQueued: (await import('../../functions/lifecycle/apply-queued.ts')).handler,
-  planQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
-  runnerStopped: (await import('../../functions/orchestration/runner-stopped.ts')).handler,
-  sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+  ...(await import('#resources/users/memberships.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/phases/phases.ts')),
+  ...(await import('#lifecycle/phases/finish.ts')),
+  ...(await import('#platform/store/due.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#lifecycle/decisions/decisions.ts')),
+  applyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
+  planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
+  runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
+  sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
 });
 
 beforeAll(async () => {

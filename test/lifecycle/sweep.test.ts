@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun, queueEntry } from '#test/support/run.ts';
 
 /** Everything that may be left behind, and that the sweep completes. What queues need is in queue-cut.test.ts. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/launcher.ts')),
-  ...(await import('../../functions/store/due.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/runners/launcher.ts')),
+  ...(await import('#platform/store/due.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
 });
 
 const lines: { message: string; repair?: string; item: string }[] = [];
@@ -39,7 +39,7 @@ const minutesAgo = (n: number): string => new Date(Date.now() - n * 60_000).toIS
 /** A run that is looked at by the next sweep, in a workspace that it holds. */
 const due = async (set: Partial<Run>, workspace: Partial<Workspace> = {}): Promise<Run> => {
   const id = `run-${String(++count).padStart(16, '0')}`;
-  const run = newRun({ id, workspaceId: `ws-${id}`, current: true, ...set });
+  const run = newRun({ id, workspaceId: `ws-${id}`, place: 1, current: true, ...set });
   const lock = { kind: 'run', runId: id, at: '' };
   await store.create({
     ...store.keys.workspace(run.workspaceId),
@@ -49,7 +49,7 @@ const due = async (set: Partial<Run>, workspace: Partial<Workspace> = {}): Promi
     ...workspace,
   });
   await store.create({ ...store.keys.run(id), ...run, ...store.dueIn(id, -60) });
-  await store.put({ ...store.keys.queued(run.workspaceId, run.number), runId: id });
+  await store.put(queueEntry(run));
   return run;
 };
 const now = async ({ id }: Run) => (await store.getRun(id)) as Run & { dueAt?: string };
@@ -74,9 +74,9 @@ it.each([
   ['TIMED_OUT', /exceeded the maximum duration of a run/],
 ] as const)('finishes a run whose execution %s, and starts the next', async (status, reason) => {
   const run = await due({ status: 'planning', plan: { status: 'running', statusTimestamps: {} } });
-  const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2 });
+  const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2, place: 2 });
   await store.create({ ...store.keys.run(next.id), ...next });
-  await store.put({ ...store.keys.queued(run.workspaceId, 2), runId: next.id });
+  await store.put(queueEntry(next));
   aws.executionStatus = () => status;
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 1 });
   expect(await now(run)).toMatchObject({ status: 'errored', endReason: expect.stringMatching(reason) });
@@ -226,11 +226,17 @@ it('stops only containers that no run needs', async () => {
 });
 
 it('stops the runs of a deleted workspace, newest first, and removes it when they have ended', async () => {
-  const { deleteWorkspace, getEndedWorkspace } = await import('../../functions/removal/workspaces.ts');
+  const { deleteWorkspace, getEndedWorkspace } = await import('#removal/workspaces.ts');
   const run = await waits('NeedsConfirmation', { status: 'planned', createdAt: minutesAgo(2) });
-  const queued = newRun({ id: `${run.id}b`, workspaceId: run.workspaceId, number: 2, createdAt: minutesAgo(1) });
+  const queued = newRun({
+    id: `${run.id}b`,
+    workspaceId: run.workspaceId,
+    number: 2,
+    place: 2,
+    createdAt: minutesAgo(1),
+  });
   await store.create({ ...store.keys.run(queued.id), ...queued });
-  await store.put({ ...store.keys.queued(run.workspaceId, 2), runId: queued.id });
+  await store.put(queueEntry(queued));
   for (const { id, createdAt, workspaceId } of [run, queued]) {
     await store.put({ ...store.keys.openRun(run.organization, createdAt, id), runId: id, workspaceId });
   }

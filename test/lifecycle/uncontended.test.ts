@@ -1,24 +1,25 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { interleave } from '../support/interleave.ts';
-import { newRunOptions } from '../support/run.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { interleave } from '#test/support/interleave.ts';
+import { newRunOptions } from '#test/support/run.ts';
 
-/** A run that no other waits for ends without looking for one; whoever comes meanwhile is started all the same. */
+/** An uncontended run ends without reading the queue; a run that comes in the meantime starts all the same. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/new-run.ts')),
-  ...(await import('../../functions/orchestration/queue.ts')),
-  ...(await import('../../functions/orchestration/turns.ts')),
-  ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  pending: (await import('../../functions/lifecycle/pending.ts')).handler,
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/creation/new-run.ts')),
+  ...(await import('#lifecycle/queue/queue.ts')),
+  ...(await import('#lifecycle/queue/turns.ts')),
+  ...(await import('#lifecycle/phases/finish.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  pending: (await import('#lifecycle/states/pending.ts')).handler,
+  confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
 });
 beforeAll(async () => {
   aws = await startAws();
@@ -34,8 +35,12 @@ const openWorkspace = async (): Promise<string> => {
   return id;
 };
 
-const newRun = (workspaceId: string): Promise<Run> =>
-  store.createRun(workspaceId, newRunOptions({ id: `run-${String(++count).padStart(16, '0')}` }));
+const newRun = (workspaceId: string, savePlan = false): Promise<Run> =>
+  store.createRun(workspaceId, newRunOptions({ id: `run-${String(++count).padStart(16, '0')}`, savePlan }));
+
+/** A saved plan, which now goes into the queue. */
+const confirm = ({ id }: Run) =>
+  store.updateRun(id, { set: { status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } } });
 
 class NotItsTurn extends Error {}
 
@@ -61,18 +66,18 @@ it('reads the queue once when it starts, and not when it ends', async () => {
   const workspaceId = await openWorkspace();
   const run = await newRun(workspaceId);
   await enter(run);
-  expect(await lockOf(workspaceId)).toMatchObject({ kind: 'run', runId: run.id, alone: true });
+  expect(await lockOf(workspaceId)).toMatchObject({ kind: 'run', runId: run.id, uncontended: true });
   const before = aws.calls;
   await store.leaveQueue(run);
   expect(aws.calls - before).toBe(3);
   expect(await lockOf(workspaceId)).toBeUndefined();
 });
 
-it('is not marked alone while another run is queued', async () => {
+it('is not marked uncontended while another run is queued', async () => {
   const workspaceId = await openWorkspace();
   const [first, second] = [await newRun(workspaceId), await newRun(workspaceId)];
   await enter(first);
-  expect(await lockOf(workspaceId)).not.toHaveProperty('alone');
+  expect(await lockOf(workspaceId)).not.toHaveProperty('uncontended');
   await enter(second);
   await store.finishRun(first.id, 'Canceled');
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
@@ -85,7 +90,7 @@ it('notices a run that was moved to the front of the queue', async () => {
   const second = await newRun(workspaceId);
   expect(await store.moveToFront(second)).toBe(true);
   await enter((await store.getRun(second.id)) as Run);
-  expect(await lockOf(workspaceId)).not.toHaveProperty('alone');
+  expect(await lockOf(workspaceId)).not.toHaveProperty('uncontended');
   await store.finishRun(first.id, 'Canceled');
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
 });
@@ -95,23 +100,25 @@ it('starts a run that is queued while it ends, in every explored order of their 
   await fc.assert(
     fc.asyncProperty(
       fc.infiniteStream(fc.nat()),
-      fc.constantFrom('created', 'waiting', 'moved' as const),
+      fc.constantFrom('created', 'waiting', 'moved', 'confirmed' as const),
       async (choices, isThere) => {
         const workspaceId = await openWorkspace();
         const first = await newRun(workspaceId);
         await enter(first);
         let waited: string | undefined;
-        let second = isThere === 'created' ? undefined : await newRun(workspaceId);
+        let second = isThere === 'created' ? undefined : await newRun(workspaceId, isThere === 'confirmed');
         if (second && isThere === 'moved') await store.moveToFront(second);
+        if (second && isThere === 'confirmed') await confirm(second);
         const come = async () => {
           second ??= await newRun(workspaceId);
-          waited = await enter(second);
+          if (isThere === 'confirmed') await store.confirmed({ runId: second.id, token: `${second.id}/1` });
+          else waited = await enter(second);
         };
         const before = aws.calls;
         await interleave(aws, choices, () => [store.finishRun(first.id, 'Canceled'), come()]);
         ends.add(aws.calls - before);
         // Nothing else comes that would start it.
-        expect((await store.getRun(second?.id ?? ''))?.current).toBe(true);
+        expect((await store.getRun(second?.id ?? ''))?.current, `the ${isThere} run starts`).toBe(true);
         expect(await lockOf(workspaceId)).toMatchObject({ runId: second?.id });
         if (waited === 'PlanQueued') return;
         const told = aws.sent.filter(({ input }) => input.taskToken === `${second?.id}/1`);

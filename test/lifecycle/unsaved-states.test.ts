@@ -1,22 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun, queueEntry } from '#test/support/run.ts';
 
-/** A state that an apply could not store: nothing else is applied before somebody has decided what becomes of it. */
+/** A state that an apply could not store, or that is lost: nothing else is applied before a person has decided. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/queue.ts')),
-  ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/orchestration/locks.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/states/integrity.ts')),
-  ...(await import('../../functions/store/integrity.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#resources/runs/logs.ts')),
+  ...(await import('#lifecycle/decisions/decisions.ts')),
+  ...(await import('#lifecycle/queue/queue.ts')),
+  ...(await import('#lifecycle/phases/finish.ts')),
+  ...(await import('#lifecycle/queue/locks.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#resources/states/integrity.ts')),
+  ...(await import('#platform/store/integrity.ts')),
 });
 
 beforeAll(async () => {
@@ -33,16 +35,26 @@ let workspaceId: string;
 const id = (prefix: string) => `${prefix}-${String(++count).padStart(16, '0')}`;
 
 /** A run that applies with a runner, and one that waits behind it. */
-const open = async (report?: Run['apply']['report'], state = { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }) => {
+const open = async (
+  report?: Run['apply']['report'],
+  state: object | undefined = { serial: 5, lineage: 'l', md5: '', id: 'sv-5' },
+) => {
   workspaceId = id('ws');
-  const front = newRun({ id: id('run'), workspaceId, number: 1, status: 'applying', current: true });
+  const front = newRun({ id: id('run'), workspaceId, number: 1, place: 1, status: 'applying', current: true });
   front.apply = { status: 'running', statusTimestamps: {}, claimNonce: 'nonce', report };
-  const next = newRun({ id: id('run'), workspaceId, number: 2 });
+  const next = newRun({ id: id('run'), workspaceId, number: 2, place: 2 });
   const lock = { kind: 'run', runId: front.id, at: '' };
-  await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, name: 'w', runCount: 2, lock, state });
+  await store.create({
+    ...store.keys.workspace(workspaceId),
+    id: workspaceId,
+    name: 'w',
+    runCount: 2,
+    lock,
+    ...(state ? { state } : {}),
+  });
   for (const run of [front, next]) {
     await store.create({ ...store.keys.run(run.id), ...run });
-    await store.put({ ...store.keys.queued(workspaceId, run.number), runId: run.id });
+    await store.put(queueEntry(run));
   }
   return { front, next };
 };
@@ -108,11 +120,10 @@ describe('a run whose state could not be stored', () => {
   });
 
   it.each([
-    ['the workspace has that state after all', content, { serial: 7, lineage: 'l', md5: '', id: 'sv-7' }],
-    ['what it left is no state', 'nothing', undefined],
-    ['it left none', undefined, undefined],
-  ])('does not keep the workspace locked when %s', async (_, left, state) => {
-    const { front, next } = await open(undefined, state);
+    ['the workspace has that state after all', undefined, content, { serial: 7, lineage: 'l', md5: '', id: 'sv-7' }],
+    ['its runner reported that all is stored', { outcome: 'errored' } as const, undefined, undefined],
+  ])('does not keep the workspace locked when %s', async (_, report, left, state) => {
+    const { front, next } = await open(report, state);
     if (left) aws.objects.put(store.objects.leftState(front.id), left);
     await store.finishRun(front.id, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
     expect(await started(next)).toBe(true);
@@ -124,7 +135,7 @@ describe('a run whose state could not be stored', () => {
     await errored(front);
     expect(await offered(front.id)).toBe(content);
 
-    const { front: silent, next } = await open();
+    const { front: silent, next } = await open({ outcome: 'errored' });
     await errored(silent);
     aws.objects.put(store.objects.leftState(silent.id), content);
     await errored(silent);
@@ -151,6 +162,63 @@ describe('a run whose state could not be stored', () => {
       }
     },
   );
+});
+
+describe('an apply that ended without its last state', () => {
+  const lost = { outcome: 'errored', lost: true } as const;
+  const timedOut = { Error: 'States.HeartbeatTimeout' };
+
+  it.each<[string, Run['apply']['report'], string | undefined]>([
+    ['its runner ended without a report', undefined, undefined],
+    ['its runner left half a state', undefined, 'nothing'],
+    ['its container was killed', lost, undefined],
+    ['Terraform was killed', { outcome: 'errored', unrecorded: ['a.b'], stateVersionId: 'sv-5' }, undefined],
+  ])('keeps the workspace locked when %s', async (_, report, left) => {
+    const { front, next } = await open(report);
+    if (left) aws.objects.put(store.objects.leftState(front.id), left);
+    await store.finishRun(front.id, 'ApplyErrored', timedOut);
+    expect(await started(next)).toBe(false);
+    expect((await workspace()).lock).toMatchObject({ kind: 'run', unsaved: { serial: 6, lineage: 'l', lost: true } });
+    const { endReason } = (await store.getRun(front.id)) ?? {};
+    expect(endReason).toMatch(/stays locked.*"terraform state push".*force-unlock/);
+  });
+
+  it('is canceled by force, and keeps the workspace locked', async () => {
+    const { front, next } = await open();
+    const past = '2020-01-01T00:00:00.000Z';
+    await store.updateRun(front.id, { set: { cancel: { by: 'user-1', at: past, forceAvailableAt: past } } });
+    expect(await store.forceCancelRun((await store.getRun(front.id)) as Run, 'user-1')).toBe('accepted');
+    await store.finishRun(front.id, 'Canceled', { Error: 'Canceled' });
+    const ended = await store.getRun(front.id);
+    expect(ended).toMatchObject({ status: 'canceled', apply: { status: 'canceled' }, unsaved: { lost: true } });
+    expect(ended?.endReason).toMatch(/^The apply was interrupted\. .*stays locked/);
+    expect(await started(next)).toBe(false);
+  });
+
+  it('says what its log has of it', async () => {
+    const { front } = await open(lost);
+    const log =
+      '\u0002Terraform v1.11.4\na.done: Creating...\na.done: Creation complete after 0s [id=1]\na.begun: Modifying... [id=2]\n';
+    await store.appendLog(front.id, 'apply', 0, Buffer.from(log));
+    await store.finishRun(front.id, 'ApplyErrored', timedOut);
+    const ended = await store.getRun(front.id);
+    expect(ended?.unsaved?.changes).toEqual({ done: ['a.done'], open: ['a.begun'] });
+    expect(ended?.endReason).toContain('By its log, a.done was done, and a.begun was begun.');
+  });
+
+  it.each([
+    ['a newer state', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 6, {}, true],
+    ['the state that it has', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 5, {}, false],
+    ['a state of other infrastructure', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 9, { lineage: 'x' }, false],
+    ['any state where there was none', null, 1, { lineage: 'new' }, true],
+  ])('unlocks the workspace after a user pushed %s: %o → %d %o: %s', async (_, state, serial, file, isFree) => {
+    const { front, next } = await open(lost, state as never);
+    await store.finishRun(front.id, 'ApplyErrored', timedOut);
+    await store.lockWorkspace(workspaceId, 'user-1', '');
+    await push(serial, file);
+    await store.unlockWorkspace(workspaceId, 'user-1');
+    expect(await started(next)).toBe(isFree);
+  });
 });
 
 describe('the locked workspace', () => {

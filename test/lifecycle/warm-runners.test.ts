@@ -1,25 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Aws, type StartedContainer, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
+import { newRun } from '#test/support/run.ts';
 
 /** Runners that stand ready: which run gets which, what happens to the others, and that there are never too many. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/phases.ts')),
-  ...(await import('../../functions/orchestration/decisions.ts')),
-  ...(await import('../../functions/orchestration/stray-runners.ts')),
-  ...(await import('../../functions/orchestration/warm-offers.ts')),
-  ...(await import('../../functions/orchestration/warm-runners.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/store/id.ts')),
-  planQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
-  runnerStopped: (await import('../../functions/orchestration/runner-stopped.ts')).handler,
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/phases/phases.ts')),
+  ...(await import('#lifecycle/decisions/decisions.ts')),
+  ...(await import('#lifecycle/runners/stray-runners.ts')),
+  ...(await import('#lifecycle/runners/warm-offers.ts')),
+  ...(await import('#lifecycle/runners/warm-runners.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#platform/store/id.ts')),
+  planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
+  runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
 });
 
 const minutes = 60_000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { allowedActions } from '../../functions/run/actions.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { runStatuses } from '../../functions/run/status.ts';
-import { newRun } from '../support/run.ts';
+import { allowedActions } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
+import { runStatuses } from '#run/status.ts';
+import { newRun } from '#test/support/run.ts';
 
 const now = '2026-01-01T12:00:00.000Z';
 const actions = (change: Partial<Run>): string[] =>

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  activityMs,
-  destroyTime,
-  finalFailures,
-  nextStep,
-  timeAfterFailure,
-} from '../../functions/run/auto-destroy.ts';
+import { activityMs, destroyTime, finalFailures, nextStep, timeAfterFailure } from '#run/auto-destroy.ts';
 
 const now = '2026-03-10T12:00:00.000Z';
 const at = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000).toISOString();

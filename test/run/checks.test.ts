@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { completed, nextCheck, restingStatus } from '../../functions/run/checks.ts';
-import { endReason } from '../../functions/run/ending.ts';
-import { exitOnEntry, resume } from '../../functions/run/lifecycle.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { newRun } from '../support/run.ts';
+import { completed, nextCheck, restingStatus } from '#run/checks.ts';
+import { endReason } from '#run/ending.ts';
+import { exitOnEntry, resume } from '#run/lifecycle.ts';
+import type { Run } from '#run/run.ts';
+import { newRun } from '#test/support/run.ts';
 
 const stage = { id: 'ts-1', taskResultIds: ['taskrs-1'] };
 const by = { by: 'user-1', at: '' };

@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  awaitsCostEstimate,
-  costInput,
-  newCostEstimate,
-  shownCostEstimate,
-} from '../../functions/run/cost-estimate.ts';
-import type { CostEstimate } from '../../functions/run/cost-record.ts';
-import { finalStatuses, isFinal, type RunStatus, runStatuses } from '../../functions/run/status.ts';
+import { awaitsCostEstimate, costInput, newCostEstimate, shownCostEstimate } from '#run/cost-estimate.ts';
+import type { CostEstimate } from '#run/cost-record.ts';
+import { finalStatuses, isFinal, type RunStatus, runStatuses } from '#run/status.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 const pending = newCostEstimate({ targetAddrs: null }, at);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { displayStatus } from '../../functions/run/display.ts';
-import { isFinal, type RunStatus, runStatuses } from '../../functions/run/status.ts';
+import { displayStatus } from '#run/display.ts';
+import { isFinal, type RunStatus, runStatuses } from '#run/status.ts';
 
 const display = (status: RunStatus, confirmable = false, statusTimestamps: Record<string, string> = {}) =>
   displayStatus({ status, confirmable, statusTimestamps });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { endReason, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { exitOnEntry, handsOver, isAboutToApply, mayApply, nextStep, resume } from '../../functions/run/lifecycle.ts';
-import type { Ending } from '../../functions/run/machine-states.ts';
-import type { Phase, Run } from '../../functions/run/run.ts';
-import type { RunStatus } from '../../functions/run/status.ts';
-import { newRun } from '../support/run.ts';
+import { endReason, finalPhases, statusAtEnd } from '#run/ending.ts';
+import { exitOnEntry, handsOver, isAboutToApply, mayApply, nextStep, resume } from '#run/lifecycle.ts';
+import type { Ending } from '#run/machine-states.ts';
+import type { Phase, Run } from '#run/run.ts';
+import type { RunStatus } from '#run/status.ts';
+import { newRun } from '#test/support/run.ts';
 
 const finished = (hasChanges: boolean) => ({ outcome: 'finished' as const, hasChanges });
 const phase = (change: Partial<Phase>): Phase => ({ status: 'pending', statusTimestamps: {}, ...change });
@@ -235,8 +235,10 @@ describe('the end of a run', () => {
     const report = { outcome: 'canceled' as const };
     const reported = { ...run, apply: { ...run.apply, report } };
     expect(endReason(reported, 'Canceled', undefined)).toBeUndefined();
-    const cancel = { by: 'user-1', at: '', forceAvailableAt: '', forced: true };
-    expect(endReason({ ...reported, cancel }, 'Canceled', undefined)).toMatch(cut);
+    for (const cutOff of [{ lost: true as const }, { unrecorded: [] }]) {
+      const apply = { ...run.apply, report: { ...report, ...cutOff } };
+      expect(endReason({ ...run, apply }, 'Canceled', undefined)).toMatch(cut);
+    }
     const stateProblem = 'The state of this apply is kept.';
     const withProblem = { ...run, apply: { ...run.apply, report: { ...report, stateProblem } } };
     expect(endReason(withProblem, 'Canceled', undefined)).toBe(stateProblem);

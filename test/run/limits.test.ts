@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { phaseSeconds, secondsIn } from '../../functions/run/limits.ts';
+import { phaseSeconds, secondsIn } from '#run/limits.ts';
 
 it.each([
   ['2h', 7200],

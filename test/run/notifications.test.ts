@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { notificationBody } from '../../functions/run/notification-formats.ts';
-import {
-  authorOf,
-  type NotificationPayload,
-  notificationOf,
-  notificationPayload,
-  verificationPayload,
-} from '../../functions/run/notifications.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { type RunStatus, runStatuses } from '../../functions/run/status.ts';
-import { newRun } from '../support/run.ts';
+import { notificationBody } from '#run/notifications/formats.ts';
+import { authorOf, notificationOf, runMessage, verificationMessage } from '#run/notifications/run.ts';
+import type { Run } from '#run/run.ts';
+import { type RunStatus, runStatuses } from '#run/status.ts';
+import { newRun } from '#test/support/run.ts';
 
 const report = { outcome: 'finished', hasChanges: true, resourceAdditions: 2, resourceChanges: 1 } as const;
 const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}, report } };
@@ -48,10 +42,11 @@ describe('a run that reaches a status', () => {
 });
 
 const facts = { configurationId: 'nc-1', createdBy: 'ada', updatedBy: 'bob', baseUrl: 'https://tf.test' };
-const payloadOf = (change: Partial<Run>, status: RunStatus): NotificationPayload => {
+const sent = (change: Partial<Run>, status: RunStatus, about = facts) => {
   const run = newRun({ ...change, status });
-  return notificationPayload(run, notificationOf(run) as NonNullable<ReturnType<typeof notificationOf>>, facts);
+  return runMessage(run, notificationOf(run) as NonNullable<ReturnType<typeof notificationOf>>, about);
 };
+const payloadOf = (change: Partial<Run>, status: RunStatus) => sent(change, status).payload;
 const messageOf = (status: RunStatus, change: Partial<Run> = planned) =>
   payloadOf(change, status).notifications[0]?.message;
 
@@ -115,17 +110,18 @@ it('names the user who caused it', () => {
 
 describe('hostile names and messages', () => {
   const hostile = 'x>|<!channel> <https://evil.test|click> & </a>\n# _b_';
-  const payload = { ...payloadOf({ message: hostile }, 'errored'), workspace_name: '<!here>', run_created_by: hostile };
+  const names = { message: hostile, workspaceName: '<!here>' };
+  const message = sent(names, 'errored', { ...facts, createdBy: hostile });
 
   it('stay text in Slack', () => {
-    const body = notificationBody('slack', payload) as {
+    const body = notificationBody('slack', message) as {
       text: string;
       blocks: { text?: { text: string; type: string }; elements?: { type: string; text: string }[] }[];
     };
     const title = '&lt;!here&gt;: Run errored before applying';
     expect(body.text).toBe(title);
     const [section, context] = body.blocks;
-    expect(section?.text?.text).toBe(`<${payload.run_url}|${title}>`);
+    expect(section?.text?.text).toBe(`<${encodeURI(message.payload.run_url ?? '')}|${title}>`);
     // What people wrote is in elements that read no markup at all, each on its one line.
     expect(context?.elements?.map(({ type }) => type)).toEqual([
       'plain_text',
@@ -138,7 +134,7 @@ describe('hostile names and messages', () => {
   });
 
   it('stay text in Teams', () => {
-    const body = notificationBody('microsoft-teams', payload) as {
+    const body = notificationBody('microsoft-teams', message) as {
       title: string;
       sections: { markdown: boolean; facts: { name: string; value: string }[] }[];
       potentialAction: { targets: { uri: string }[] }[];
@@ -149,20 +145,24 @@ describe('hostile names and messages', () => {
       name: 'Run',
       value: 'x&gt;|&lt;!channel&gt; &lt;https://evil.test|click&gt; &amp; &lt;/a&gt; # _b_',
     });
-    expect(body.potentialAction[0]?.targets[0]?.uri).toBe(payload.run_url);
+    expect(body.potentialAction[0]?.targets[0]?.uri).toBe(encodeURI(message.payload.run_url ?? ''));
   });
 
   it('are truncated', () => {
-    const long = { ...payload, run_message: 'a'.repeat(10_000) };
+    const long = sent({ ...names, message: 'a'.repeat(10_000) }, 'errored');
     for (const type of ['slack', 'microsoft-teams'] as const)
       expect(JSON.stringify(notificationBody(type, long)).length).toBeLessThan(3000);
   });
 });
 
 it('a verification has no run, in every format', () => {
-  const payload = verificationPayload('nc-1', 'Chat');
-  expect(payload).toMatchObject({ run_id: null, workspace_id: null, notifications: [{ trigger: 'verification' }] });
-  expect(notificationBody('generic', payload)).toBe(payload);
-  expect(notificationBody('slack', payload)).toMatchObject({ text: 'Verification of Chat' });
-  expect(notificationBody('microsoft-teams', payload)).not.toHaveProperty('potentialAction');
+  const message = verificationMessage('nc-1', 'Chat');
+  expect(message.payload).toMatchObject({
+    run_id: null,
+    workspace_id: null,
+    notifications: [{ trigger: 'verification' }],
+  });
+  expect(notificationBody('generic', message)).toBe(message.payload);
+  expect(notificationBody('slack', message)).toMatchObject({ text: 'Verification of Chat' });
+  expect(notificationBody('microsoft-teams', message)).not.toHaveProperty('potentialAction');
 });

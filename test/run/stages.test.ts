@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type StageFacts, stagesOf } from '../../functions/run/stages.ts';
-import { type RunStatus, runStatuses, timestampKey } from '../../functions/run/status.ts';
+import { type StageFacts, stagesOf } from '#run/stages.ts';
+import { type RunStatus, runStatuses, timestampKey } from '#run/status.ts';
 
 /** Stamps `keys` one second after the other. */
 const stamps = (...keys: string[]): Record<string, string> =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isFinal, runStatuses } from '../../functions/run/status.ts';
-import { decideCallback } from '../../functions/run/task-callback.ts';
+import { isFinal, runStatuses } from '#run/status.ts';
+import { decideCallback } from '#run/task-callback.ts';
 import {
   isResultFinal,
   type ResultFacts,
@@ -11,8 +11,8 @@ import {
   type TaskResultStatus,
   taskStageStatus,
   taskStageTimestamps,
-} from '../../functions/run/task-stages.ts';
-import { newRun } from '../support/run.ts';
+} from '#run/task-stages.ts';
+import { newRun } from '#test/support/run.ts';
 
 const result = (change: Partial<ResultFacts> = {}): ResultFacts => ({
   status: 'passed',

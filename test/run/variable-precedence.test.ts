@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  byPrecedence,
-  ownRank,
-  type Ranked,
-  rankOf,
-  runRank,
-  type SetFacts,
-} from '../../functions/run/variable-precedence.ts';
+import { byPrecedence, ownRank, type Ranked, rankOf, runRank, type SetFacts } from '#run/variable-precedence.ts';
 
 /** High to low, as the documentation has it (HCP Terraform: variable precedence). */
 const documented: [string, number | SetFacts][] = [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readHours, targetCount, type WarmRunners } from '../../functions/run/warm-runners.ts';
+import { readHours, targetCount, type WarmRunners } from '#run/warm-runners.ts';
 
 const setting = (hours?: string): WarmRunners => ({
   count: 3,

@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from 'aws-lambda';
-import { checkUpload, getConfigurationVersion } from '../configurations/records.ts';
+import { checkUpload, getConfigurationVersion } from '#resources/configurations/records.ts';
 import { uploadSettled } from './create-run.ts';
 
 type ObjectCreated = EventBridgeEvent<'Object Created', { object: { key: string } }>;

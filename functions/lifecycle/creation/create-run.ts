@@ -1,15 +1,16 @@
-import { grantsOfUser } from '../access/grants.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import { type ConfigurationVersion, checkUpload } from '../configurations/records.ts';
-import type { Run, RunOptions } from '../run/run.ts';
-import { freezeVariables } from '../runs/inputs.ts';
-import { getRun } from '../runs/records.ts';
-import { newId } from '../store/id.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { authorsOf, mayAllApply } from './automatic-apply.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { authorsOf, mayAllApply } from '#lifecycle/decisions/automatic-apply.ts';
+import { newId } from '#platform/store/id.ts';
+import { type ConfigurationVersion, checkUpload } from '#resources/configurations/records.ts';
+import { freezeVariables } from '#resources/runs/inputs.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { grantsOfUser } from '#resources/teams/access/grants.ts';
+import { checkAdmitted, refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run, RunOptions } from '#run/run.ts';
 import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
-import { createRun, enqueue, type FollowedMove } from './new-run.ts';
+import { completed, createRun, type FollowedMove } from './new-run.ts';
 
 /** Creates runs for API requests, uploaded configurations and run triggers. */
 
@@ -45,6 +46,8 @@ export interface RunRequest {
   terraformVersion?: string;
   /** Makes creation idempotent: the same id gives the same run. Missing: a new run each time. */
   id?: string;
+  /** Of a request with an Idempotency-Key. */
+  requestHash?: string;
   /** Queued by a run trigger: applies automatically if the workspace has auto-apply-run-trigger. */
   trigger?: Run['trigger'];
   /** Commit whose status includes this run. */
@@ -55,11 +58,10 @@ export interface RunRequest {
   move?: FollowedMove;
 }
 
-/** The run that an earlier request created; queues it if that request was interrupted. */
-const repeated = async (id: string): Promise<Run | undefined> => {
+/** The run that an earlier request created; starts it if that request was interrupted. 1 read. */
+export const repeated = async (id: string): Promise<Run | undefined> => {
   const run = await getRun(id);
-  if (run?.status === 'pending' && !run.wait) await enqueue(run);
-  return run;
+  return run && completed(run);
 };
 
 /**
@@ -69,14 +71,18 @@ const repeated = async (id: string): Promise<Run | undefined> => {
 const drawsPlans = (source: string, isOfCommit: boolean): boolean =>
   source === 'terraform+cloud' || source === 'tfe-ui' || (source === 'tfe-configuration-version' && isOfCommit);
 
+/** {@link createFrom}, or the run that an earlier request with this id created. */
+export const queueRun = async (request: RunRequest): Promise<Run> =>
+  (request.id ? await repeated(request.id) : undefined) ?? createFrom(request);
+
 /**
  * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without
  * confirmation.
+ * @throws {ApiError} 409 where runs of the organization do not start
  */
-export const queueRun = async (request: RunRequest): Promise<Run> => {
+export const createFrom = async (request: RunRequest): Promise<Run> => {
   const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = request;
-  const existing = request.id ? await repeated(request.id) : undefined;
-  if (existing) return existing;
+  checkAdmitted(workspace);
   const id = request.id ?? newId('run');
   const planOnly = options.planOnly || version.speculative;
   const [inputsKey, checks] = await Promise.all([
@@ -107,6 +113,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
     commit,
     move: request.move,
     ...(request.moduleUpgrade ? { moduleUpgrade: request.moduleUpgrade } : {}),
+    ...(request.requestHash ? { requestHash: request.requestHash } : {}),
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,
@@ -124,7 +131,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> => {
 const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
   if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
   const workspace = await getWorkspace(version.workspaceId);
-  if (!workspace || workspace.executionMode === 'local') return undefined;
+  if (!workspace || workspace.executionMode === 'local' || refusalIn(workspace)) return undefined;
   const granted = await grantsOfUser(version.createdBy).on({ organization: version.organization, workspace });
   return queueRun({
     workspace,

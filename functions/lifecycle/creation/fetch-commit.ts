@@ -1,14 +1,14 @@
-import { environment } from '../environment.ts';
-import { getPolicySet, type PolicySet } from '../policies/set-records.ts';
-import { getPolicySetVersion, settleCommitOfPolicies } from '../policies/set-version-records.ts';
-import { getModule, getModuleVersion, type Module } from '../registry/modules/records.ts';
-import { settleCommitOfModule } from '../registry/modules/uploads.ts';
-import { invokeLater } from '../store/aws.ts';
-import { logError } from '../store/log.ts';
-import { type CommitArchive, settleVersion, settleWaiting, type Waiting } from '../version-control/archives.ts';
-import { registerVersion } from '../version-control/commit-records.ts';
-import { fetchCommit } from '../version-control/fetch-commit.ts';
-import { recordVcsEvent } from '../version-control/vcs-events.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { logError } from '#platform/store/log.ts';
+import { getPolicySet, type PolicySet } from '#resources/policies/set-records.ts';
+import { getPolicySetVersion, settleCommitOfPolicies } from '#resources/policies/set-version-records.ts';
+import { getModule, getModuleVersion, type Module } from '#resources/registry/modules/records.ts';
+import { settleCommitOfModule } from '#resources/registry/modules/uploads.ts';
+import { type CommitArchive, settleVersion, settleWaiting, type Waiting } from '#version-control/archives.ts';
+import { registerVersion } from '#version-control/commit-records.ts';
+import { fetchCommit } from '#version-control/fetch-commit.ts';
+import { recordVcsEvent } from '#version-control/vcs-events.ts';
 import { configurationSettled } from './fetching.ts';
 
 /** Reports to users that an accepted push or tag had no effect. */

@@ -1,11 +1,11 @@
-import { type ConfigurationVersion, checkUpload, getConfigurationVersion } from '../configurations/records.ts';
-import type { Run } from '../run/run.ts';
-import { getRun } from '../runs/records.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { getArchive, settleVersion } from '../version-control/archives.ts';
-import { deliver } from './execution.ts';
-import { recordVerdict } from './progress.ts';
+import { recordVerdict } from '#lifecycle/phases/progress.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { type ConfigurationVersion, checkUpload, getConfigurationVersion } from '#resources/configurations/records.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { Run } from '#run/run.ts';
+import { getArchive, settleVersion } from '#version-control/archives.ts';
 
 /**
  * Runs created before their configuration was uploaded. Such a run adds its id to the configuration version and then

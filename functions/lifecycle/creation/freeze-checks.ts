@@ -1,12 +1,12 @@
-import { getOrganization, type Organization } from '../people/organizations/records.ts';
-import { freezePolicies } from '../policies/run-policies.ts';
-import { freezeProviderSets } from '../provider-sets/effective.ts';
-import type { Checks } from '../run/check-record.ts';
-import { newCostEstimate } from '../run/cost-estimate.ts';
-import { secondsIn } from '../run/limits.ts';
-import type { Run, RunOptions } from '../run/run.ts';
-import { freezeTaskStages } from '../run-tasks/stages.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { getOrganization, type Organization } from '#resources/organizations/records.ts';
+import { freezePolicies } from '#resources/policies/run-policies.ts';
+import { freezeProviderSets } from '#resources/provider-sets/effective.ts';
+import { freezeTaskStages } from '#resources/run-tasks/stages.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Checks } from '#run/check-record.ts';
+import { newCostEstimate } from '#run/cost-estimate.ts';
+import { secondsIn } from '#run/limits.ts';
+import type { Run, RunOptions } from '#run/run.ts';
 
 /** Determines which checks a run has to pass, besides its workspace. */
 export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {

@@ -1,12 +1,12 @@
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { requestCancel } from '../runs/cancel.ts';
-import { getRun, updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { put, query, remove } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { deliver } from './execution.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { put, query, remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { requestCancel } from '#resources/runs/cancel.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /** Common to assessments, test runs and query runs (run/hidden.ts): limits and cancellation. */
 

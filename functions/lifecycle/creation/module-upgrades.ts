@@ -1,7 +1,7 @@
-import { adoptConfigurationVersion } from '../configurations/records.ts';
-import type { Run } from '../run/run.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { adoptConfigurationVersion } from '#resources/configurations/records.ts';
+import type { Run } from '#run/run.ts';
 
 /**
  * Completes a module upgrade: if the run was applied or had no changes, its configuration and

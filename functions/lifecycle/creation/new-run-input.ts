@@ -1,15 +1,19 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { type ApiRequest, sourceNameOf, sourceOf } from '../api/request.ts';
-import { readData, setting, settingsFrom, text, toOne } from '../api/validation.ts';
-import { latestConfigurationVersion } from '../configurations/latest.ts';
-import { type ConfigurationVersion, getConfigurationVersion, mayStillBeUploaded } from '../configurations/records.ts';
-import { versionProblem } from '../run/engine.ts';
-import type { RunOptions } from '../run/run.ts';
-import { fetchAgain } from '../version-control/fetch-again.ts';
-import { checkUnmanaged } from '../workspaces/managed.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { type ApiRequest, sourceNameOf, sourceOf } from '#api/request.ts';
+import { readData, setting, settingsFrom, text, toOne } from '#api/validation.ts';
+import { latestConfigurationVersion } from '#resources/configurations/latest.ts';
+import {
+  type ConfigurationVersion,
+  getConfigurationVersion,
+  mayStillBeUploaded,
+} from '#resources/configurations/records.ts';
+import { checkUnmanaged } from '#resources/workspaces/managed.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { versionProblem } from '#run/engine.ts';
+import type { RunOptions } from '#run/run.ts';
+import { fetchAgain } from '#version-control/fetch-again.ts';
 import { acceptUpload, defaultOptions } from './create-run.ts';
 
 /** Input of a new run (HCP API: runs, create). */

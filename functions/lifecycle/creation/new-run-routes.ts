@@ -1,14 +1,44 @@
-import { type Answer, created } from '../api/answer.ts';
-import { forbidden } from '../api/errors.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { requiredIn } from '../api/validation.ts';
-import { runWithEventsDocument } from '../runs/document.ts';
-import { createdEventId } from '../runs/events.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { queueRun } from './create-run.ts';
+import { type Answer, created } from '#api/answer.ts';
+import { forbidden } from '#api/errors.ts';
+import { checkRepeat, hashOfRequest, idempotencyKeyOf } from '#api/idempotency-key.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { requiredIn } from '#api/validation.ts';
+import { noteId } from '#platform/store/change-record.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { runWithEventsDocument } from '#resources/runs/document.ts';
+import { createdEventId } from '#resources/runs/events.ts';
+import { getRunEventually } from '#resources/runs/records.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { createFrom, queueRun, type RunRequest, repeated } from './create-run.ts';
 import { readNewRun } from './new-run-input.ts';
 
-const create = async ({ request, subject, granted, principal }: Context<Workspace>): Promise<Answer> => {
+/** The same request is the same run: its id follows from caller, workspace and key. */
+const keyedBy = (request: ApiRequest, userId: string, workspaceId: string) => {
+  const key = idempotencyKeyOf(request);
+  if (key === undefined) return {};
+  // The audit trail names it as what the request created.
+  const id = noteId(derivedId('run', `${userId} ${workspaceId} ${key}`));
+  return { id, requestHash: hashOfRequest(request) };
+};
+
+const create = async (context: Context<Workspace>): Promise<Answer> => {
+  const { request, subject, granted, principal } = context;
+  const { userId } = principal;
+  const keyed = keyedBy(request, userId, subject.id);
+  // An eventually consistent read, for half the price: if it is too early, the creation finds the run.
+  const earlier = keyed.id ? await getRunEventually(keyed.id) : undefined;
+  const run = (earlier && (await repeated(earlier.id))) ?? (await createNew(context, keyed));
+  // Another request with this key may have created it just now.
+  if (keyed.id) checkRepeat(run, keyed.requestHash);
+  return created(runWithEventsDocument(run, [createdEventId(run)], { granted, userId }));
+};
+
+const createNew = async (
+  { request, subject, granted, principal }: Context<Workspace>,
+  keyed: Pick<RunRequest, 'id' | 'requestHash'>,
+): Promise<Run> => {
   const { userId } = principal;
   const { id, ...requested } = await readNewRun(request, subject);
   if (
@@ -23,8 +53,8 @@ const create = async ({ request, subject, granted, principal }: Context<Workspac
   }
   // Only the uploader may create the run that a configuration was uploaded for.
   const own = requested.version.createdBy === userId ? { id } : {};
-  const run = await queueRun({ ...requested, ...own, workspace: subject, createdBy: userId, granted });
-  return created(runWithEventsDocument(run, [createdEventId(run)], { granted, userId }));
+  const wanted = { ...requested, workspace: subject, createdBy: userId, granted };
+  return keyed.id ? createFrom({ ...wanted, ...keyed }) : queueRun({ ...wanted, ...own });
 };
 
 /** The workspace of a new run, named in the body. */
@@ -32,6 +62,7 @@ const workspaceOfNewRun: Finder<Workspace> = {
   what: 'workspace',
   find: async (request) => getWorkspace(requiredIn(request, 'workspace', 'workspaces')),
   visibleWith: 'workspace:read',
+  takesIdempotencyKey: true,
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 

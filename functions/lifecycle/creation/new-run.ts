@@ -1,19 +1,21 @@
-import { getAgentPool } from '../agent-pools/records.ts';
-import { isHidden } from '../run/hidden.ts';
-import { takesQueue } from '../run/machine-states.ts';
-import { operationOf } from '../run/operation.ts';
-import type { Run, RunOptions } from '../run/run.ts';
-import { getRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import { newId, newSecret } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, get, put, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { isNotified } from '../workspaces/project-notifies.ts';
-import type { Workspace } from '../workspaces/records.ts';
-import { startExecution } from './execution.ts';
+import { dropPlace, type Taken, takePlace, unlessVoided } from '#lifecycle/queue/places.ts';
+import { startIfFree } from '#lifecycle/queue/queue.ts';
+import { yieldToRun } from '#lifecycle/queue/yield-to-run.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { newId, newSecret } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { put } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { getAgentPool } from '#resources/agents/pools/records.ts';
+import { startExecution } from '#resources/runs/execution.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { isNotified } from '#resources/workspaces/project-notifies.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { isHidden } from '#run/hidden.ts';
+import { takesQueue } from '#run/machine-states.ts';
+import { operationOf } from '#run/operation.ts';
+import type { Run, RunOptions } from '#run/run.ts';
 import { beginHidden } from './hidden-runs.ts';
-import { yieldToRun } from './yield-to-run.ts';
 
 export interface NewRun extends RunOptions {
   /** Set by a caller that wrote the run's inputs first; otherwise generated here. */
@@ -35,6 +37,7 @@ export interface NewRun extends RunOptions {
   environment?: string;
   commit?: Run['commit'];
   moduleUpgrade?: Run['moduleUpgrade'];
+  requestHash?: string;
   move?: FollowedMove;
 }
 
@@ -50,30 +53,50 @@ export class OutdatedCommitError extends Error {
   override name = 'OutdatedCommitError';
 }
 
+/** The run's place was voided because its creation took too long (places.ts). */
+export class CreationTooLateError extends Error {
+  override name = 'CreationTooLateError';
+}
+
 /**
- * Numbers, stores, queues and starts a run. If this stops on the way, the sweep finds the run by its due time and
- * calls {@link enqueue} again. 6 writes, 1 StartExecution, however long the queue is.
+ * Takes the run's number and place, then stores and starts it. If this stops before the run exists, it never will: its
+ * place is voided. If it stops later, the sweep finds the run by its due time and calls {@link enqueue} again. 6 writes, 1
+ * StartExecution, however long the queue is.
+ * @throws {OutdatedCommitError}
+ * @throws {CreationTooLateError}
  */
 export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
   const { id = newId('run'), move: _, ...rest } = options;
-  const workspace = await countRun(workspaceId, id, options);
+  const queued = takesQueue(options);
+  const { workspace, place } = await countRun(workspaceId, id, options);
   if (!options.planOnly) await yieldToRun(workspace);
   const createdAt = now();
   const run: Run = {
     ...rest,
     ...(await pendingIn(workspace, createdAt)),
     ...(isNotified(workspace) ? { notifies: true } : {}),
+    ...(queued ? { place } : {}),
     id,
     number: workspace.runCount,
     ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
   };
-  if (!(await create({ ...keys.run(id), ...run, ...checkIn(id, 60) }))) {
-    const stored = (await getRun(id)) as Run;
-    // A concurrent request has created the run with another number. The same number means that the SDK repeated this
-    // write because its response was lost.
-    if (stored.number !== run.number) return stored;
+  if (!(await put({ ...keys.run(id), ...run, ...checkIn(id, 60) }, unlessVoided(place)))) {
+    const stored = await getRun(id);
+    // The same number means that the SDK repeated this write because its response was lost.
+    if (stored?.number !== run.number) {
+      if (queued) await leavePlace(run, place);
+      // A concurrent request has created the run with another number.
+      if (stored) return completed(stored);
+      throw new CreationTooLateError(`Run ${id} was not created: it took too long. Create it again.`);
+    }
   }
   await enqueue(run);
+  return run;
+};
+
+/** A run whose creation may have been interrupted after it was stored. */
+export const completed = async (run: Run): Promise<Run> => {
+  if (run.status === 'pending' && !run.wait) await enqueue(run);
   return run;
 };
 
@@ -108,29 +131,30 @@ const stillFollows =
 const isNewest = ({ vcsFollows, vcsMoves, vcsPull }: Workspace, { follows, n, repository }: FollowedMove): boolean =>
   vcsFollows === follows && vcsMoves === n && vcsPull?.repository !== repository;
 
-/**
- * Assigns the run's number: the workspace's `runCount`. The item names the run that has the last number, so that an SDK
- * retry after a lost response does not assign a second one. 1 write.
- */
-const countRun = async (workspaceId: string, id: string, { planOnly, move }: NewRun): Promise<Workspace> => {
-  const key = keys.workspace(workspaceId);
-  for (;;) {
-    const counted = await update<Workspace>(key, {
-      add: { runCount: 1, ...(planOnly ? { planOnlyCount: 1 } : {}) },
-      set: { countedRunId: id },
-      condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(countedRunId) OR countedRunId <> :id)${move ? ` AND ${stillFollows}` : ''}`,
-      values: {
-        ':id': id,
-        ...(move ? { ':follows': move.follows, ':n': move.n, ':repository': move.repository } : {}),
-      },
-    });
-    const workspace = counted ?? (await get<Workspace>(key));
-    if (!workspace || workspace.deletedAt) throw new Error(`workspace ${workspaceId} does not exist`);
-    if (workspace.countedRunId === id) return workspace;
-    if (move && !isNewest(workspace, move)) {
-      throw new OutdatedCommitError(`workspace ${workspaceId} has moved on`);
-    }
+/** Assigns the run's number, the workspace's `runCount`, with its place in the queue. */
+const countRun = async (workspaceId: string, id: string, options: NewRun): Promise<Taken> => {
+  const { planOnly, move } = options;
+  const queued = takesQueue(options);
+  const commit = {
+    add: { runCount: 1, ...(planOnly ? { planOnlyCount: 1 } : {}) },
+    ...(move ? { condition: stillFollows } : {}),
+    values: move ? { ':follows': move.follows, ':n': move.n, ':repository': move.repository } : {},
+    refusal: (workspace: Workspace) =>
+      move && !isNewest(workspace, move) ? new OutdatedCommitError(`workspace ${workspaceId} has moved on`) : undefined,
+  };
+  try {
+    return await takePlace({ id, workspaceId }, commit, queued);
+  } catch (error) {
+    // Another run may have met the entry.
+    if (queued && error instanceof OutdatedCommitError) await startIfFree(workspaceId);
+    throw error;
   }
+};
+
+/** Gives a place up, and starts a run that waits behind it. */
+const leavePlace = async (run: Run, place: number): Promise<void> => {
+  await dropPlace(run, place);
+  await startIfFree(run.workspaceId);
 };
 
 /** Id and name of the agent pool; messages show the name. 1 read for a workspace with agents. */
@@ -139,7 +163,7 @@ const agentPoolOf = async ({ executionMode, agentPoolId }: RunHome): Promise<Run
   return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };
 };
 
-/** Everything after the run item; each step may be repeated. */
+/** Everything after the run's item; each step may be repeated. */
 export const enqueue = async (run: Run): Promise<void> => {
   if (isHidden(run)) {
     await beginHidden(run);
@@ -150,7 +174,6 @@ export const enqueue = async (run: Run): Promise<void> => {
     put({ ...keys.runNumber(run.workspaceId, run.number), ...pointer }),
     put({ ...keys.organizationRun(run.organization, run.createdAt, run.id), ...pointer }),
     put({ ...keys.openRun(run.organization, run.createdAt, run.id), ...pointer }),
-    takesQueue(run) && put({ ...keys.queued(run.workspaceId, run.number), runId: run.id }),
   ]);
   await startExecution(run);
 };

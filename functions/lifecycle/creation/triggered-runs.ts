@@ -1,10 +1,11 @@
-import { noPermissions } from '../api/permissions/granted.ts';
-import { latestConfigurationVersion } from '../configurations/latest.ts';
-import type { Run } from '../run/run.ts';
-import { recordRunEvent } from '../runs/events.ts';
-import { listRunTriggers, type RunTrigger } from '../runs/triggers.ts';
-import { derivedId } from '../store/id.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { noPermissions } from '#api/permissions/granted.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { latestConfigurationVersion } from '#resources/configurations/latest.ts';
+import { recordRunEvent } from '#resources/runs/events.ts';
+import { listRunTriggers, type RunTrigger } from '#resources/runs/triggers.ts';
+import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
 
 /** Queues the runs that an apply triggers in other workspaces (HCP Terraform: run triggers). */
@@ -43,6 +44,8 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
   if (workspace.executionMode === 'local') {
     return skip(`No run was queued in ${workspace.name}: its execution mode is local.`);
   }
+  const refusal = refusalIn(workspace);
+  if (refusal !== undefined) return skip(`No run was queued in ${workspace.name}. ${refusal}`);
   const version = await latestConfigurationVersion(workspaceId);
   if (!version) return skip(`No run was queued in ${workspace.name}: it has no configuration yet.`);
   await queueRun({

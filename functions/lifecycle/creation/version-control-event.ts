@@ -1,21 +1,21 @@
-import { noPermissions } from '../api/permissions/granted.ts';
-import { environment } from '../environment.ts';
-import { versionControl } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun } from '../runs/records.ts';
-import { invokeLater } from '../store/aws.ts';
-import { dueIn } from '../store/due.ts';
-import type { Key } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { completeClientEnd, completeInstallationEnd, completeTokenEnd } from '../version-control/complete-end.ts';
-import { handleDelivery } from '../version-control/handle.ts';
-import type { Orchestration } from '../version-control/handling.ts';
-import { settleRepository } from '../version-control/webhooks.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { noPermissions } from '#api/permissions/granted.ts';
+import { applyRun, cancelRun, discardRun } from '#lifecycle/decisions/decisions.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { dueIn } from '#platform/store/due.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { discardStale, isStale } from '#resources/runs/saved-plans.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { versionControl } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { completeClientEnd, completeInstallationEnd, completeTokenEnd } from '#version-control/complete-end.ts';
+import { handleDelivery } from '#version-control/handle.ts';
+import type { Orchestration } from '#version-control/handling.ts';
+import { settleRepository } from '#version-control/webhooks.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
-import { applyRun, cancelRun, discardRun } from './decisions.ts';
 import { OutdatedCommitError } from './new-run.ts';
-import { discardStale, isStale } from './saved-plans.ts';
 
 /** Handles events of version control, and its due items. */
 

@@ -1,15 +1,15 @@
-import { type Answer, accepted } from '../api/answer.ts';
-import { type ApiError, conflict, forbidden } from '../api/errors.ts';
-import { mayCancel } from '../api/permissions/reported-permissions.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readComment } from '../api/validation.ts';
-import type { Run } from '../run/run.ts';
-import { run } from '../runs/finder.ts';
-import { checkUnmanaged, type ManagedAction } from '../workspaces/managed.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { type Answer, accepted } from '#api/answer.ts';
+import { type ApiError, conflict, forbidden } from '#api/errors.ts';
+import { mayCancel } from '#api/permissions/reported-permissions.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readComment } from '#api/validation.ts';
+import { type ForceExecuteResult, forceExecuteRun } from '#lifecycle/queue/force-execute.ts';
+import { run } from '#resources/runs/finder.ts';
+import { discardStale, isStale } from '#resources/runs/saved-plans.ts';
+import { checkUnmanaged, type ManagedAction } from '#resources/workspaces/managed.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from './decisions.ts';
-import { type ForceExecuteResult, forceExecuteRun } from './force-execute.ts';
-import { discardStale, isStale } from './saved-plans.ts';
 
 /** Records a user's decision and resumes the run's execution before responding. */
 const act =

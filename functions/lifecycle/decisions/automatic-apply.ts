@@ -1,10 +1,10 @@
-import { grantsOfUser } from '../access/grants.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import type { ConfigurationVersion } from '../configurations/records.ts';
-import { isUser, type Run } from '../run/run.ts';
-import { recordRunEvent } from '../runs/events.ts';
-import { getRun, updateRun } from '../runs/records.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
+import { recordRunEvent } from '#resources/runs/events.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import { grantsOfUser } from '#resources/teams/access/grants.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { isUser, type Run } from '#run/run.ts';
 
 /**
  * A run may be applied without a confirmation only if all its authors may confirm it: the users who

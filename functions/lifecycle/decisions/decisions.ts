@@ -1,12 +1,12 @@
-import { afterConfirmation, forceCancelCoolOffSeconds } from '../run/actions.ts';
-import type { Run } from '../run/run.ts';
-import { type Overridable, type RunAction, statuses, statusesFor } from '../run/status.ts';
-import { recordRunEvent } from '../runs/events.ts';
-import { getRun, statusChange, updateRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import type { Change } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { deliver } from './execution.ts';
+import { checkIn } from '#platform/store/due.ts';
+import type { Change } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { recordRunEvent } from '#resources/runs/events.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { getRun, statusChange, updateRun } from '#resources/runs/records.ts';
+import { afterConfirmation, forceCancelCoolOffSeconds } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
+import { type Overridable, type RunAction, statuses, statusesFor } from '#run/status.ts';
 
 /** Users' actions on a run. Each may be repeated. */
 
@@ -133,7 +133,7 @@ export const forceCancelRun = async (run: Run, userId: string, comment?: string)
     {
       set: {
         'cancel.forced': true,
-        [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.' },
+        [`${phase}.report`]: { outcome: 'canceled', message: 'Force-canceled.', lost: true },
         'statusTimestamps.force-canceled-at': at,
       },
       condition: 'cancel.forceAvailableAt <= :now',

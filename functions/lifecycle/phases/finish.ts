@@ -1,24 +1,25 @@
-import { keepRunEvent } from '../audit/records.ts';
-import { agentGoneMs, endingMs, isAgentRunnerGone } from '../run/agents.ts';
-import { completed } from '../run/checks.ts';
-import { type CaughtError, endReason, finalPhases, statusAtEnd } from '../run/ending.ts';
-import { isHidden } from '../run/hidden.ts';
-import type { Ending } from '../run/machine-states.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { storeLog } from '../runs/logs.ts';
-import { getRun, getRunEventually, statusChange, updateRun } from '../runs/records.ts';
-import { hasRunTriggers } from '../runs/triggers.ts';
-import { checkIn, dueAttributes } from '../store/due.ts';
-import { endAssessment } from './end-assessment.ts';
-import { endHidden } from './hidden-runs.ts';
-import { isRunnerGone, runnersOf, stopRunner } from './launcher.ts';
-import { recordedResources } from './lost-runners.ts';
-import { completeUpgrade } from './module-upgrades.ts';
-import { leaveQueue } from './queue.ts';
-import { runStates } from './run-states.ts';
-import { leaveSavedPlans } from './saved-plans.ts';
-import { findUnsaved } from './unsaved-states.ts';
+import { endHidden } from '#lifecycle/creation/hidden-runs.ts';
+import { completeUpgrade } from '#lifecycle/creation/module-upgrades.ts';
+import { leaveQueue } from '#lifecycle/queue/queue.ts';
+import { findUnsaved } from '#lifecycle/queue/unsaved-states.ts';
+import { isRunnerGone, runnersOf, stopRunner } from '#lifecycle/runners/launcher.ts';
+import { recordedResources } from '#lifecycle/runners/lost-runners.ts';
+import { endAssessment } from '#lifecycle/timers/end-assessment.ts';
+import { checkIn, dueAttributes } from '#platform/store/due.ts';
+import { keepRunEvent } from '#resources/audit/records.ts';
+import { storeLog } from '#resources/runs/logs.ts';
+import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
+import { leaveSavedPlans } from '#resources/runs/saved-plans.ts';
+import { hasRunTriggers } from '#resources/runs/triggers.ts';
+import { deleteSuperseded, recoverState } from '#resources/states/snapshots.ts';
+import { agentGoneMs, endingMs, isAgentRunnerGone } from '#run/agents.ts';
+import { completed } from '#run/checks.ts';
+import { type CaughtError, endReason, finalPhases, statusAtEnd } from '#run/ending.ts';
+import { isHidden } from '#run/hidden.ts';
+import type { Ending } from '#run/machine-states.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { stoppingReason } from '#run/stopping.ts';
 
 /** The runner was told to stop and has not stopped yet. Retry soon. */
 export class RunnerStillStoppingError extends Error {
@@ -57,17 +58,20 @@ export const release = async (run: Run): Promise<void> => {
   if (run.moduleUpgrade) await completeUpgrade(run);
   if (run.assessment) return endAssessment(run);
   await (isHidden(run) ? endHidden(run) : leaveQueue(run));
-  await runStates.deleteSuperseded(run);
+  await deleteSuperseded(run);
 };
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
-  const reported = await ensureRunnerIsGone(run, ending);
+  const reported = await ensureRunnerIsGone(run, ending).catch(async (stopping) => {
+    await sayThatItStops(run, error);
+    throw stopping;
+  });
   // A report that the runner sent while it was stopped counts.
   const latest = reported ? run : ((await getRun(run.id)) ?? run);
   const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
   // Before another run starts from the state, and before its content is reported.
-  if (ending !== 'Applied' && latest.apply.claimNonce) await runStates.recover(latest);
+  if (ending !== 'Applied' && latest.apply.claimNonce) await recoverState(latest);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
   // The runner has stopped, so it cannot store anything after this.
@@ -83,7 +87,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   for (const phase of cutOff) {
     await storeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
   }
-  if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' });
+  if (run.savePlan) await leaveSavedPlans(run, { applied: ending === 'Applied' || phases.apply === 'finished' });
   const ended = await updateRun(run.id, {
     set: {
       ...statusChange({ status, ...phases, passed: completed(latest) }, latest, at),
@@ -95,6 +99,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
     remove: [
       'wait',
       ...(keepDue || follows ? [] : dueAttributes),
+      ...(latest.endReason && !reason ? ['endReason'] : []),
       ...(['plan', 'apply'] as const).flatMap((phase) => [
         `${phase}.tokenHash`,
         `${phase}.stateTokenHash`,
@@ -108,6 +113,12 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
   if (!isTold) await keepRunEvent(latest, status, at);
   return ended ?? (await getRun(run.id)) ?? latest;
+};
+
+/** Three minutes of silence are too long for whoever watches. The end writes its own reason in its place. */
+const sayThatItStops = async (run: Run, error: CaughtError | undefined): Promise<void> => {
+  const reason = stoppingReason(run, error);
+  if (reason && !run.endReason) await updateRun(run.id, { set: { endReason: reason } });
 };
 
 /** An agent's runner gets the stop request with its next heartbeat. It has as much time as a container. */

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { environment } from '../environment.ts';
-import type { AutoDestroyNotice, WorkspaceEvent } from '../run/auto-destroy-notice.ts';
-import { type NotificationEvent, notificationOf } from '../run/notifications.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { invokeLater } from '../store/aws.ts';
-import { logError } from '../store/log.ts';
-import { isNotified } from '../workspaces/project-notifies.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { logError } from '#platform/store/log.ts';
+import { isNotified } from '#resources/workspaces/project-notifies.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { AutoDestroyEvent, AutoDestroyNotice } from '#run/notifications/auto-destroy.ts';
+import { notificationOf, type RunEvent } from '#run/notifications/run.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /**
  * Notifies people and version control of the run's new status. Costs nothing when neither is configured. A failure is
@@ -30,7 +30,7 @@ const postStatus = async (run: Run): Promise<void> => {
 const tellPeople = async (run: Run): Promise<void> => {
   const notice = run.notifies && notificationOf(run);
   if (!notice) return;
-  const event: NotificationEvent = { id: randomUUID(), runId: run.id, ...notice };
+  const event: RunEvent = { kind: 'run', id: randomUUID(), runId: run.id, ...notice };
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {
@@ -46,7 +46,12 @@ export const notifyAutoDestroy = async (
   if (!isNotified(workspace)) return;
   const workspaceId = workspace.id;
   const told = run && { id: run.id, status: run.status, createdAt: run.createdAt };
-  const event: WorkspaceEvent = { id: randomUUID(), workspaceId, notice: { ...notice, run: told } };
+  const event: AutoDestroyEvent = {
+    kind: 'autoDestroy',
+    id: randomUUID(),
+    workspaceId,
+    notice: { ...notice, run: told },
+  };
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import { mayApply } from '../run/lifecycle.ts';
-import type { PhaseName, PhaseReport, Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun, getRunEventually, updateRun } from '../runs/records.ts';
-import { stateTokenOf } from '../runs/state-tokens.ts';
-import { checkIn } from '../store/due.ts';
-import { hashSecret, newSecret } from '../store/id.ts';
-import { deliver } from './execution.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
+import { stateTokenOf } from '#resources/runs/state-tokens.ts';
+import { mayApply } from '#run/lifecycle.ts';
+import type { PhaseName, PhaseReport, Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /** Runners' requests that change a run: claim, stand by, report. Each may be repeated. */
 
@@ -43,7 +43,7 @@ export const newTokens = (
 const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** A container claimed before its claim was written (lifecycle/plan-queued.ts): it must retry. */
+/** A container claimed before its claim was written (lifecycle/states/plan-queued.ts): it must retry. */
 export class NotStartedError extends Error {
   override name = 'NotStartedError';
 }

@@ -1,11 +1,11 @@
-import { type Attempt, notSuperseded, orderOf } from '../run/attempts.ts';
-import type { Verdicts } from '../run/check-record.ts';
-import { exitOnEntry, isHandedOver, type Next, nextStep } from '../run/lifecycle.ts';
-import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '../run/machine-states.ts';
-import type { Run } from '../run/run.ts';
-import { getRun, getRunEventually, statusChange, updateRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import { deliver } from './execution.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
+import { type Attempt, notSuperseded, orderOf } from '#run/attempts.ts';
+import type { Verdicts } from '#run/check-record.ts';
+import { exitOnEntry, isHandedOver, type Next, nextStep } from '#run/lifecycle.ts';
+import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '#run/machine-states.ts';
+import type { Run } from '#run/run.ts';
 
 /** Applies the machine's states to the run's item. */
 

@@ -1,8 +1,8 @@
-import { getRun } from '../runs/records.ts';
-import { dueAttributes } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { queueTriggeredRuns } from './triggered-runs.ts';
+import { queueTriggeredRuns } from '#lifecycle/creation/triggered-runs.ts';
+import { dueAttributes } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { getRun } from '#resources/runs/records.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change" with status SUCCEEDED. */
 interface Succeeded {

@@ -1,10 +1,11 @@
-import { allowedActions } from '../run/actions.ts';
-import { takesQueue } from '../run/machine-states.ts';
-import type { Run } from '../run/run.ts';
-import { recordRunEvent } from '../runs/events.ts';
-import { getRun } from '../runs/records.ts';
-import { getWorkspace } from '../workspaces/records.ts';
-import { discardRun } from './decisions.ts';
+import { discardRun } from '#lifecycle/decisions/decisions.ts';
+import { recordRunEvent } from '#resources/runs/events.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { front as frontPlace } from '#resources/workspaces/queue-entries.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { allowedActions } from '#run/actions.ts';
+import { takesQueue } from '#run/machine-states.ts';
+import type { Run } from '#run/run.ts';
 import { moveToFront } from './queue.ts';
 
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
@@ -17,7 +18,7 @@ export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run'
 export const forceExecuteRun = async (run: Run, userId: string, comment?: string): Promise<ForceExecuteResult> => {
   const workspace = await getWorkspace(run.workspaceId);
   const holder = workspace?.lock?.kind === 'run' ? workspace.lock.runId : undefined;
-  const moved = run.queueKey !== undefined && run.status === 'pending';
+  const moved = run.place === frontPlace && run.status === 'pending';
   if (moved && holder === run.id) return 'accepted';
   if (run.status !== 'pending' || run.current || run.decision || run.cancel || !takesQueue(run)) return 'not pending';
   const front = holder && holder !== run.id ? await getRun(holder) : undefined;

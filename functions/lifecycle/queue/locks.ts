@@ -1,11 +1,11 @@
-import { covers } from '../run/state-identity.ts';
-import { dueAttributes } from '../store/due.ts';
-import { newId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { startDue, startNext, takeFromEnded } from './queue.ts';
+import { type Due, dueIn } from '#platform/store/due.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { covers } from '#run/state-identity.ts';
+import { startDue, startNext, takeFromEnded, unmark } from './queue.ts';
 
 /**
  * Who may write state and start runs. Besides users and the current run, an ended run holds its workspace's lock
@@ -48,7 +48,7 @@ export const unlockWorkspace = async (workspaceId: string, userId?: string): Pro
     if (!lock || !mayGo) return undefined;
     const waits = lock.kind === 'user' && lock.unsaved && !covers(state, lock.unsaved) ? lock.unsaved : undefined;
     const next = { kind: 'run' as const, runId: waits?.runId, at: now(), unsaved: waits };
-    const workspace = await update<Workspace>(keys.workspace(workspaceId), {
+    const workspace = await update<Workspace & Due>(keys.workspace(workspaceId), {
       set: waits ? { lock: next } : startDue(workspaceId),
       remove: waits ? [] : ['lock'],
       condition: `#lock.at = :at AND #lock.kind = :kind AND ${state ? '#state.id = :state' : 'attribute_not_exists(#state)'}`,
@@ -58,8 +58,22 @@ export const unlockWorkspace = async (workspaceId: string, userId?: string): Pro
     if (!workspace) continue;
     if (waits) return workspace;
     await startNext(workspaceId);
-    await update(keys.workspace(workspaceId), { remove: dueAttributes, condition: 'attribute_exists(dueAt)' });
+    await unmark(workspaceId, workspace);
     return workspace;
   }
   return undefined;
+};
+
+/**
+ * Removes the lock of an ended run whose state has been taken in; the sweep starts the queue. May be repeated. A user who
+ * has taken the lock over keeps it.
+ */
+export const releaseUnsaved = async (workspaceId: string, runId: string): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    set: dueIn(workspaceId, 0),
+    remove: ['lock'],
+    condition: '#lock.kind = :run AND #lock.runId = :runId AND attribute_exists(#lock.unsaved)',
+    names: { '#lock': 'lock' },
+    values: { ':run': 'run', ':runId': runId },
+  });
 };

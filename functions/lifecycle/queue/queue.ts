@@ -1,137 +1,174 @@
-import type { Run } from '../run/run.ts';
-import type { UnsavedState } from '../run/state-identity.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun, updateRun } from '../runs/records.ts';
-import { dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { get, put, query, remove, update } from '../store/table.ts';
-import type { WorkspaceLock } from '../workspaces/lock-record.ts';
-import type { Workspace } from '../workspaces/records.ts';
-import { deliver } from './execution.ts';
+import { type Due, dueAttributes, dueIn } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, put, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import type { WorkspaceLock } from '#resources/workspaces/lock-record.ts';
+import { creationSeconds, firstEntries, front, holds, type QueueEntry } from '#resources/workspaces/queue-entries.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import type { UnsavedState } from '#run/state-identity.ts';
+import { isFinal } from '#run/status.ts';
+import { dropPlace, standingOf, takePlace } from './places.ts';
 
 /**
- * Each workspace's queue. Entries lie in the workspace's partition, ordered by run number; the workspace's `lock`
- * names the current run. No operation reads or writes more than a few items, however long the queue is, and each may
- * be repeated or interrupted at any point:
+ * Each workspace's queue: first in, first out, one run at a time. Entries lie in the workspace's partition, sorted by
+ * place (places.ts); the workspace's `lock` names the current run. No operation reads or writes more than a few items,
+ * however long the queue is, and each may be repeated, or interrupted between any two calls:
  *
  * - A run becomes current by one conditional write of the lock; then its own item is marked current.
- * - A final run releases the lock *after* its final status was written. So a caller that takes the lock for a run and
- *   then finds the run not final can rely on the finisher.
+ * - A run releases the lock after its final status was written. So a function that locks the workspace for a run and then
+ *   finds that the run has not ended can rely on the end of that run.
  */
 
-interface Entry {
-  runId: string;
-}
-
-type Queued = Entry & { sk: string };
-
-const firstOf = (workspaceId: string, limit: number): Promise<Queued[]> =>
-  query<Queued>({ pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit });
-
-/** Makes the first queued run current if the workspace is free, and resumes its execution. */
-export const startNext = async (workspaceId: string): Promise<void> => {
+/** Makes the first queued run current if the workspace is free, and resumes its execution. @returns whether it did */
+export const startNext = async (workspaceId: string): Promise<boolean> => {
   for (;;) {
-    const [first] = await firstOf(workspaceId, 1);
-    if (!first) return;
-    const { runId, sk } = first;
+    const [first] = await firstEntries(workspaceId, 1);
+    if (!first) return false;
+    const { runId, pk, sk } = first;
+    const standing = await standingOf(first);
+    if (standing === 'awaited') {
+      await startLater(workspaceId, first);
+      return false;
+    }
+    if (standing === 'void') {
+      await remove({ pk, sk });
+      continue;
+    }
     if (!(await lockFor(workspaceId, runId))) {
       if (await hasBecomeFree(workspaceId)) continue;
-      return;
+      return false;
     }
     const run = await updateRun(runId, { set: { current: true } });
     if (run) {
       await deliver(run);
-      return;
+      return true;
     }
-    // The run ended after the queue was read, or its finisher stopped early: remove it and try the next one.
-    if (!(await returnTurn(workspaceId, runId, sk))) return;
+    // The run ended after its entry was read.
+    await releaseLock(workspaceId, runId, await getRun(runId));
   }
 };
 
 /**
- * {@link startNext} for callers that have released no lock: writes nothing while a run is under way, which starts the next one
- * when it ends. 2 reads then, and 1 write if it thought that nobody waits.
+ * {@link startNext} for a caller that has released no lock. Writes nothing while a run is under way, which starts the next
+ * one when it ends. 2 reads then, and 1 write if the run was uncontended.
  */
-export const startIfFree = async (workspaceId: string): Promise<void> => {
-  if ((await holderOf(workspaceId)).is !== 'busy') await startNext(workspaceId);
+export const startIfFree = async (workspaceId: string): Promise<boolean> =>
+  (await holderOf(workspaceId)).is !== 'busy' && (await startNext(workspaceId));
+
+/** The sweep starts the queue once the creation of the first run must have ended. 1 write. */
+const startLater = async (workspaceId: string, { at }: QueueEntry): Promise<void> => {
+  const seconds = creationSeconds + 1 + (Date.parse(at) - Date.now()) / 1000;
+  await update(keys.workspace(workspaceId), {
+    set: dueIn(workspaceId, seconds),
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+};
+
+/** Marks a workspace before its lock is released, so that the sweep starts the queue if the caller stops before that. */
+export const startDue = (workspaceId: string) => dueIn(workspaceId, 60);
+
+/** Removes the mark after the queue was started; a mark that was renewed in the meantime stays. */
+export const unmark = async (workspaceId: string, { dueAt }: Due): Promise<void> => {
+  await update(keys.workspace(workspaceId), {
+    remove: dueAttributes,
+    condition: 'dueAt = :mark',
+    values: { ':mark': dueAt },
+  });
 };
 
 /**
- * Who keeps the workspace from the next run: `nobody` (any more); `over`: a run that has ended, whose finisher may have stopped before it
- * gave the lock back; `waits`: a run that may wait to be resumed, by a caller that may have stopped before it did that;
- * `busy`: a person, or a run under way, which starts the next one. A run that thought that nobody waits is told.
+ * What holds the workspace's lock. `free`: nothing. `ended`: a run whose finisher may have stopped before it released the
+ * lock. `waiting`: a run that a function has made current and may not have resumed. `busy`: a user, or a run that is
+ * under way and starts the next one when it ends.
  */
-type Holder = { is: 'nobody' | 'waits' | 'busy' } | { is: 'over'; run: Run };
+type Holder = { is: 'free' | 'waiting' | 'busy' } | { is: 'ended'; run: Run };
 
-/** 2 reads, and 1 write when the run thought that nobody waits. */
+/** From now on the holder starts the next run. 2 reads, and 1 write when it was uncontended. */
 const holderOf = async (workspaceId: string): Promise<Holder> => {
   const workspace = await get<Workspace>(keys.workspace(workspaceId));
-  // Nothing is started in one that is gone.
+  // A deleted workspace starts no run.
   if (!workspace) return { is: 'busy' };
   const { lock } = workspace;
-  if (!lock) return { is: 'nobody' };
+  if (!lock) return { is: 'free' };
   if (lock.kind !== 'run') return { is: 'busy' };
-  if (lock.alone && !(await tellHolder(workspaceId, lock.runId))) return { is: 'nobody' };
+  if (lock.uncontended && !(await clearUncontended(workspaceId, lock.runId))) return { is: 'free' };
   const run = await getRun(lock.runId);
-  if (run && isFinal(run.status)) return { is: 'over', run };
+  if (run && isFinal(run.status)) return { is: 'ended', run };
   const isResumed = run?.current && run.wait?.state !== 'Pending' && run.wait?.state !== 'Confirmed';
-  return { is: isResumed ? 'busy' : 'waits' };
+  return { is: isResumed ? 'busy' : 'waiting' };
+};
+
+/**
+ * Whether another attempt to lock the workspace may succeed: the lock was released in the meantime, or is released here
+ * because an interrupted function has locked the workspace for a run that has left the queue.
+ */
+const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
+  const holder = await holderOf(workspaceId);
+  if (holder.is !== 'ended') return holder.is === 'free';
+  return (await releaseLock(workspaceId, holder.run.id, holder.run)) !== undefined;
+};
+
+/**
+ * Locks the workspace for a run that is first in the queue of a free one. The caller marks it current, in a write that it
+ * makes anyway; if that fails, it calls {@link release}.
+ */
+export const claim = async (run: Run): Promise<boolean> => {
+  const { id, workspaceId } = run;
+  const [first, second] = await firstEntries(workspaceId, 2);
+  if (first?.runId !== id || !holds(run, first)) return false;
+  const claimed = second ? undefined : await claimUncontended(workspaceId, id);
+  return (claimed ?? (await lockFor(workspaceId, id))) !== undefined;
+};
+
+/** Releases the claim of a run that could not be marked current, unless its end will release it. */
+export const release = async ({ id, workspaceId }: Run): Promise<void> => {
+  const run = await getRun(id);
+  if (run && !isFinal(run.status)) return;
+  if (run?.place !== undefined) await dropPlace(run, run.place);
+  await releaseLock(workspaceId, id, run);
+  await startNext(workspaceId);
 };
 
 const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(workspaceId), {
-    set: { lock: { kind: 'run', runId, at: new Date().toISOString() } },
+    set: { lock: { kind: 'run', runId, at: now() } },
     condition: 'attribute_exists(pk) AND (attribute_not_exists(#lock) OR #lock.runId = :runId)',
     names: { '#lock': 'lock' },
     values: { ':runId': runId },
   });
 
-/** False while the run has not ended: its finisher releases the lock. */
-const returnTurn = async (workspaceId: string, runId: string, sk: string): Promise<boolean> => {
-  const ended = await getRun(runId);
-  if (ended && !isFinal(ended.status)) return false;
-  await remove({ pk: keys.workspace(workspaceId).pk, sk });
-  await giveBack(workspaceId, runId, ended);
-  return true;
-};
-
 /**
- * Locks the workspace for a run that is first in the queue of a free one. The caller marks it current, in a write that it
- * makes anyway; if that fails, it calls {@link leaveTurn}.
+ * Locks a free workspace without other queued runs: when this run ends, the queue need not be read. A later run clears the
+ * mark before it waits ({@link startIfFree}), in the same item that decides the end.
  */
-export const takeTurn = async ({ id, workspaceId }: Run): Promise<boolean> => {
-  const [first, second] = await firstOf(workspaceId, 2);
-  if (first?.runId !== id) return false;
-  const taken = second ? undefined : await lockAlone(workspaceId, id);
-  return (taken ?? (await lockFor(workspaceId, id))) !== undefined;
-};
-
-/**
- * Locks a free workspace without other queued runs: when this run ends, the queue need not be read. A later run
- * removes the mark before it waits ({@link startIfFree}), in the same item that decides the end.
- */
-const lockAlone = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
+const claimUncontended = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(workspaceId), {
-    set: { lock: { kind: 'run', runId, at: new Date().toISOString(), alone: true } },
+    set: { lock: { kind: 'run', runId, at: now(), uncontended: true } },
     condition: 'attribute_exists(pk) AND attribute_not_exists(#lock)',
     names: { '#lock': 'lock' },
   });
 
-/** Releases the lock of a run that could not be marked current. */
-export const leaveTurn = async (run: Run): Promise<void> => {
-  if (await returnTurn(run.workspaceId, run.id, queueEntry(run).sk)) await startNext(run.workspaceId);
-};
+const clearUncontended = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
+  update<Workspace>(keys.workspace(workspaceId), {
+    remove: ['lock.uncontended'],
+    condition: '#lock.runId = :runId',
+    names: { '#lock': 'lock' },
+    values: { ':runId': runId },
+  });
 
 /**
  * Releases the run's lock, or keeps it while the run's state is not saved.
  * @returns the workspace as it was before; undefined when the run holds no lock
  */
-const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Promise<Workspace | undefined> => {
+const releaseLock = (workspaceId: string, runId: string, run: Run | undefined): Promise<Workspace | undefined> => {
   const unsaved = unsavedOf(run);
   return update<Workspace>(keys.workspace(workspaceId), {
     set: {
       latestRunId: runId,
-      ...(unsaved ? { lock: { kind: 'run', runId, at: new Date().toISOString(), unsaved } } : {}),
+      ...(unsaved ? { lock: { kind: 'run', runId, at: now(), unsaved } } : {}),
     },
     remove: unsaved ? [] : ['lock'],
     condition: '#lock.runId = :runId AND attribute_not_exists(#lock.unsaved)',
@@ -143,27 +180,55 @@ const giveBack = (workspaceId: string, runId: string, run: Run | undefined): Pro
 
 const unsavedOf = (run: Run | undefined): UnsavedState | undefined => {
   if (!run?.unsaved) return undefined;
-  const { runId, serial, lineage, md5 } = run.unsaved;
-  return { runId, serial, lineage, ...(md5 === undefined ? {} : { md5 }) };
+  const { runId, serial, lineage, md5, lost } = run.unsaved;
+  return { runId, serial, lineage, ...(md5 === undefined ? {} : { md5 }), ...(lost ? { lost } : {}) };
+};
+
+/** Removes an ended run from the queue and starts the next one. Call it after the final status was written. */
+export const leaveQueue = async (run: Run): Promise<void> => {
+  const { id, workspaceId, organization, createdAt, place } = run;
+  await Promise.all([
+    remove(keys.openRun(organization, createdAt, id)),
+    place === undefined ? undefined : dropPlace(run, place),
+  ]);
+  const before = await releaseLock(workspaceId, id, run);
+  if (before?.lock?.kind === 'run' && before.lock.uncontended) return;
+  if (before) await startNext(workspaceId);
+  else await startIfFree(workspaceId);
+};
+
+/** Queues a confirmed saved plan behind all existing runs, and starts it if it is first. May be repeated. */
+export const joinQueue = async (run: Run): Promise<void> => {
+  if (run.place === undefined) await placeExisting(run);
+  await startNext(run.workspaceId);
+};
+
+/** Another attempt may place the run at the same time: the first place that the run's item gets counts. */
+const placeExisting = async (run: Run): Promise<void> => {
+  const { place } = await takePlace(run, {}, true);
+  const placed = await updateRun(run.id, { set: { place }, condition: 'attribute_not_exists(place)' });
+  if (!placed && (await getRun(run.id))?.place !== place) await dropPlace(run, place);
 };
 
 /**
- * Whether another try to lock the workspace may succeed: it was released meanwhile, or is now, because its lock was taken by an interrupted
- * caller for a run that has left the queue.
+ * Moves a pending run to the front of the queue; false when it is not pending any more. The run is never without an entry:
+ * until its item has the new place, both count.
  */
-const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
-  const holder = await holderOf(workspaceId);
-  if (holder.is !== 'over') return holder.is === 'nobody';
-  return (await giveBack(workspaceId, holder.run.id, holder.run)) !== undefined;
-};
-
-const tellHolder = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
-  update<Workspace>(keys.workspace(workspaceId), {
-    remove: ['lock.alone'],
-    condition: '#lock.runId = :runId',
-    names: { '#lock': 'lock' },
-    values: { ':runId': runId },
+export const moveToFront = async (run: Run): Promise<boolean> => {
+  const { id, workspaceId, place } = run;
+  await put({ ...keys.queued(workspaceId, front, id), runId: id, place: front, at: now() });
+  const moved = await updateRun(id, {
+    set: { place: front },
+    condition: 'status = :pending AND attribute_not_exists(current)',
+    values: { ':pending': 'pending' },
   });
+  if (!moved && (await getRun(id))?.place !== front) {
+    await dropPlace(run, front);
+    return false;
+  }
+  if (place !== undefined && place !== front) await dropPlace(run, place);
+  return true;
+};
 
 /**
  * Replaces the lock of a run that has ended (and is releasing it, or has an unsaved state) by a user's lock, so that users
@@ -183,46 +248,3 @@ export const takeFromEnded = async (
     values: { ':runId': run.id, ':nonce': lock.nonce },
   });
 };
-
-/** The run's position in its workspace's queue. */
-const queueEntry = ({ workspaceId, number, queueKey }: Run): Key =>
-  queueKey ? { pk: keys.workspace(workspaceId).pk, sk: queueKey } : keys.queued(workspaceId, number);
-
-/** Queues a confirmed saved plan behind all existing runs, and starts it if it is first. */
-export const joinQueue = async (run: Run): Promise<void> => {
-  const workspace = await get<Workspace>(keys.workspace(run.workspaceId));
-  if (!workspace) return;
-  const queueKey = run.queueKey ?? `${keys.queued(run.workspaceId, workspace.runCount).sk}#${run.id}`;
-  const placed = run.queueKey ? run : await updateRun(run.id, { set: { queueKey } });
-  if (!placed) return;
-  await put({ ...queueEntry(placed), runId: run.id });
-  await startNext(run.workspaceId);
-};
-
-/** Moves a pending run to the front of the queue; false when it is not pending any more. */
-export const moveToFront = async (run: Run): Promise<boolean> => {
-  const moved = await updateRun(run.id, {
-    set: { queueKey: `QUEUE#!${run.id}` },
-    condition: 'status = :pending AND attribute_not_exists(current)',
-    values: { ':pending': 'pending' },
-  });
-  if (!moved) return false;
-  await put({ ...queueEntry(moved), runId: run.id });
-  await remove(keys.queued(run.workspaceId, run.number));
-  return true;
-};
-
-/** Removes an ended run from the queue and starts the next one. Call it after the final status was written. */
-export const leaveQueue = async (run: Run): Promise<void> => {
-  await Promise.all([remove(queueEntry(run)), remove(keys.openRun(run.organization, run.createdAt, run.id))]);
-  const before = await giveBack(run.workspaceId, run.id, run);
-  if (isAlone(before)) return;
-  if (before) await startNext(run.workspaceId);
-  else await startIfFree(run.workspaceId);
-};
-
-const isAlone = (workspace: Workspace | undefined): boolean =>
-  workspace?.lock?.kind === 'run' && !!workspace.lock.alone;
-
-/** Marks a workspace before its lock is released, so that the sweep starts the queue if the caller stops before that. */
-export const startDue = (workspaceId: string) => dueIn(workspaceId, 60);

@@ -1,8 +1,8 @@
-import type { Attempt } from '../run/attempts.ts';
-import { takesQueue, type WaitingState } from '../run/machine-states.ts';
-import type { Run } from '../run/run.ts';
-import { type Entering, enterState } from './progress.ts';
-import { leaveTurn, takeTurn } from './queue.ts';
+import { type Entering, enterState } from '#lifecycle/phases/progress.ts';
+import type { Attempt } from '#run/attempts.ts';
+import { takesQueue, type WaitingState } from '#run/machine-states.ts';
+import type { Run } from '#run/run.ts';
+import { claim, release } from './queue.ts';
 
 export const awaitsTurn = (run: Run): boolean => takesQueue(run) && !run.current && !run.cancel && !run.decision;
 
@@ -17,19 +17,19 @@ export const enterInTurn = async (
   attempt: Attempt,
   { look = async () => {}, ...entering }: Omit<Entering, 'recheck'> & { look?: (run: Run) => Promise<void> } = {},
 ): Promise<Run> => {
-  let taken: Run | undefined;
+  let claimed: Run | undefined;
   try {
     return await enterState(runId, state, attempt, {
       ...entering,
       recheck: async (stored) => {
-        if (!taken && awaitsTurn(stored) && (await takeTurn(stored))) taken = stored;
-        const run = taken ? { ...stored, current: true } : stored;
+        if (!claimed && awaitsTurn(stored) && (await claim(stored))) claimed = stored;
+        const run = claimed ? { ...stored, current: true } : stored;
         await look(run);
         return run;
       },
     });
   } catch (error) {
-    if (taken) await leaveTurn(taken);
+    if (claimed) await release(claimed);
     throw error;
   }
 };

@@ -1,8 +1,10 @@
-import type { Run } from '../run/run.ts';
-import { covers, type UnsavedState } from '../run/state-identity.ts';
-import { copyObject, peekObject } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { copyObject, peekObject } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { appliedChanges } from '#resources/runs/applied-changes.ts';
+import { hasLastState } from '#resources/states/snapshots.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { covers, lostState, type StateIdentity, type UnsavedState } from '#run/state-identity.ts';
 
 /**
  * States of applies that could not be saved as state versions. A runner uploads such a state to a key that nobody
@@ -20,16 +22,31 @@ const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
 };
 
 /**
- * Keeps the state that a run's apply recorded and that the workspace does not have. Must be called when the runner is
- * gone. May be repeated. 2 reads, and 1 copy when there is such a state.
+ * Keeps the state that a run's apply recorded and that the workspace does not have, or notes that it is lost: then
+ * resources may exist that no state has. Must be called when the runner is gone. May be repeated. 2 reads, and 1 copy when
+ * there is such a state; for a lost one 2 more, and its log.
  */
-export const findUnsaved = async ({ id, workspaceId, apply }: Run): Promise<Run['unsaved']> => {
+export const findUnsaved = async (run: Run): Promise<Run['unsaved']> => {
+  const { id, workspaceId, apply } = run;
   const left = objects.leftState(id);
   const [object, workspace] = await Promise.all([peekObject(left, headBytes), getWorkspace(workspaceId)]);
   const identity = apply.report?.unsavedState ?? (object && identify(object.head.toString('utf8')));
-  if (!identity) return undefined;
+  if (!identity) return (await isLost(run)) ? lost(run, workspace?.state) : undefined;
   if (covers(workspace?.state, { runId: id, ...identity })) return undefined;
   const copy = object?.size ? object.etag.replaceAll(/\W/g, '') : undefined;
   const sha256 = copy && (await copyObject(left, objects.erroredState(workspaceId, id, copy), object?.etag));
   return { runId: id, ...identity, ...(sha256 ? { stored: true, copy, sha256 } : { stored: false }) };
+};
+
+/** Whether the apply may have changed something that is in no state. */
+const isLost = async (run: Run): Promise<boolean> => {
+  const { report } = run.apply;
+  if (report && !report.lost) return report.unrecorded !== undefined;
+  return !(await hasLastState(run));
+};
+
+const lost = async (run: Run, state: StateIdentity | undefined): Promise<Run['unsaved']> => {
+  const open = run.apply.report?.unrecorded;
+  const changes = open ? { done: [], open } : await appliedChanges(run);
+  return { ...lostState(run.id, state), stored: false, changes };
 };

@@ -1,8 +1,8 @@
-import { healthAssessment } from '../run/run.ts';
-import { requestCancel } from '../runs/cancel.ts';
-import { logError } from '../store/log.ts';
-import type { Workspace } from '../workspaces/records.ts';
-import { deliver } from './execution.ts';
+import { logError } from '#platform/store/log.ts';
+import { requestCancel } from '#resources/runs/cancel.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { healthAssessment } from '#run/run.ts';
 
 /**
  * Ends the running health assessment of a workspace, because a run is about to change the resources. The run does

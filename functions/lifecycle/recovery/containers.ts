@@ -1,4 +1,4 @@
-import { isRunnerGone, runningContainers, stopRunner } from '../orchestration/launcher.ts';
+import { isRunnerGone, runningContainers, stopRunner } from '#lifecycle/runners/launcher.ts';
 
 /**
  * Stops every container: the restored table does not know which run each one belongs to. Terraform gets two minutes to

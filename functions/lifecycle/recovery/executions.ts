@@ -1,9 +1,9 @@
 // Through the AWS SDK on purpose (decisions/0005).
 import { ListExecutionsCommand, SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { environment } from '../environment.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun } from '../runs/records.ts';
-import { directly } from '../store/direct-calls.ts';
+import { environment } from '#platform/environment.ts';
+import { directly } from '#platform/store/direct-calls.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { isFinal } from '#run/status.ts';
 
 const client = new SFNClient(directly('states'));
 

@@ -1,11 +1,8 @@
 import * as v from 'valibot';
-import { endRunsWithStates } from '../states/end-of-run.ts';
 import { stopContainers } from './containers.ts';
 import { stopOrphanedExecutions } from './executions.ts';
 import { bringInNewerStates, type NewerStates } from './newer-states.ts';
 import { endRuns } from './runs.ts';
-
-endRunsWithStates();
 
 /**
  * For operators, after the table was restored to an earlier time. What happened since is in the cloud, in the bucket and

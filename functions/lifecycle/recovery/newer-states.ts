@@ -1,13 +1,13 @@
-import { startNext } from '../orchestration/queue.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { InvalidStateError, md5Of, parseState } from '../states/content.ts';
-import { storeContent } from '../states/finalize.ts';
-import { createStateVersion, getStateVersion, maxStateBytes } from '../states/records.ts';
-import { getObjectUpTo, listObjects } from '../store/bucket.ts';
-import { sha256Of } from '../store/integrity.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { startNext } from '#lifecycle/queue/queue.ts';
+import { getObjectUpTo, listObjects } from '#platform/store/bucket.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { InvalidStateError, md5Of, parseState } from '#resources/states/content.ts';
+import { storeContent } from '#resources/states/finalize.ts';
+import { createStateVersion, getStateVersion, maxStateBytes } from '#resources/states/records.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 
 /**
  * The bucket is never restored: each state is a separate object under its checksum and is not overwritten. States from
@@ -28,7 +28,7 @@ interface NewerState {
   at: string;
 }
 
-/** `states/<workspace>/<state version>/<sha256>.tfstate` (store/keys.ts). */
+/** `states/<workspace>/<state version>/<sha256>.tfstate` (platform/store/keys.ts). */
 const stateKey = /^states\/(ws-\w+)\/(sv-\w+)\/([0-9a-f]{64})\.tfstate$/;
 
 /** S3's timestamps have a resolution of one second. */

@@ -1,11 +1,11 @@
-import { finishRun, RunnerStillStoppingError } from '../orchestration/finish.ts';
-import { notify } from '../orchestration/notifications.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun } from '../runs/records.ts';
-import { dueShard, dueShards } from '../store/due.ts';
-import type { Key } from '../store/keys.ts';
-import { queryAll } from '../store/table.ts';
+import { finishRun, RunnerStillStoppingError } from '#lifecycle/phases/finish.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { dueShard, dueShards } from '#platform/store/due.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { queryAll } from '#platform/store/table.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /** Every run that has not ended is in the index of due items. */
 const runsUnderWay = async (): Promise<Run[]> => {

@@ -1,13 +1,13 @@
-import { environment } from '../environment.ts';
-import { completeDeletion, getEndedWorkspace, openRunsOf } from '../removal/workspaces.ts';
-import { isAccepted } from '../run/actions.ts';
-import type { Run } from '../run/run.ts';
-import { invokeLater } from '../store/aws.ts';
-import { dueIn } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { cancelRun, discardRun, forceCancelRun } from './decisions.ts';
+import { cancelRun, discardRun, forceCancelRun } from '#lifecycle/decisions/decisions.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { completeDeletion, getEndedWorkspace, openRunsOf } from '#removal/workspaces.ts';
+import { isAccepted } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
 
 /**
  * Stops the unfinished runs of deleted workspaces in the background, so that the request that deletes a workspace

@@ -1,10 +1,10 @@
-import type { Ending } from '../run/machine-states.ts';
-import { getRun } from '../runs/records.ts';
-import { checkIn, dueAttributes } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { finishRun } from './finish.ts';
-import { notify } from './notifications.ts';
+import { finishRun } from '#lifecycle/phases/finish.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { checkIn, dueAttributes } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { Ending } from '#run/machine-states.ts';
 
 /** Detail of EventBridge's "Step Functions Execution Status Change". */
 interface StatusChange {

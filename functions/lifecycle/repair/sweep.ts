@@ -1,37 +1,38 @@
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { environment } from '../environment.ts';
-import { completeEnd } from '../organizations/end.ts';
-import { entryOf, type RunState, taskStates } from '../run/machine-states.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { listTaskResults } from '../run-tasks/stages.ts';
-import { getRun, updateRun } from '../runs/records.ts';
-import { invokeLater } from '../store/aws.ts';
-import { directly } from '../store/direct-calls.ts';
-import { checkIn, dueAttributes, dueShard, dueShards } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { logError, logWarning } from '../store/log.ts';
-import { query, update } from '../store/table.ts';
-import { getWorkspace } from '../workspaces/records.ts';
-import { lookAtHealth } from './assessment-timer.ts';
-import { lookAtAutoDestroy } from './auto-destroy.ts';
+import { awaitConfiguration } from '#lifecycle/creation/fetching.ts';
+import { enqueue } from '#lifecycle/creation/new-run.ts';
+import { queueTriggeredRuns } from '#lifecycle/creation/triggered-runs.ts';
+import { RunnerStillStoppingError, release } from '#lifecycle/phases/finish.ts';
+import { startIfFree, startNext, unmark } from '#lifecycle/queue/queue.ts';
+import { launchRunner, needsRunner } from '#lifecycle/runners/launcher.ts';
+import { endHold } from '#lifecycle/runners/runner-stopped.ts';
+import { stopStrayRunners } from '#lifecycle/runners/stray-runners.ts';
+import { keepWarmRunners } from '#lifecycle/runners/warm-runners.ts';
+import { lookAtHealth } from '#lifecycle/timers/assessment-timer.ts';
+import { lookAtAutoDestroy } from '#lifecycle/timers/auto-destroy.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { directly } from '#platform/store/direct-calls.ts';
+import { checkIn, type Due, dueAttributes, dueShard, dueShards } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { logError, logWarning } from '#platform/store/log.ts';
+import { get, query, update } from '#platform/store/table.ts';
+import { completeEnd } from '#removal/organizations.ts';
+import { completeDeletionOf, isDueForDeletion } from '#removal/unfinished.ts';
+import { listTaskResults } from '#resources/run-tasks/stages.ts';
+import { deliver, deliverResult } from '#resources/runs/execution.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import { discardStale, isStale } from '#resources/runs/saved-plans.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { entryOf, type RunState, taskStates } from '#run/machine-states.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
-import { deliver, deliverResult } from './execution.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
-import { awaitConfiguration } from './fetching.ts';
-import { RunnerStillStoppingError, release } from './finish.ts';
-import { launchRunner, needsRunner } from './launcher.ts';
-import { enqueue } from './new-run.ts';
-import { startNext } from './queue.ts';
-import { endHold } from './runner-stopped.ts';
-import { discardStale, isStale } from './saved-plans.ts';
-import { stopStrayRunners } from './stray-runners.ts';
-import { queueTriggeredRuns } from './triggered-runs.ts';
-import { keepWarmRunners } from './warm-runners.ts';
 
 /**
  * Repairs, every minute: reads exactly those items whose due time passed without progress. Events are best effort,
- * and a handler can stop between two writes; this completes whatever that leaves behind. In a healthy system it reads
+ * and a handler can stop between two writes; this completes what that leaves behind. In a healthy system it reads
  * eight empty index partitions, and lists ECS's tasks.
  */
 
@@ -71,13 +72,14 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   return { looked: items.length, repaired };
 };
 
-/** Logs a repair; an alarm counts them (infra/operations.ts). */
+/** Logs a repair; an alarm counts them (infra/stack/operations.ts). */
 const logRepair = (repair: string, item: string): void => logWarning('repaired', { repair, item });
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
   if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
+  if (isDueForDeletion(key)) return (await completeDeletionOf(key)) ? 'deletion completed' : undefined;
   if (key.sk === 'AUTODESTROY') return lookAtTimer(key, lookAtAutoDestroy);
   if (key.sk === 'RETENTION') return void (await invokeLater(environment.dataRetentionFunction, { due: [key] }));
   if (key.sk === 'HEALTH') return lookAtTimer(key, lookAtHealth);
@@ -112,15 +114,17 @@ const haveSeenTo = async (key: Key): Promise<undefined> => {
 };
 
 /**
- * A deleted workspace, which is not a repair; or a workspace that was released by a caller that was interrupted before it
- * started the queue.
+ * A deleted workspace, which is not a repair; a workspace that was released by a function that was interrupted before it
+ * started the queue; or one whose first place waited for its run to be created.
  */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
   const id = key.pk.replace('WS#', '');
   if (await completeWorkspaceEnd(id)) return undefined;
-  await startNext(id);
-  await update(key, { remove: dueAttributes, condition: 'attribute_exists(dueAt)' });
-  return 'queue started';
+  const mark = await get<Due>(key);
+  if (!mark?.dueAt) return undefined;
+  const isStarted = await startIfFree(id);
+  await unmark(id, mark);
+  return isStarted ? 'queue started' : undefined;
 };
 
 const repairRun = async (id: string): Promise<string | undefined> => {
@@ -146,7 +150,7 @@ const repairRun = async (id: string): Promise<string | undefined> => {
   return repaired;
 };
 
-/** Its index entry was not moved when the run progressed (store/due.ts). 1 write. */
+/** Its index entry was not moved when the run progressed (platform/store/due.ts). 1 write. */
 const isEarly = async ({ id, checkAt, dueAt }: Run): Promise<boolean> => {
   if (!checkAt || checkAt <= new Date().toISOString()) return false;
   await update(keys.run(id), {

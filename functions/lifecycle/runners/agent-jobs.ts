@@ -1,11 +1,11 @@
-import { jobState, queuedStatus } from '../run/agents.ts';
-import { isHidden } from '../run/hidden.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { recordRunEvent } from '../runs/events.ts';
-import { updateRun } from '../runs/records.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, query, remove, update } from '../store/table.ts';
-import { newClaim } from './phases.ts';
+import { newClaim } from '#lifecycle/phases/phases.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, query, remove, update } from '#platform/store/table.ts';
+import { recordRunEvent } from '#resources/runs/events.ts';
+import { updateRun } from '#resources/runs/records.ts';
+import { jobState, queuedStatus } from '#run/agents.ts';
+import { isHidden } from '#run/hidden.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 
 /**
  * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. The agent of a job is
@@ -22,7 +22,7 @@ const timestamp = 'agent-queued-at';
 /** Whether the job was offered to agents. */
 export const isOffered = (run: Run, phase: PhaseName): boolean => run[phase].statusTimestamps[timestamp] !== undefined;
 
-/** A run waits at most an hour for an agent (infra/lifecycle.ts); then DynamoDB may remove its entry. */
+/** A run waits at most an hour for an agent (infra/stack/lifecycle.ts); then DynamoDB may remove its entry. */
 const keptSeconds = 24 * 3600;
 
 /** Queues a phase of a run in its pool, and records that in the run's timeline. 3 writes; may be repeated. */
@@ -39,7 +39,7 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   await updateRun(id, { set: { [`${phase}.statusTimestamps.${timestamp}`]: at } });
 };
 
-/** Longer than a runner retries its claim (runner/client.ts). */
+/** Longer than a runner retries its claim (runner/program/client.ts). */
 const beginMs = 100_000;
 const pieceSize = 25;
 

@@ -1,13 +1,13 @@
-import { handsOver } from '../run/lifecycle.ts';
-import { entryOf } from '../run/machine-states.ts';
-import type { PhaseReport, Run } from '../run/run.ts';
-import { statusChange, updateRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import { hashSecret } from '../store/id.ts';
-import { now } from '../store/time.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { mayAllApply } from './automatic-apply.ts';
-import { type Claimed, newTokens, spent } from './phases.ts';
+import { mayAllApply } from '#lifecycle/decisions/automatic-apply.ts';
+import { type Claimed, newTokens, spent } from '#lifecycle/phases/phases.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { now } from '#platform/store/time.ts';
+import { statusChange, updateRun } from '#resources/runs/records.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { handsOver } from '#run/lifecycle.ts';
+import { entryOf } from '#run/machine-states.ts';
+import type { PhaseReport, Run } from '#run/run.ts';
 
 export interface HandedOver extends Claimed {
   workspace: Workspace;

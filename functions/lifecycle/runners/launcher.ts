@@ -5,18 +5,20 @@ import {
   RunTaskCommand,
   StopTaskCommand,
 } from '@aws-sdk/client-ecs';
-import { environment } from '../environment.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { updateRun } from '../runs/records.ts';
-import { directly } from '../store/direct-calls.ts';
-import { hashSecret } from '../store/id.ts';
+import { newClaim } from '#lifecycle/phases/phases.ts';
+import { environment } from '#platform/environment.ts';
+import { directly } from '#platform/store/direct-calls.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { updateRun } from '#resources/runs/records.ts';
+import { refusalOf } from '#resources/workspaces/admitted-runs.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 import { isOffered, offerJob } from './agent-jobs.ts';
-import { newClaim } from './phases.ts';
 
 /**
  * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container knows the
  * platform's URL and a claim that is valid for one phase of one run and one use; it exchanges the claim for everything
- * else (protocols/runner.ts).
+ * else (run/protocols/runner.ts).
  */
 
 const client = new ECSClient(directly('ecs'));
@@ -30,10 +32,25 @@ export class CapacityUnavailableError extends Error {
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
+/** Of a run that is older than the setting; none is created after it. */
+export const refusalOfRun = ({ organization, agentPool }: Run): string | undefined =>
+  refusalOf(organization, agentPool !== undefined);
+
+/** Ends the phase as errored. */
+const refuse = async (run: Run, phase: PhaseName, message: string): Promise<void> => {
+  const refused = await updateRun(run.id, {
+    set: { [`${phase}.report`]: { outcome: 'errored', message } },
+    condition: `attribute_not_exists(${phase}.report) AND attribute_not_exists(${phase}.claimNonce)`,
+  });
+  if (refused) await deliver(refused);
+};
+
 /** Writes a new claim and starts a runner with it, or queues the phase for an agent, unless it has a runner. */
 export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
   if (run.agentPool) return offerJob(run, phase);
+  const refusal = refusalOfRun(run);
+  if (refusal !== undefined) return refuse(run, phase, refusal);
   const { secret, set } = newClaim(phase);
   const claimed = await updateRun(run.id, {
     set,

@@ -1,8 +1,8 @@
-import { stateNote } from '../run/ending.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { updateRun } from '../runs/records.ts';
-import { getWorkspace } from '../workspaces/records.ts';
-import { deliver } from './execution.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { updateRun } from '#resources/runs/records.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { stateNote } from '#run/ending.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 
 /** Number of managed resource instances in the workspace's state. */
 export const recordedResources = async (workspaceId: string): Promise<number> =>
@@ -13,7 +13,7 @@ export const recordedResources = async (workspaceId: string): Promise<number> =>
  * @param why for people, e.g. `exit code 1`
  */
 export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise<void> => {
-  // The end of the run applies the last snapshots (states/snapshots.ts).
+  // The end of the run applies the last snapshots (resources/states/snapshots.ts).
   const counted = phase === 'apply' && !run.apply.changesKept;
   const note = stateNote(run, counted ? await recordedResources(run.workspaceId) : undefined);
   const message = `The runner stopped during the ${phase} (${why}). ${note}`;
@@ -22,6 +22,7 @@ export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise
       [`${phase}.report`]: {
         outcome: run.cancel ? 'canceled' : 'errored',
         message,
+        lost: true,
         ...(phase === 'apply' ? { stateProblem: message } : {}),
       },
     },

@@ -1,6 +1,6 @@
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun, updateRun } from '../runs/records.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { launchRunner } from './launcher.ts';
 import { endPhase } from './lost-runners.ts';
 import { getWarmRunner, isWarmRunner, retire } from './warm-runners.ts';

@@ -1,8 +1,8 @@
-import { environment } from '../environment.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal, timestampKey } from '../run/status.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet } from '../store/table.ts';
+import { environment } from '#platform/environment.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal, timestampKey } from '#run/status.ts';
 import { type Container, runningContainers, stopRunner } from './launcher.ts';
 import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts';
 
@@ -11,7 +11,7 @@ import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts
  * it is stopped. This asks ECS instead of the table, to find containers that were never recorded as well.
  */
 
-/** Longer than a runner needs after its report (runner/deferred-uploads.ts). */
+/** Longer than a runner needs after its report (runner/program/deferred-uploads.ts). */
 const graceMs = 5 * 60_000;
 const atOnce = 100;
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { environment } from '../environment.ts';
-import type { ReadyAnswer } from '../protocols/runner.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun, updateRun } from '../runs/records.ts';
-import { hashSecret } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { launchRunner, needsRunner } from './launcher.ts';
+import { environment } from '#platform/environment.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import type { ReadyAnswer } from '#run/protocols/runner.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { launchRunner, needsRunner, refusalOfRun } from './launcher.ts';
 import {
   getWarmRunner,
   leavePool,
@@ -33,7 +33,8 @@ const pauseGrowth = 1.5;
 /** Gives the phase to a ready runner, or else starts a container for it. */
 export const launchFirst = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
-  if (!environment.warmRunners || run.agentPool || !(await isTaken(run, phase))) await launchRunner(run, phase);
+  const mayBeWarm = environment.warmRunners && !run.agentPool && refusalOfRun(run) === undefined;
+  if (!mayBeWarm || !(await isTaken(run, phase))) await launchRunner(run, phase);
 };
 
 /** @returns whether the phase has a runner, or no longer needs one */

@@ -1,10 +1,10 @@
-import { environment } from '../environment.ts';
-import type { PhaseName } from '../run/run.ts';
-import { targetCount } from '../run/warm-runners.ts';
-import { hashSecret, newId, newSecret } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { logWarning } from '../store/log.ts';
-import { batchGet, create, get, update } from '../store/table.ts';
+import { environment } from '#platform/environment.ts';
+import { hashSecret, newId, newSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { logWarning } from '#platform/store/log.ts';
+import { batchGet, create, get, update } from '#platform/store/table.ts';
+import type { PhaseName } from '#run/run.ts';
+import { targetCount } from '#run/warm-runners.ts';
 import { CapacityUnavailableError, runContainer } from './launcher.ts';
 
 /**

@@ -1,14 +1,11 @@
-import { finishRun } from '../orchestration/finish.ts';
-import { notify } from '../orchestration/notifications.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import { detourBefore } from '../run/checks.ts';
-import type { CaughtError } from '../run/ending.ts';
-import { type Ending, startsRuns } from '../run/machine-states.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun } from '../runs/records.ts';
-import { endRunsWithStates } from '../states/end-of-run.ts';
-
-endRunsWithStates();
+import { finishRun } from '#lifecycle/phases/finish.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { detourBefore } from '#run/checks.ts';
+import type { CaughtError } from '#run/ending.ts';
+import { type Ending, startsRuns } from '#run/machine-states.ts';
+import { isFinal } from '#run/status.ts';
 
 export interface CompleteTask {
   /** Name of the machine's final state. */

@@ -1,5 +1,5 @@
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
-import { joinQueue } from '../orchestration/queue.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
+import { joinQueue } from '#lifecycle/queue/queue.ts';
 
 /** A confirmed saved plan goes to the end of its workspace's queue and waits for its turn. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -1,8 +1,8 @@
-import { abandonCosts, estimateCosts } from '../costs/records.ts';
-import { type CheckTask, enterCheck, nextOutput } from '../orchestration/progress.ts';
-import type { CaughtError } from '../run/ending.ts';
-import type { Next } from '../run/lifecycle.ts';
-import { getRun } from '../runs/records.ts';
+import { type CheckTask, enterCheck, nextOutput } from '#lifecycle/phases/progress.ts';
+import { abandonCosts, estimateCosts } from '#resources/costs/records.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { CaughtError } from '#run/ending.ts';
+import type { Next } from '#run/lifecycle.ts';
 
 export interface CostEstimatingTask extends CheckTask {
   /** The error of a failed estimate. */

@@ -1,7 +1,7 @@
-import { notify } from '../orchestration/notifications.ts';
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
-import { startIfFree } from '../orchestration/queue.ts';
-import { awaitsTurn } from '../orchestration/turns.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
+import { startIfFree } from '#lifecycle/queue/queue.ts';
+import { awaitsTurn } from '#lifecycle/queue/turns.ts';
 
 /**
  * Waits until the run is first in the queue. Starts the queue itself, because nothing else does if the workspace has become

@@ -1,18 +1,19 @@
-import { environment } from '../environment.ts';
-import { answerWait } from '../orchestration/execution.ts';
-import { needsRunner, runContainer, stopRunner } from '../orchestration/launcher.ts';
-import { notify } from '../orchestration/notifications.ts';
-import { newClaim } from '../orchestration/phases.ts';
-import type { WaitingTask } from '../orchestration/progress.ts';
-import { awaitsTurn, enterInTurn } from '../orchestration/turns.ts';
-import { launchFirst } from '../orchestration/warm-offers.ts';
-import { exitOnEntry } from '../run/lifecycle.ts';
-import type { Run } from '../run/run.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { newClaim } from '#lifecycle/phases/phases.ts';
+import type { WaitingTask } from '#lifecycle/phases/progress.ts';
+import { awaitsTurn, enterInTurn } from '#lifecycle/queue/turns.ts';
+import { needsRunner, refusalOfRun, runContainer, stopRunner } from '#lifecycle/runners/launcher.ts';
+import { launchFirst } from '#lifecycle/runners/warm-offers.ts';
+import { environment } from '#platform/environment.ts';
+import { answerWait } from '#resources/runs/execution.ts';
+import { exitOnEntry } from '#run/lifecycle.ts';
+import type { Run } from '#run/run.ts';
 
 /** Other runs are ahead in the queue. */
 class NotItsTurn extends Error {}
 
-const starts = (run: Run): boolean => !run.agentPool && !environment.warmRunners && needsRunner(run, 'plan');
+const starts = (run: Run): boolean =>
+  !run.agentPool && !environment.warmRunners && refusalOfRun(run) === undefined && needsRunner(run, 'plan');
 
 /**
  * The first state: makes the run current, or leaves for Pending, where queued runs wait. Then starts a runner or takes one

@@ -1,5 +1,5 @@
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
-import { keepSavedPlan } from '../orchestration/saved-plans.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
+import { keepSavedPlan } from '#resources/runs/saved-plans.ts';
 
 /** Keeps the plan until a person confirms or discards it, or the state changes. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -1,5 +1,5 @@
-import { notify } from '../orchestration/notifications.ts';
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 
 /** Waits for the runner's report on the plan. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

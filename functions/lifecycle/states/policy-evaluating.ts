@@ -1,6 +1,6 @@
-import { type CheckTask, enterCheck, nextOutput, recordVerdict } from '../orchestration/progress.ts';
-import { evaluatePolicies } from '../policies/engine/evaluate-run.ts';
-import type { Next } from '../run/lifecycle.ts';
+import { type CheckTask, enterCheck, nextOutput, recordVerdict } from '#lifecycle/phases/progress.ts';
+import { evaluatePolicies } from '#resources/policies/engine/evaluate-run.ts';
+import type { Next } from '#run/lifecycle.ts';
 
 /** Evaluates the run's policy sets with OPA. */
 export const handler = async ({ runId }: CheckTask): Promise<{ next: Next }> => {

@@ -1,5 +1,5 @@
-import { notify } from '../orchestration/notifications.ts';
-import { enterState, type WaitingTask } from '../orchestration/progress.ts';
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 
 /** Shows the failed mandatory policies, and waits for a person to override them or discard the run. */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {

@@ -1,19 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { getConfigurationVersion } from '../configurations/records.ts';
-import { environment } from '../environment.ts';
-import { cancelTaskWait, deliverResult } from '../orchestration/execution.ts';
-import { enterCheck, type WaitingTask } from '../orchestration/progress.ts';
-import { askTask } from '../outbound/run-task.ts';
-import { getUser } from '../people/accounts/users.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import { type TaskState, taskStates } from '../run/machine-states.ts';
-import { nameOfCreator, type Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { taskPayload } from '../run/task-payload.ts';
-import { isResultFinal } from '../run/task-stages.ts';
-import { getTask, openHmacKey } from '../run-tasks/records.ts';
-import { acknowledgeResult, awaitResult, getTaskResult, settleResult, type TaskResult } from '../run-tasks/results.ts';
-import { getRun } from '../runs/records.ts';
+import { enterCheck, type WaitingTask } from '#lifecycle/phases/progress.ts';
+import { environment } from '#platform/environment.ts';
+import { askTask } from '#platform/net/outbound/run-task.ts';
+import { getConfigurationVersion } from '#resources/configurations/records.ts';
+import { getTask, openHmacKey } from '#resources/run-tasks/records.ts';
+import {
+  acknowledgeResult,
+  awaitResult,
+  getTaskResult,
+  settleResult,
+  type TaskResult,
+} from '#resources/run-tasks/results.ts';
+import { cancelTaskWait, deliverResult } from '#resources/runs/execution.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { getUser } from '#resources/users/users.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { type TaskState, taskStates } from '#run/machine-states.ts';
+import { nameOfCreator, type Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { taskPayload } from '#run/task-payload.ts';
+import { isResultFinal } from '#run/task-stages.ts';
 
 export interface RunTaskInput extends WaitingTask {
   taskResultId: string;

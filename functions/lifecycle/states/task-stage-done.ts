@@ -1,10 +1,10 @@
-import { nextOutput, RunNotInStateError, recordVerdict } from '../orchestration/progress.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import type { Next } from '../run/lifecycle.ts';
-import type { Run } from '../run/run.ts';
-import { stageVerdict } from '../run/task-stages.ts';
-import { listTaskResults } from '../run-tasks/stages.ts';
-import { getRun } from '../runs/records.ts';
+import { nextOutput, RunNotInStateError, recordVerdict } from '#lifecycle/phases/progress.ts';
+import { listTaskResults } from '#resources/run-tasks/stages.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { Next } from '#run/lifecycle.ts';
+import type { Run } from '#run/run.ts';
+import { stageVerdict } from '#run/task-stages.ts';
 
 export interface TaskStageDone {
   runId: string;

@@ -1,5 +1,11 @@
-import type { CaughtError } from '../run/ending.ts';
-import { getTaskResult, resultSeconds, settleResult, silenceSeconds, type TaskResult } from '../run-tasks/results.ts';
+import {
+  getTaskResult,
+  resultSeconds,
+  settleResult,
+  silenceSeconds,
+  type TaskResult,
+} from '#resources/run-tasks/results.ts';
+import type { CaughtError } from '#run/ending.ts';
 
 export interface TaskUnansweredInput {
   runId: string;

@@ -1,10 +1,10 @@
-import { type Answer, ok } from '../api/answer.ts';
-import { conflict } from '../api/errors.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
-import { workspace } from '../workspaces/finder.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { conflict } from '#api/errors.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { workspaceDocument } from '#resources/workspaces/document.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { restartTimer } from './assessment-timer.ts';
 import { assess } from './assessments.ts';
 

@@ -1,10 +1,10 @@
-import { getOrganization } from '../people/organizations/records.ts';
-import { assessmentHours, nextAssessment } from '../run/health.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { get, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { HealthTimer } from '../workspaces/health-timer.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { get, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import type { HealthTimer } from '#resources/workspaces/health-timer.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { assessmentHours, nextAssessment } from '#run/health.ts';
 import { assess, isCrowded } from './assessments.ts';
 
 /** Scheduled assessments. The sweep calls this when the timer of a workspace is due. May be repeated. */

@@ -1,16 +1,18 @@
-import { healthAssessment, type Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { freezeVariables } from '../runs/inputs.ts';
-import { getRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import { newId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, query, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { firstQueued, type Workspace } from '../workspaces/records.ts';
-import { defaultOptions } from './create-run.ts';
+import { defaultOptions } from '#lifecycle/creation/create-run.ts';
+import { enqueue, pendingIn } from '#lifecycle/creation/new-run.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, query, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { freezeVariables } from '#resources/runs/inputs.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import { firstQueued } from '#resources/workspaces/queue-entries.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { healthAssessment, type Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { endAssessment } from './end-assessment.ts';
-import { enqueue, pendingIn } from './new-run.ts';
 
 /**
  * Health assessments (HCP Terraform: drift detection and continuous validation). Each is a hidden run: a plan of its
@@ -48,6 +50,8 @@ const basisOf = async (workspace: Workspace): Promise<Run | Obstacle> => {
   const { executionMode, managedBy, state, lock, latestRunId } = workspace;
   if (executionMode === 'local') return lasting('its execution mode is local');
   if (managedBy) return lasting(`it belongs to ${managedBy}`);
+  const refusal = refusalIn(workspace);
+  if (refusal !== undefined) return lasting(refusal.replace(/\.$/, ''));
   if (isTooOld(workspace)) return lasting('drift detection needs Terraform 0.15.4 or newer');
   if (!state?.resources) return passing('it has no resources');
   if (lock?.kind === 'run' || (await firstQueued(workspace.id))) return passing('a run is in progress');

@@ -1,17 +1,18 @@
-import { noPermissions } from '../api/permissions/granted.ts';
-import { latestConfigurationVersion } from '../configurations/latest.ts';
-import { finalFailures, nextStep, timeAfterFailure } from '../run/auto-destroy.ts';
-import { autoDestroy, type Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRun } from '../runs/records.ts';
-import { derivedId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { type Change, get, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { AutoDestroyTimer } from '../workspaces/auto-destroy.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
-import { defaultOptions, queueRun } from './create-run.ts';
-import { notifyAutoDestroy } from './notifications.ts';
+import { noPermissions } from '#api/permissions/granted.ts';
+import { defaultOptions, queueRun } from '#lifecycle/creation/create-run.ts';
+import { notifyAutoDestroy } from '#lifecycle/phases/notifications.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { type Change, get, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { latestConfigurationVersion } from '#resources/configurations/latest.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import type { AutoDestroyTimer } from '#resources/workspaces/auto-destroy.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { finalFailures, nextStep, timeAfterFailure } from '#run/auto-destroy.ts';
+import { autoDestroy, type Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /**
  * Destroys workspaces at their time (HCP Terraform: ephemeral workspaces). The sweep calls this when the timer of a
@@ -59,9 +60,10 @@ export const lookAtAutoDestroy = async (key: Key): Promise<void> => {
 };
 
 /** Why no run can be created, for people. */
-const obstacleOf = ({ executionMode, allowDestroyPlan }: Workspace): string | undefined => {
-  if (executionMode === 'local') return 'Execution mode is local';
-  return allowDestroyPlan ? undefined : 'Destroy plans are not allowed for this workspace';
+const obstacleOf = (workspace: Workspace): string | undefined => {
+  if (workspace.executionMode === 'local') return 'Execution mode is local';
+  if (!workspace.allowDestroyPlan) return 'Destroy plans are not allowed for this workspace';
+  return refusalIn(workspace);
 };
 
 const messageOf = ({ autoDestroyAt, autoDestroyActivityDuration }: Workspace): string =>

@@ -1,18 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { environment } from '../environment.ts';
-import { healthOf } from '../run/health.ts';
-import { type HealthEvent, healthTriggersOf } from '../run/health-notice.ts';
-import type { Run } from '../run/run.ts';
-import { invokeLater } from '../store/aws.ts';
-import { keys } from '../store/keys.ts';
-import { logError } from '../store/log.ts';
-import { put, remove, update } from '../store/table.ts';
-import { isNotified } from '../workspaces/project-notifies.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { keys } from '#platform/store/keys.ts';
+import { logError } from '#platform/store/log.ts';
+import { put, remove, update } from '#platform/store/table.ts';
+import { isNotified } from '#resources/workspaces/project-notifies.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { healthOf } from '#run/health.ts';
+import { type HealthEvent, healthTriggersOf } from '#run/notifications/health.ts';
+import type { Run } from '#run/run.ts';
 
 const tell = async (workspace: Workspace, result: HealthEvent['result']): Promise<void> => {
   if (!isNotified(workspace) || healthTriggersOf(result).length === 0) return;
-  const event: HealthEvent = { id: randomUUID(), workspaceId: workspace.id, result, prior: workspace.health };
+  const event: HealthEvent = {
+    kind: 'health',
+    id: randomUUID(),
+    workspaceId: workspace.id,
+    result,
+    prior: workspace.health,
+  };
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {

@@ -1,8 +1,8 @@
-import { getPolicySets, relate } from '../policies/set-records.ts';
-import type { Attached } from '../removal/attachments.ts';
-import { getTask } from '../run-tasks/records.ts';
-import { createWorkspaceTask } from '../run-tasks/workspace-tasks.ts';
-import { applyVariableSet, getVariableSets } from '../variables/set-records.ts';
+import type { Attached } from '#removal/attachments.ts';
+import { getPolicySets, relate } from '#resources/policies/set-records.ts';
+import { getTask } from '#resources/run-tasks/records.ts';
+import { createWorkspaceTask } from '#resources/run-tasks/workspace-tasks.ts';
+import { applyVariableSet, getVariableSets } from '#resources/variables/set-records.ts';
 
 /** What is gone by now, or has become global, is left out. May be repeated. */
 export const attachAgain = async ({ id, organization, attachments }: Attached): Promise<void> => {

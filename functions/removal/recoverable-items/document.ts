@@ -1,4 +1,4 @@
-import { one } from '../api/answer.ts';
+import { one } from '#api/answer.ts';
 import { itemId, type Recoverable } from './records.ts';
 
 /** HCP API: recoverable items. */

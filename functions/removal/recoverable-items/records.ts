@@ -1,6 +1,6 @@
-import type { EndedWorkspace } from '../removal/workspaces.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, get, queryAll } from '../store/table.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, get, queryAll } from '#platform/store/table.ts';
+import type { EndedWorkspace } from '#removal/workspaces.ts';
 
 /**
  * Deleted workspaces that can be recovered (HCP API: recoverable items). The workspace's own item says so; an entry beside the

@@ -1,8 +1,8 @@
-import { type Answer, noContent } from '../api/answer.ts';
-import { conflict } from '../api/errors.ts';
-import { param } from '../api/finders.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { endRecovery } from '../removal/workspaces.ts';
+import { type Answer, noContent } from '#api/answer.ts';
+import { conflict } from '#api/errors.ts';
+import { param } from '#api/finders.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { endRecovery } from '#removal/workspaces.ts';
 import { getRecoverable, type Recoverable } from './records.ts';
 import { recover } from './recover.ts';
 

@@ -1,14 +1,14 @@
-import { purgeConfiguration, softDeleteConfiguration } from '../configurations/backing-data.ts';
-import { type ConfigurationVersion, getConfigurationVersion } from '../configurations/records.ts';
-import type { PhaseName } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { purgePhase, softDeletePhase } from '../runs/phase-content.ts';
-import { getRun } from '../runs/records.ts';
-import { purgeState, softDeleteState } from '../states/history.ts';
-import { getStateVersion } from '../states/records.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { query, queryAll } from '../store/table.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { query, queryAll } from '#platform/store/table.ts';
+import { purgeConfiguration, softDeleteConfiguration } from '#resources/configurations/backing-data.ts';
+import { type ConfigurationVersion, getConfigurationVersion } from '#resources/configurations/records.ts';
+import { purgePhase, softDeletePhase } from '#resources/runs/phase-content.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { purgeState, softDeleteState } from '#resources/states/history.ts';
+import { getStateVersion } from '#resources/states/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { PhaseName } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import type { Kind, Places } from './records.ts';
 
 /**

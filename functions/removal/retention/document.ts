@@ -1,5 +1,5 @@
-import { one, type Resource } from '../api/answer.ts';
-import type { DataRetention } from '../run/data-retention-record.ts';
+import { one, type Resource } from '#api/answer.ts';
+import type { DataRetention } from '#run/data-retention-record.ts';
 import { deletes, keeps } from './input.ts';
 
 /** HCP API: data retention policies. Their attributes are not dashed there. */

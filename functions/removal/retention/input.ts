@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { check, readData, setting } from '../api/validation.ts';
-import type { DataRetention } from '../run/data-retention-record.ts';
-import { newId } from '../store/id.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { check, readData, setting } from '#api/validation.ts';
+import { newId } from '#platform/store/id.ts';
+import type { DataRetention } from '#run/data-retention-record.ts';
 
 /** Input of data retention policies. */
 

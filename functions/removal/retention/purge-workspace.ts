@@ -1,13 +1,13 @@
-import { purgeConfiguration, softDeleteConfiguration } from '../configurations/backing-data.ts';
-import { getConfigurationVersion } from '../configurations/records.ts';
-import { type EndedWorkspace, getEndedWorkspace, openRunsOf, removeEnded } from '../removal/workspaces.ts';
-import { purgePhase, softDeletePhase } from '../runs/phase-content.ts';
-import { getRun } from '../runs/records.ts';
-import { purgeState, softDeleteState } from '../states/history.ts';
-import { getStateVersion } from '../states/records.ts';
-import { dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { query, update } from '../store/table.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { query, update } from '#platform/store/table.ts';
+import { type EndedWorkspace, getEndedWorkspace, openRunsOf, removeEnded } from '#removal/workspaces.ts';
+import { purgeConfiguration, softDeleteConfiguration } from '#resources/configurations/backing-data.ts';
+import { getConfigurationVersion } from '#resources/configurations/records.ts';
+import { purgePhase, softDeletePhase } from '#resources/runs/phase-content.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { purgeState, softDeleteState } from '#resources/states/history.ts';
+import { getStateVersion } from '#resources/states/records.ts';
 import { isOwnArchive } from './delete-old.ts';
 
 /**

@@ -1,8 +1,8 @@
-import type { DataRetention } from '../run/data-retention-record.ts';
-import { type Due, dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { put, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { type Due, dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { put, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { DataRetention } from '#run/data-retention-record.ts';
 
 /**
  * The one timer of a workspace, or organization, with a data retention policy; others have none. It says when to look, not

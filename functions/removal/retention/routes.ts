@@ -1,10 +1,10 @@
-import { type Answer, noContent, ok } from '../api/answer.ts';
-import { notFound } from '../api/errors.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import type { DataRetention } from '../run/data-retention-record.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, noContent, ok } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { DataRetention } from '#run/data-retention-record.ts';
 import { dataRetentionDocument } from './document.ts';
 import { readDataRetention } from './input.ts';
 import { setDataRetention, type Target } from './records.ts';

@@ -1,9 +1,19 @@
-import type { RunStatus, Timestamp } from './status.ts';
+import type { RunStatus, Timestamp } from '../status.ts';
+import { type Message, present, type TriggerWords } from './message.ts';
 
 /** Notifications of workspaces that are destroyed by their schedule (HCP API: notification configurations). Pure. */
 
-export const workspaceTriggers = ['workspace:auto_destroy_reminder', 'workspace:auto_destroy_run_results'] as const;
-export type WorkspaceTrigger = (typeof workspaceTriggers)[number];
+export const autoDestroyTriggers = {
+  'workspace:auto_destroy_reminder': {
+    label: 'Auto-destroy reminder',
+    hint: 'The workspace is destroyed within 24 or 12 hours.',
+  },
+  'workspace:auto_destroy_run_results': {
+    label: 'Auto-destroy results',
+    hint: 'The workspace was destroyed automatically, or could not be.',
+  },
+} as const satisfies Record<string, TriggerWords>;
+export type AutoDestroyTrigger = keyof typeof autoDestroyTriggers;
 
 export interface AutoDestroyNotice {
   kind: 'reminder' | 'results';
@@ -14,17 +24,17 @@ export interface AutoDestroyNotice {
   obstacle?: string;
 }
 
-/** Input of the function Notify. `id` stays the same however often the event is delivered. */
-export interface WorkspaceEvent {
+export interface AutoDestroyEvent {
+  kind: 'autoDestroy';
   id: string;
   workspaceId: string;
   notice: AutoDestroyNotice;
 }
 
-export const triggerOf = ({ kind }: AutoDestroyNotice): WorkspaceTrigger =>
+export const triggerOf = ({ kind }: AutoDestroyNotice): AutoDestroyTrigger =>
   kind === 'reminder' ? 'workspace:auto_destroy_reminder' : 'workspace:auto_destroy_run_results';
 
-export interface WorkspacePayload {
+interface AutoDestroyPayload {
   payload_version: '2';
   notification_configuration_id: string;
   notification_configuration_url: string;
@@ -43,12 +53,11 @@ export interface WorkspacePayload {
   };
 }
 
-/** As sent to destinations of type `generic`. `baseUrl`: of this platform, without a slash at the end. */
-export const workspacePayload = (
+const payloadOf = (
   { kind, at, run, obstacle }: AutoDestroyNotice,
   workspace: { name: string; organization: string },
   { configurationId, baseUrl }: { configurationId: string; baseUrl: string },
-): WorkspacePayload => ({
+): AutoDestroyPayload => ({
   payload_version: '2',
   notification_configuration_id: configurationId,
   notification_configuration_url: `${baseUrl}/api/v2/notification-configurations/${configurationId}`,
@@ -66,3 +75,26 @@ export const workspacePayload = (
     organization_name: workspace.organization,
   },
 });
+
+/** @param about `baseUrl`: of this platform, without a slash at the end */
+export const autoDestroyMessage = (
+  notice: AutoDestroyNotice,
+  workspace: { name: string; organization: string },
+  about: { configurationId: string; baseUrl: string },
+): Message => {
+  const payload = payloadOf(notice, workspace, about);
+  const { details } = payload;
+  return {
+    payload,
+    headline: `${workspace.name}: ${payload.message}`,
+    facts: present([
+      ['Organization', workspace.organization],
+      ['Workspace', workspace.name],
+      ['Destroyed at', details.auto_destroy_at],
+      ['Run', details.run_external_id],
+      ['Status', details.run_status ?? details.run_create_error_message],
+    ]),
+    link: null,
+    tone: 'neutral',
+  };
+};

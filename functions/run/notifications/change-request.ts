@@ -1,9 +1,15 @@
-import type { Timestamp } from './status.ts';
+import type { Timestamp } from '../status.ts';
+import { type Message, present, type TriggerWords } from './message.ts';
 
-/** What teams are told of change requests (HCP API: notification configurations). Pure. */
+/** Notifications of teams about change requests (HCP API: notification configurations). Pure. */
 
-export const changeRequestTriggers = ['team:change_request', 'change_request:created'] as const;
-export type ChangeRequestTrigger = (typeof changeRequestTriggers)[number];
+const words: TriggerWords = { label: 'Change request', hint: 'Someone requested a change of a workspace.' };
+
+/** The first is documented by HCP Terraform, the second sent by its Go client; both mean the same. */
+export const changeRequestTriggers = {
+  'team:change_request': words,
+  'change_request:created': words,
+} as const satisfies Record<string, TriggerWords>;
 
 export interface NoticedChangeRequest {
   id: string;
@@ -14,14 +20,14 @@ export interface NoticedChangeRequest {
   createdBy: string;
 }
 
-/** What the function Notify is given. `id` stays the same however often the event is delivered. */
 export interface ChangeRequestEvent {
+  kind: 'changeRequest';
   id: string;
   workspaceId: string;
   changeRequest: NoticedChangeRequest;
 }
 
-export interface ChangeRequestPayload {
+interface ChangeRequestPayload {
   payload_version: 1;
   notification_configuration_id: string;
   change_request_url: string;
@@ -42,8 +48,7 @@ interface Facts {
   baseUrl: string;
 }
 
-/** As sent to destinations of type `generic`. */
-export const changeRequestPayload = (
+const payloadOf = (
   request: NoticedChangeRequest,
   workspace: { id: string; name: string; organization: string },
   { configurationId, createdBy, baseUrl }: Facts,
@@ -60,3 +65,23 @@ export const changeRequestPayload = (
   workspace_name: workspace.name,
   organization_name: workspace.organization,
 });
+
+export const changeRequestMessage = (
+  request: NoticedChangeRequest,
+  workspace: { id: string; name: string; organization: string },
+  facts: Facts,
+): Message => {
+  const payload = payloadOf(request, workspace, facts);
+  return {
+    payload,
+    headline: `${workspace.name}: ${request.subject}`,
+    facts: present([
+      ['Organization', workspace.organization],
+      ['Workspace', workspace.name],
+      ['Message', request.message],
+      ['Requested by', facts.createdBy],
+    ]),
+    link: { url: payload.change_request_url, text: 'Open the change request' },
+    tone: 'neutral',
+  };
+};

@@ -1,13 +1,24 @@
-import { allChecksSucceeded, isDrifted } from './health.ts';
-import type { HealthResult } from './health-record.ts';
+import { allChecksSucceeded, isDrifted } from '../health.ts';
+import type { HealthResult } from '../health-record.ts';
+import { type Message, present, type TriggerWords } from './message.ts';
 
 /** Notifications of health assessments (HCP API: notification configurations). Pure. */
 
-export const healthTriggers = ['assessment:drifted', 'assessment:check_failure', 'assessment:failed'] as const;
-export type HealthTrigger = (typeof healthTriggers)[number];
+export const healthTriggers = {
+  'assessment:drifted': {
+    label: 'Drift',
+    hint: 'A health assessment found resources that were changed outside of Terraform.',
+  },
+  'assessment:check_failure': {
+    label: 'Failed checks',
+    hint: 'A health assessment found checks that do not pass.',
+  },
+  'assessment:failed': { label: 'Assessment failed', hint: 'A health assessment failed to run.' },
+} as const satisfies Record<string, TriggerWords>;
+export type HealthTrigger = keyof typeof healthTriggers;
 
-/** Input of the function Notify. `id` stays the same however often the event is delivered. */
 export interface HealthEvent {
+  kind: 'health';
   id: string;
   workspaceId: string;
   result: HealthResult;
@@ -38,7 +49,7 @@ interface ResultDetails {
   created_at: string;
 }
 
-export interface HealthPayload {
+interface HealthPayload {
   payload_version: '2';
   notification_configuration_id: string;
   notification_configuration_url: string;
@@ -81,8 +92,7 @@ const messages: Record<HealthTrigger, string> = {
   'assessment:failed': 'Assessment Failed',
 };
 
-/** As sent to destinations of type `generic`. `baseUrl`: of this platform, without a slash at the end. */
-export const healthPayload = (
+const payloadOf = (
   trigger: HealthTrigger,
   { result, prior }: Pick<HealthEvent, 'result' | 'prior'>,
   workspace: { id: string; name: string; organization: string },
@@ -101,4 +111,25 @@ export const healthPayload = (
     workspace_name: workspace.name,
     organization_name: workspace.organization,
   },
+});
+
+const countOf = (number: number | undefined): string | undefined => (number === undefined ? undefined : String(number));
+
+/** @param about `baseUrl`: of this platform, without a slash at the end */
+export const healthMessage = (
+  trigger: HealthTrigger,
+  event: Pick<HealthEvent, 'result' | 'prior'>,
+  workspace: { id: string; name: string; organization: string },
+  about: { configurationId: string; baseUrl: string },
+): Message => ({
+  payload: payloadOf(trigger, event, workspace, about),
+  headline: `${workspace.name}: ${messages[trigger]}`,
+  facts: present([
+    ['Organization', workspace.organization],
+    ['Workspace', workspace.name],
+    ['Resources drifted', countOf(event.result.resourcesDrifted)],
+    ['Checks failed', countOf(event.result.checksFailed)],
+  ]),
+  link: null,
+  tone: 'neutral',
 });

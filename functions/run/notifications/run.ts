@@ -1,44 +1,52 @@
-import { waitsForPerson } from './actions.ts';
-import { type WorkspaceTrigger, workspaceTriggers } from './auto-destroy-notice.ts';
-import { type ChangeRequestTrigger, changeRequestTriggers } from './change-request-notice.ts';
-import { type HealthTrigger, healthTriggers } from './health-notice.ts';
-import type { PhaseReport, Run } from './run.ts';
-import { type NotificationTrigger, notificationTriggers, type RunStatus, statuses, timestampKey } from './status.ts';
+import { waitsForPerson } from '../actions.ts';
+import type { PhaseReport, Run } from '../run.ts';
+import { type NotifiedStatus, type RunStatus, type RunTrigger, statuses, timestampKey } from '../status.ts';
+import { type Message, present, type TriggerWords } from './message.ts';
 
-/** Notifications of a run, and their triggers (HCP API: notification configurations). Pure. */
+/** Notifications of a run (HCP API: notification configurations). Pure. */
 
-export type { NotificationTrigger } from './status.ts';
+/** Which status sets off which is a column of the statuses (status.ts). */
+export const runTriggers = {
+  'run:created': { label: 'Created', hint: 'The run was queued.' },
+  'run:planning': { label: 'Planning', hint: 'The plan started.' },
+  'run:needs_attention': {
+    label: 'Needs attention',
+    hint: 'The run waits for a confirmation or a policy override.',
+  },
+  'run:applying': { label: 'Applying', hint: 'The apply started.' },
+  'run:completed': { label: 'Completed', hint: 'The run was applied, or had no changes.' },
+  'run:errored': { label: 'Errored', hint: 'The run failed, or was canceled or discarded.' },
+} as const satisfies Record<RunTrigger, TriggerWords>;
 
-/** Of workspaces and projects. */
-export const triggers = [...notificationTriggers, ...workspaceTriggers, ...healthTriggers];
-/** Of teams: the first is what HCP Terraform documents, the second what its Go client has; both mean the same. */
-export const teamTriggers = changeRequestTriggers;
-export type Trigger = NotificationTrigger | WorkspaceTrigger | HealthTrigger | ChangeRequestTrigger;
-
-export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
-/** With a URL; `email` has recipients. */
-export type UrlDestinationType = (typeof destinationTypes)[number];
-export type DestinationType = UrlDestinationType | 'email';
+const toneOf: Record<RunTrigger, Message['tone']> = {
+  'run:created': 'neutral',
+  'run:planning': 'neutral',
+  'run:needs_attention': 'attention',
+  'run:applying': 'neutral',
+  'run:completed': 'good',
+  'run:errored': 'bad',
+};
 
 /** A notification of a run: the trigger and its status. Each pair is sent once. */
-export interface Notification {
-  trigger: NotificationTrigger;
-  status: RunStatus;
+export interface RunNotice {
+  trigger: RunTrigger;
+  status: NotifiedStatus;
 }
 
 /** For a run that has just entered its status; saved plans and plan-only runs need no attention. */
 export const notificationOf = (
   run: Pick<Run, 'status' | 'decision' | 'cancel' | 'planOnly'>,
-): Notification | undefined => {
-  const { notifies: trigger } = statuses[run.status];
+): RunNotice | undefined => {
+  const { status } = run;
+  const { notifies: trigger } = statuses[status];
   if (run.planOnly || trigger === null) return undefined;
   // A decision was made before the state was entered.
   if (trigger === 'run:needs_attention' && !waitsForPerson(run)) return undefined;
-  return { trigger, status: run.status };
+  return { trigger, status: status as NotifiedStatus };
 };
 
 /** As sent to destinations of type `generic`; the fields of the run are null in a verification. */
-export interface NotificationPayload {
+export interface RunPayload {
   payload_version: 1;
   notification_configuration_id: string;
   run_url: string | null;
@@ -51,48 +59,12 @@ export interface NotificationPayload {
   organization_name: string | null;
   notifications: {
     message: string;
-    trigger: NotificationTrigger | 'verification';
+    trigger: RunTrigger | 'verification';
     run_status: RunStatus | null;
     run_updated_at: string | null;
     run_updated_by: string | null;
   }[];
 }
-
-const changes = (
-  { resourceAdditions = 0, resourceChanges = 0, resourceDestructions = 0 }: PhaseReport,
-  [add, change, destroy]: [string, string, string],
-): string => `${resourceAdditions} ${add}, ${resourceChanges} ${change}, ${resourceDestructions} ${destroy}`;
-
-const planned = ({ plan: { report } }: Run): string =>
-  report?.hasChanges ? `: ${changes(report, ['to add', 'to change', 'to destroy'])}` : '';
-
-/** The message. Counts only: names and values of resources stay where the run's readers are. */
-const messageOf = (run: Run, { status }: Notification): string => {
-  const { apply } = run;
-  switch (status) {
-    case 'pending':
-      return 'Run created';
-    case 'planning':
-      return 'Run planning';
-    case 'post_plan_awaiting_decision':
-    case 'policy_override':
-      return `Run planned${planned(run)}. Policies failed: override them or discard the run`;
-    case 'applying':
-      return `Run applying${planned(run)}`;
-    case 'applied':
-      return apply.report ? `Run applied: ${changes(apply.report, ['added', 'changed', 'destroyed'])}` : 'Run applied';
-    case 'planned_and_finished':
-      return run.plan.report?.hasChanges ? 'Run planned and finished' : 'Run planned and finished: no changes';
-    case 'errored':
-      return `Run errored ${apply.status === 'errored' ? 'while applying' : 'before applying'}`;
-    case 'canceled':
-      return 'Run canceled';
-    case 'discarded':
-      return 'Run discarded';
-    default:
-      return `Run planned${planned(run)}. Confirm or discard it`;
-  }
-};
 
 /** Id of the user who caused a status, if any. */
 export const authorOf = (run: Run, status: RunStatus): string | undefined => {
@@ -101,7 +73,7 @@ export const authorOf = (run: Run, status: RunStatus): string | undefined => {
   return status === 'discarded' || status === 'applying' ? run.decision?.by : undefined;
 };
 
-export interface NotificationFacts {
+export interface RunFacts {
   configurationId: string;
   /** Names of users. */
   createdBy: string;
@@ -110,11 +82,45 @@ export interface NotificationFacts {
   baseUrl: string;
 }
 
-export const notificationPayload = (
+const counts = (
+  { resourceAdditions = 0, resourceChanges = 0, resourceDestructions = 0 }: PhaseReport,
+  [add, change, destroy]: [string, string, string],
+): string => `${resourceAdditions} ${add}, ${resourceChanges} ${change}, ${resourceDestructions} ${destroy}`;
+
+const planned = ({ plan: { report } }: Run): string =>
+  report?.hasChanges ? `: ${counts(report, ['to add', 'to change', 'to destroy'])}` : '';
+
+const waits = (request: string) => (run: Run) => `Run planned${planned(run)}. ${request}`;
+const toConfirm = waits('Confirm or discard it');
+const toOverride = waits('Policies failed: override them or discard the run');
+
+/** Counts only: names and values of resources stay where the run's readers are. */
+const texts: Record<NotifiedStatus, (run: Run) => string> = {
+  pending: () => 'Run created',
+  planning: () => 'Run planning',
+  planned: toConfirm,
+  post_plan_awaiting_decision: toOverride,
+  post_plan_completed: toConfirm,
+  cost_estimated: toConfirm,
+  policy_override: toOverride,
+  policy_checked: toConfirm,
+  applying: (run) => `Run applying${planned(run)}`,
+  applied: ({ apply: { report } }) =>
+    report ? `Run applied: ${counts(report, ['added', 'changed', 'destroyed'])}` : 'Run applied',
+  planned_and_finished: ({ plan }) =>
+    plan.report?.hasChanges ? 'Run planned and finished' : 'Run planned and finished: no changes',
+  errored: ({ apply }) => `Run errored ${apply.status === 'errored' ? 'while applying' : 'before applying'}`,
+  canceled: () => 'Run canceled',
+  discarded: () => 'Run discarded',
+};
+
+const textOf = (run: Run, { status }: RunNotice): string => texts[status](run);
+
+const payloadOf = (
   run: Run,
-  notice: Notification,
-  { configurationId, createdBy, updatedBy, baseUrl }: NotificationFacts,
-): NotificationPayload => ({
+  notice: RunNotice,
+  { configurationId, createdBy, updatedBy, baseUrl }: RunFacts,
+): RunPayload => ({
   payload_version: 1,
   notification_configuration_id: configurationId,
   run_url: `${baseUrl}/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`,
@@ -127,7 +133,7 @@ export const notificationPayload = (
   organization_name: run.organization,
   notifications: [
     {
-      message: messageOf(run, notice),
+      message: textOf(run, notice),
       trigger: notice.trigger,
       run_status: notice.status,
       run_updated_at: run.statusTimestamps[timestampKey(notice.status)] ?? run.createdAt,
@@ -136,31 +142,45 @@ export const notificationPayload = (
   ],
 });
 
-/** Only verifies the destination. */
-export const verificationPayload = (configurationId: string, name: string): NotificationPayload => ({
-  payload_version: 1,
-  notification_configuration_id: configurationId,
-  run_url: null,
-  run_id: null,
-  run_message: null,
-  run_created_at: null,
-  run_created_by: null,
-  workspace_id: null,
-  workspace_name: null,
-  organization_name: null,
-  notifications: [
-    {
-      message: `Verification of ${name}`,
-      trigger: 'verification',
-      run_status: null,
-      run_updated_at: null,
-      run_updated_by: null,
-    },
-  ],
-});
+export const runMessage = (run: Run, notice: RunNotice, facts: RunFacts): Message & { payload: RunPayload } => {
+  const payload = payloadOf(run, notice, facts);
+  const { createdBy, updatedBy } = facts;
+  return {
+    payload,
+    headline: `${run.workspaceName}: ${textOf(run, notice)}`,
+    facts: present([
+      ['Organization', run.organization],
+      ['Workspace', run.workspaceName],
+      ['Run', run.message],
+      ['Started by', createdBy],
+      ['Done by', updatedBy === createdBy ? null : updatedBy],
+    ]),
+    link: payload.run_url === null ? null : { url: payload.run_url, text: 'Open the run' },
+    tone: toneOf[notice.trigger],
+  };
+};
 
-/** Input of the function Notify. `id` stays the same however often the event is delivered. */
-export interface NotificationEvent extends Notification {
+/** Only verifies the destination. */
+export const verificationMessage = (configurationId: string, name: string): Message & { payload: RunPayload } => {
+  const message = `Verification of ${name}`;
+  const payload: RunPayload = {
+    payload_version: 1,
+    notification_configuration_id: configurationId,
+    run_url: null,
+    run_id: null,
+    run_message: null,
+    run_created_at: null,
+    run_created_by: null,
+    workspace_id: null,
+    workspace_name: null,
+    organization_name: null,
+    notifications: [{ message, trigger: 'verification', run_status: null, run_updated_at: null, run_updated_by: null }],
+  };
+  return { payload, headline: message, facts: [], link: null, tone: 'neutral' };
+};
+
+export interface RunEvent extends RunNotice {
+  kind: 'run';
   id: string;
   runId: string;
 }

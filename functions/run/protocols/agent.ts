@@ -11,18 +11,18 @@
  * | `POST /request` | {@link RequestPoll} → {@link NextRequest}: a request that the agent sends for the platform, or how long to wait |
  * | `POST /answer` | {@link RequestAnswer} → `{}`: what came of it |
  *
- * The job comes with a claim, with which the agent starts the runner (protocols/runner.ts): that has a token of its own then,
+ * The job comes with a claim, with which the agent starts the runner (run/protocols/runner.ts): that has a token of its own then,
  * and talks for itself. 401: the token is dead. 403: it is for agents of
  * the other kind. 410: register again. Any other 4xx is a defect; 429, 5xx and connection
  * errors are tried again.
  */
-import type { PhaseName } from '../run/run.ts';
+import type { PhaseName } from '../run.ts';
 
 export interface Registration {
   /** Chosen by the agent, for as long as it runs. */
   instance: string;
   name: string;
-  /** Of an agent that sends requests for the platform, and does no runs (forwarding/box.ts). */
+  /** Of an agent that sends requests for the platform, and does no runs (platform/net/forwarding/box.ts). */
   publicKey?: string;
 }
 
@@ -34,6 +34,8 @@ export interface RegisteredAgent {
   organization: string;
   /** How often to ping at least; without pings it counts as lost. */
   pingSeconds: number;
+  /** Origin of the platform's storage: the only one that an agent uploads what it fetched to. */
+  storage: string;
 }
 
 export interface WorkRequest {
@@ -74,7 +76,7 @@ export interface RequestPoll {
   publicKey?: string;
 }
 
-/** All of it base64; forwarding/messages.ts is what is in the box. */
+/** All of it base64; platform/net/forwarding/messages.ts is what is in the box. */
 export interface TakenRequest {
   id: string;
   box: string;

@@ -1,4 +1,5 @@
-import type { Artifact, PhaseName, PhaseReport } from '../run/run.ts';
+import type { OpenChange } from '../apply-progress.ts';
+import type { Artifact, PhaseName, PhaseReport } from '../run.ts';
 import type { BackedCredential, Signed } from './credential.ts';
 
 /**
@@ -12,8 +13,9 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | `GET /program/{name}` (no token) | → 302 to this program; 404 where images have it |
  * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another has registered, or it is none of ours |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
+ * | `POST /kept-state` (no token) | {@link KeptStateRequest} → {@link KeptStateAnswer}; 403 for what no runner of this platform kept |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
- * | `POST /heartbeat` | – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
+ * | `POST /heartbeat` | {@link HeartbeatRequest} or – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
  * | `POST /providers` | {@link ProvidersRequest} → {@link ProvidersAnswer}: packages that the platform keeps |
  * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
@@ -22,7 +24,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | `POST /report` | {@link ReportRequest} → {@link ReportAnswer} |
  * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
  *
- * All but `ready` and `claim` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
+ * All but `ready`, `claim` and `kept-state` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
 
@@ -146,6 +148,13 @@ export interface JobVariable {
   sensitive: boolean;
 }
 
+/** While Terraform stops, when it has changed. */
+export interface HeartbeatRequest {
+  /** What Terraform finishes first; at most {@link maxOpenChanges}. */
+  open: OpenChange[];
+}
+export const maxOpenChanges = 20;
+
 export interface Heartbeat {
   /** `interrupt`: stop Terraform as Ctrl-C does and report `canceled`; `kill`: end it at once. */
   signal: 'continue' | 'interrupt' | 'kill';
@@ -251,3 +260,18 @@ export interface KeptStateKey {
   /** Base64; the same key as only the platform can open it. */
   sealed: string;
 }
+
+/** A state that a runner kept (kept-state.ts); sent by who finds its file, again until it is taken. */
+export interface KeptStateRequest {
+  runId: string;
+  /** As in the file. */
+  sealed: string;
+  /** Hex, of the whole file. */
+  sha256: string;
+}
+
+/**
+ * `wait`: the run has not ended; `upload`: send the file to this presigned PUT, which wants its SHA-256 (base64) as
+ * `x-amz-checksum-sha256`, and ask again; `taken`: the file is not needed any more.
+ */
+export type KeptStateAnswer = { action: 'wait' } | { action: 'upload'; uploadUrl: string } | { action: 'taken' };

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TaskStage } from '../../functions/run/check-record.ts';
-import type { TaskResult } from '../../functions/run-tasks/results.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import type { TaskResult } from '#resources/run-tasks/results.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 import {
   endless,
   hang,
@@ -11,25 +11,25 @@ import {
   startTaskServer,
   status,
   type TaskServer,
-} from '../support/task-server.ts';
-import { taskHelpers } from '../support/task-stages.ts';
+} from '#test/support/task-server.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 let api: Api;
 let server: TaskServer;
 let runs: Awaited<ReturnType<typeof runHelpers>>;
 let help: Awaited<ReturnType<typeof taskHelpers>>;
-let runTask: typeof import('../../functions/lifecycle/run-task.ts')['runTask'];
-let unanswered: typeof import('../../functions/lifecycle/task-unanswered.ts')['handler'];
-let results: typeof import('../../functions/run-tasks/results.ts');
+let runTask: typeof import('#lifecycle/states/run-task.ts')['runTask'];
+let unanswered: typeof import('#lifecycle/states/task-unanswered.ts')['handler'];
+let results: typeof import('#resources/run-tasks/results.ts');
 beforeAll(async () => {
   api = await startApi();
   server = await startTaskServer();
   runs = await runHelpers(api);
   help = await taskHelpers();
   process.env.PUBLIC_URL = 'https://api.example.test';
-  ({ runTask } = await import('../../functions/lifecycle/run-task.ts'));
-  ({ handler: unanswered } = await import('../../functions/lifecycle/task-unanswered.ts'));
-  results = await import('../../functions/run-tasks/results.ts');
+  ({ runTask } = await import('#lifecycle/states/run-task.ts'));
+  ({ handler: unanswered } = await import('#lifecycle/states/task-unanswered.ts'));
+  results = await import('#resources/run-tasks/results.ts');
 });
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
@@ -119,7 +119,7 @@ describe('asking a run task', () => {
 
   it('shows that a run is speculative, and that its configuration is missing', async () => {
     const { run, ask } = await asking('pre_plan', { 'plan-only': true }, null);
-    const { updateRun } = await import('../../functions/runs/records.ts');
+    const { updateRun } = await import('#resources/runs/records.ts');
     await updateRun(run.id, { set: { configurationVersionId: 'cv-gone' } });
     await ask();
     expect(server.requests[0]?.payload).toMatchObject({
@@ -165,9 +165,9 @@ describe('asking a run task', () => {
   });
 
   it('gives up after its timeout', async () => {
-    const { defaultRetryPolicy: usualPatience } = await import('../../functions/lifecycle/run-task.ts');
-    const { functions } = await import('../../infra/functions.ts');
-    const { defaultLimits } = await import('../../functions/outbound/send.ts');
+    const { defaultRetryPolicy: usualPatience } = await import('#lifecycle/states/run-task.ts');
+    const { functions } = await import('#infra/stack/functions.ts');
+    const { defaultLimits } = await import('#platform/net/outbound/send.ts');
     const pausesMs = usualPatience.pauseMs * (2 ** (usualPatience.tries - 1) - 1);
     const longestMs = usualPatience.tries * defaultLimits.totalMs + pausesMs;
     expect(longestMs).toBeLessThan(functions.RunTask.timeoutSeconds * 1000 - 20_000);
@@ -206,7 +206,7 @@ describe('asking a run task', () => {
 
   it('reports that the task was deleted', async () => {
     const { ask, task, read } = await asking();
-    const { deleteTask } = await import('../../functions/run-tasks/records.ts');
+    const { deleteTask } = await import('#resources/run-tasks/records.ts');
     await deleteTask(task);
     await ask();
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('was deleted') });
@@ -256,8 +256,8 @@ describe('asking a run task', () => {
 
 describe('a run task without a callback', () => {
   const since = async (id: string, seconds: number) => {
-    const { update } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     const [, run, rest = ''] = /^taskrs-(.{16})(.*)$/.exec(id) ?? [];
     const waitingSince = new Date(Date.now() - seconds * 1000).toISOString();
     await update(keys.taskResult(`run-${run}`, rest), { set: { waitingSince } });

@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
-import { stateFile } from '../support/state.ts';
-import { taskHelpers } from '../support/task-stages.ts';
+import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { stateFile } from '#test/support/state.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 /** Deleted workspaces: what comes back of them, until when, and for whom (HCP API: recoverable items). */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
-let keys: typeof import('../../functions/store/keys.ts')['keys'];
-let table: typeof import('../../functions/store/table.ts');
-let sweep: typeof import('../../functions/orchestration/deleted-workspaces.ts').completeWorkspaceEnd;
-let purge: typeof import('../../functions/data-retention/handler.ts').handler;
+let keys: typeof import('#platform/store/keys.ts')['keys'];
+let table: typeof import('#platform/store/table.ts');
+let sweep: typeof import('#lifecycle/repair/deleted-workspaces.ts').completeWorkspaceEnd;
+let purge: typeof import('#removal/retention/handler.ts').handler;
 beforeAll(async () => {
   api = await startApi();
   members = await memberHelpers();
-  ({ keys } = await import('../../functions/store/keys.ts'));
-  table = await import('../../functions/store/table.ts');
-  sweep = (await import('../../functions/orchestration/deleted-workspaces.ts')).completeWorkspaceEnd;
-  purge = (await import('../../functions/data-retention/handler.ts')).handler;
+  ({ keys } = await import('#platform/store/keys.ts'));
+  table = await import('#platform/store/table.ts');
+  sweep = (await import('#lifecycle/repair/deleted-workspaces.ts')).completeWorkspaceEnd;
+  purge = (await import('#removal/retention/handler.ts')).handler;
 });
 beforeEach(() => {
   vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -215,8 +215,8 @@ describe('permanent deletion', () => {
     const state = await stateIn(id);
     await remove(id);
     const version = await table.get<{ sha256: string }>(keys.stateVersion(state));
-    const { objects } = await import('../../functions/store/keys.ts');
-    const { getObject } = await import('../../functions/store/bucket.ts');
+    const { objects } = await import('#platform/store/keys.ts');
+    const { getObject } = await import('#platform/store/bucket.ts');
     const content = async () => (await getObject(objects.state(id, state, version?.sha256)))?.length ?? 0;
     expect(await content()).toBeGreaterThan(0);
     expect((await act(id, 'permanently-delete')).status).toBe(204);

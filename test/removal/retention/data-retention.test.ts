@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { stateFile } from '../support/state.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { stateFile } from '#test/support/state.ts';
 
 /** Data retention policies: what they may say, and what they delete. */
 
 let api: Api;
-let handler: typeof import('../../functions/data-retention/handler.ts').handler;
+let handler: typeof import('#removal/retention/handler.ts').handler;
 beforeAll(async () => {
   api = await startApi();
-  handler = (await import('../../functions/data-retention/handler.ts')).handler;
+  handler = (await import('#removal/retention/handler.ts')).handler;
 });
 beforeEach(() => {
   vi.useRealTimers();
@@ -55,6 +55,17 @@ describe('a policy', () => {
     expect((await api.get(ofWorkspace(id))).status).toBe(404);
   });
 
+  it('of an organization is set, read and removed', async () => {
+    const organization = await newOrganization();
+    expect((await api.get(ofOrganization(organization))).status).toBe(404);
+    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 33 });
+    expect((await api.get(ofOrganization(organization))).body.data.attributes).toMatchObject({
+      deleteOlderThanNDays: 33,
+    });
+    expect((await api.call('DELETE', ofOrganization(organization))).status).toBe(204);
+    expect((await api.get(ofOrganization(organization))).status).toBe(404);
+  });
+
   it.each<[object, string, string]>([
     [{}, deletes, 'deleteOlderThanNDays'],
     [{ deleteOlderThanNDays: 0 }, deletes, 'deleteOlderThanNDays'],
@@ -79,14 +90,14 @@ describe('a policy', () => {
 const days = (count: number) => new Date(Date.now() - count * 24 * 3600 * 1000).toISOString();
 /** Makes its record look older. */
 const age = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: string, by: number) => {
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   await update(keys[key](id), { set: { createdAt: days(by) } });
 };
 /** Makes its deletion look older. */
 const ageDeletion = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: string, by: number) => {
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   const set =
     key === 'stateVersion'
       ? { deletedAt: days(by) }
@@ -96,7 +107,7 @@ const ageDeletion = async (key: 'stateVersion' | 'configurationVersion' | 'run',
   await update(keys[key](id), { set });
 };
 const look = async (target: { workspace: string } | { organization: string }) => {
-  const { timerKey } = await import('../../functions/data-retention/records.ts');
+  const { timerKey } = await import('#removal/retention/records.ts');
   await handler({ due: [timerKey(target)] });
 };
 const states = async (workspaceId: string, count: number) => {
@@ -166,8 +177,8 @@ describe('deletion', () => {
   });
 
   it('continues deleting although the oldest item can still be restored', async () => {
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { put } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { put } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     const ids: string[] = [];
     for (let serial = 1; serial <= 120; serial++) {
@@ -179,7 +190,7 @@ describe('deletion', () => {
     }
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
     for (let looks = 0; looks < 3; looks++) await look({ workspace: id });
-    const { getStateVersion } = await import('../../functions/states/records.ts');
+    const { getStateVersion } = await import('#resources/states/records.ts');
     const statuses = await Promise.all(ids.map(async (one) => (await getStateVersion(one))?.status));
     expect(new Set(statuses)).toEqual(new Set(['backing_data_soft_deleted']));
   });
@@ -203,12 +214,13 @@ describe('deletion', () => {
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
-    const { getRun, updateRun } = await import('../../functions/runs/records.ts');
+    const { getRun, updateRun } = await import('#resources/runs/records.ts');
     expect((await getRun(run.id))?.plan.content).toBeUndefined();
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { remove, update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { remove, update } = await import('#platform/store/table.ts');
     await updateRun(run.id, { set: { status: 'applied' } });
-    await remove(keys.queued(workspace, 1));
+    const { place = 0 } = (await getRun(run.id)) ?? {};
+    await remove(keys.queued(workspace, place, run.id));
     await update(keys.workspace(workspace), { remove: ['latestRunId'] });
     // A change of the policy begins anew; else what was spared is looked at again after a month.
     await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
@@ -235,8 +247,8 @@ describe('deletion', () => {
   });
 
   it('stops with the policy, and its timer ends', async () => {
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { get } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     const [old = ''] = await states(id, 2);
     await age('stateVersion', old, 50);
@@ -247,8 +259,8 @@ describe('deletion', () => {
   });
 
   it('continues soon when items are left, and the next day otherwise', async () => {
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { get, put } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get, put } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     for (let serial = 1; serial <= 60; serial++) {
       const stateVersionId = `sv-gone${String(serial).padStart(12, '0')}`;

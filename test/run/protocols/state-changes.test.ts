@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { applyChanges, changesBetween } from '../../functions/protocols/state-changes.ts';
+import { applyChanges, changesBetween } from '#platform/formats/state-changes.ts';
 
 const maxBytes = 10_000_000;
 

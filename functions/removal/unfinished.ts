@@ -1,0 +1,29 @@
+import type { Key } from '#platform/store/keys.ts';
+import { get } from '#platform/store/table.ts';
+import { type AgentPool, deleteAgentPool } from '#resources/agents/pools/records.ts';
+import { deletePolicySet, type PolicySet } from '#resources/policies/set-records.ts';
+import { deleteTeam } from '#resources/teams/records.ts';
+import type { Team } from '#resources/teams/team.ts';
+import { deleteVariableSet, type VariableSet } from '#resources/variables/set-records.ts';
+
+/** Deletions that were cut off: each of these marks its item first (`deletedAt`, due in a minute) and removes it last. */
+
+type Marked = Team & PolicySet & VariableSet & AgentPool & { deletedAt?: string };
+
+const deletions: Record<string, (record: Marked) => Promise<unknown>> = {
+  TEAM: deleteTeam,
+  POLSET: deletePolicySet,
+  VARSET: deleteVariableSet,
+  APOOL: deleteAgentPool,
+};
+
+/** Whether items of that sort key are due only while they are being deleted. */
+export const isDueForDeletion = ({ sk }: Key): boolean => sk in deletions;
+
+/** False when the item is gone. */
+export const completeDeletionOf = async (key: Key): Promise<boolean> => {
+  const record = await get<Marked>(key);
+  if (!record?.deletedAt) return false;
+  await deletions[key.sk]?.(record);
+  return true;
+};

@@ -1,0 +1,145 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { isFinal } from '#run/status.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { checkOrder } from '#test/support/queue-checks.ts';
+import { type Action, QueueWorld, type Step } from '#test/support/queue-world.ts';
+import { newRunOptions } from '#test/support/run.ts';
+import { staggered, type Task } from '#test/support/staggered.ts';
+
+/** The creation of a run, frozen or cut off at each of its calls, while another run is created and driven to its end. */
+
+let aws: Aws;
+beforeAll(async () => {
+  aws = await startAws();
+});
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.spyOn(console, 'warn').mockImplementation(() => {});
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+afterAll(() => aws.close());
+
+/** Entry, commit, run, three pointers, StartExecution; and one read to find out whether this creation is a repeat. */
+const callsOfCreation = 8;
+const create: Action = { do: 'create', kind: 'queued' };
+const inOrder = (function* () {
+  for (;;) yield 0;
+})();
+
+const explore = async (steps: Step[], check: (world: QueueWorld) => Promise<void>): Promise<void> => {
+  const world = await QueueWorld.open(aws);
+  try {
+    await world.perform(steps, inOrder, async () => {});
+    await check(world);
+    checkOrder(world, await world.runs());
+  } finally {
+    await world.close();
+  }
+};
+
+it('takes 6 writes and 1 StartExecution, however many runs wait', async () => {
+  const world = await QueueWorld.open(aws);
+  for (let waiting = 0; waiting < 3; waiting++) {
+    const before = aws.calls;
+    await world.create('queued');
+    expect(aws.calls - before).toBe(callsOfCreation);
+  }
+  const before = aws.calls;
+  await world.create('plan-only');
+  expect(aws.calls - before, 'a plan-only run has no place in the queue').toBe(callsOfCreation - 1);
+  await world.close();
+});
+
+it('keeps the order when the creation freezes for seconds, without the sweep', async () => {
+  for (let n = 1; n <= callsOfCreation; n++) {
+    const frozen: Step = { action: create, freeze: { n, tasks: 3 } };
+    await explore(
+      [frozen, { action: create }, { action: { do: 'rest' } }, { action: { do: 'nothing' } }],
+      async (world) => {
+        await world.settle(0);
+        expect(world.effects, `frozen before call ${n}`).toHaveLength(2);
+      },
+    );
+  }
+});
+
+it('lets the next run go on when the creation freezes for minutes, and then refuses it', async () => {
+  let refused = 0;
+  for (let n = 1; n <= callsOfCreation; n++) {
+    const frozen: Step = { action: create, freeze: { n, tasks: 6 } };
+    const others: Action['do'][] = ['rest', 'wait', 'sweep', 'rest', 'nothing'];
+    const steps = others.map((what): Step => ({ action: { do: what } as Action }));
+    await explore([frozen, { action: create }, ...steps], async (world) => {
+      const [first, second] = world.creations;
+      if (world.effects.includes(second?.id ?? '') && !world.effects.includes(first?.id ?? '')) {
+        const [back, next] = [await world.world.run(first?.id ?? ''), await world.world.run(second?.id ?? '')];
+        const isBehind = !back || (back.place ?? 0) > (next?.place ?? 0);
+        expect(isBehind, `frozen before call ${n}: created at a place that was voided`).toBe(true);
+      }
+      await world.settle(1);
+      expect(world.effects, `frozen before call ${n}: the second run has started`).toContain(second?.id);
+      const run = await world.world.run(first?.id ?? '');
+      if (!run) refused++;
+      expect(first?.ended !== undefined, `frozen before call ${n}: answered as created, and there`).toBe(
+        run !== undefined,
+      );
+    });
+  }
+  expect(refused).toBeGreaterThan(0);
+});
+
+it.each(['before', 'after', 'late'] as const)(
+  'keeps the order when a call of the creation is cut off (%s)',
+  async (when) => {
+    const created = new Set<boolean>();
+    for (let n = 1; n <= callsOfCreation; n++) {
+      const steps: Step[] = [{ action: create, cut: { n, when } }, { action: create }, { action: { do: 'rest' } }];
+      await explore(steps, async (world) => {
+        const [first, second] = world.creations;
+        await world.settle(2);
+        const [run, next] = [await world.world.run(first?.id ?? ''), await world.world.run(second?.id ?? '')];
+        created.add(run !== undefined);
+        expect(next && isFinal(next.status), `cut off at call ${n}: the second run ends`).toBe(true);
+        if (run) expect(world.effects, `cut off at call ${n}`).toEqual([first?.id, second?.id]);
+        await world.sweep();
+        expect(await world.entries(), `cut off at call ${n}`).toEqual([]);
+      });
+    }
+    expect([...created].sort()).toEqual([false, true]);
+  },
+);
+
+it('keeps the order when an interrupted creation is repeated behind another run', async () => {
+  for (let n = 1; n <= callsOfCreation; n++) {
+    const again: Action = { do: 'create again', which: 0 };
+    const actions: Action[] = [create, again, { do: 'rest' }];
+    const steps: Step[] = [{ action: create, cut: { n, when: 'after' } }, ...actions.map((action) => ({ action }))];
+    await explore(steps, async (world) => {
+      await world.settle(2);
+      expect(world.effects, `cut off after call ${n}`).toHaveLength(2);
+      await world.sweep();
+      expect(await world.entries(), `cut off after call ${n}`).toEqual([]);
+    });
+  }
+});
+
+it('gives the place of a refused creation up at once, and starts a run that waits behind it', async () => {
+  const world = await QueueWorld.open(aws);
+  const { store, workspaceId } = world.world;
+  const { OutdatedCommitError } = await import('#lifecycle/creation/new-run.ts');
+  const move = { repository: 'acme/network', follows: 'main', n: 1 };
+  await store.update(store.keys.workspace(workspaceId), { set: { vcsFollows: 'main', vcsMoves: 2 } });
+  const outdated = () => store.createRun(workspaceId, newRunOptions({ move }));
+  const steps: Task[] = [
+    { freeze: { n: 2, tasks: 2 }, work: () => expect(outdated()).rejects.toThrow(OutdatedCommitError) },
+    { work: () => world.create('queued').then(() => world.rest()) },
+    { work: async () => {} },
+  ];
+  await staggered(aws, inOrder, steps, async () => {});
+  await world.settle(0);
+  expect(await world.entries()).toEqual([]);
+  await world.close();
+});

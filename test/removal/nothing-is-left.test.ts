@@ -1,0 +1,213 @@
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { FunctionId } from '#infra/stack/functions.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { handlerOf } from '#test/support/handlers.ts';
+import { bodyIn, fillPath, makeWorld, type World } from '#test/support/world.ts';
+
+/**
+ * After every deletion no item of the table and no object of the bucket contains the id of what was deleted, once the
+ * sweep and the functions that it starts have done their work. Only the audit trail keeps ids.
+ */
+
+let api: Api;
+beforeAll(async () => {
+  api = await startApi();
+});
+afterAll(() => api.close());
+afterEach(() => vi.useRealTimers());
+
+interface Deletion {
+  /** The deleted thing in the world, when it is not the path's last parameter. */
+  id?: string;
+  /** Deleted first, because the API requires it. */
+  first?: string[];
+  /** Items whose sort key matches may keep the id. */
+  keeps?: RegExp;
+}
+
+/** The history of runs, configurations and states stays, without content and out of reach of the API. */
+const history = /^(RUN|CV|SV|PE)(#|$)/;
+
+const registryModule = '/api/v2/organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}';
+const registryProvider =
+  '/api/v2/organizations/{organization}/registry-providers/{registry}/{namespace}/{providerName}';
+const moduleTests = '/api/v2/organizations/{organization}/tests/registry-modules/{registry}/{namespace}';
+
+/** Each route that deletes one thing. */
+const deletions: Record<string, Deletion> = {
+  // The mark keeps the name from being given again.
+  '/api/v2/organizations/{organization}': { keeps: /^(RUN|CV|SV|PE)(#|$)|^ORG(NAME)?$/ },
+  '/api/v2/projects/{project}': { first: ['/api/v2/workspaces/{workspace}'] },
+  '/api/v2/workspaces/{workspace}': { keeps: history },
+  '/api/v2/organizations/{organization}/workspaces/{name}': { id: 'workspace', keeps: history },
+  '/api/v2/workspaces/{workspace}/vars/{variable}': {},
+  '/api/v2/teams/{team}': {},
+  '/api/v2/organization-memberships/{membership}': {},
+  '/api/v2/team-workspaces/{grant}': { id: 'team-workspaces' },
+  '/api/v2/team-projects/{grant}': { id: 'team-projects' },
+  '/api/v2/agent-pools/{pool}': {},
+  '/api/v2/varsets/{varset}': {},
+  '/api/v2/varsets/{varset}/relationships/vars/{variable}': { id: 'variable of the set' },
+  '/api/v2/reserved-tag-keys/{reservedTagKey}': {},
+  '/api/v2/ssh-keys/{sshKey}': {},
+  '/api/v2/run-triggers/{trigger}': {},
+  '/api/v2/notification-configurations/{notification}': {},
+  '/api/v2/cidr-range-lists/{cidrRangeList}': {},
+  '/api/v2/cidr-ranges/{cidrRange}': {},
+  // The result of a task that a run has requested belongs to the run.
+  '/api/v2/tasks/{task}': { first: ['/api/v2/workspaces/{workspace}/tasks/{wstask}'], keeps: /^TASKRESULT#/ },
+  '/api/v2/workspaces/{workspace}/tasks/{wstask}': { keeps: /^TASKRESULT#/ },
+  '/api/v2/organizations/{organization}/explorer/views/{view}': {},
+  '/api/v2/policies/{policy}': {},
+  '/api/v2/policy-sets/{policySet}': {},
+  '/api/v2/policy-sets/{policySet}/parameters/{parameter}': {},
+  '/api/v2/provider-sets/{providerSet}': {},
+  '/api/v2/plan-exports/{planExport}': {},
+  // A test run is a run.
+  [registryModule]: { id: 'module', keeps: /^RUN$/ },
+  [`${registryModule}/{moduleProvider}`]: { id: 'module', keeps: /^RUN$/ },
+  [`${registryModule}/{moduleProvider}/{moduleVersion}`]: { id: 'module version' },
+  [registryProvider]: { id: 'provider' },
+  [`${registryProvider}/versions/{providerVersion}`]: { id: 'provider version' },
+  [`${registryProvider}/versions/{providerVersion}/platforms/{os}/{arch}`]: { id: 'platform' },
+  '/api/registry/private/v2/gpg-keys/{namespace}/{keyId}': { first: [registryProvider] },
+  // A workspace records which module it was created from.
+  '/api/v2/no-code-modules/{noCode}': { keeps: /^WS$/ },
+  [`${moduleTests}/{moduleName}/{moduleProvider}/vars/{variable}`]: { id: 'variable of the tests' },
+  '/api/v2/oauth-clients/{oauthClient}': {},
+  '/api/v2/oauth-tokens/{oauthToken}': {},
+  '/api/v2/organizations/{organization}/github-app-installations/{installation}': {},
+  // Banners are deactivated, and listed with the others.
+  '/api/v2/admin/banners/{banner}': { keeps: /^BANNERS$/ },
+};
+
+/** Of the account, or refused while in use: their own tests delete them. */
+const elsewhere = [
+  '/api/v2/account/identities/{identity}',
+  '/api/v2/authentication-tokens/{token}',
+  '/api/v2/agents/{agent}',
+];
+
+const later: Record<string, FunctionId> = {
+  DataRetentionFunction: 'DataRetention',
+  VersionControlEventFunction: 'VersionControlEvent',
+};
+
+/** Runs the sweep and the functions that it starts, an hour, a week and more after the deletion. */
+const settle = async (): Promise<void> => {
+  const { handler: sweep } = await import('#lifecycle/repair/sweep.ts');
+  const began = Date.now();
+  // The world's run ends.
+  api.aws.executionStatus = () => 'ABORTED';
+  for (const hours of [1, 2, 24 * 8, 24 * 8 + 1, 24 * 8 + 2, 24 * 8 + 3]) {
+    vi.useFakeTimers({ toFake: ['Date'], now: began + hours * 3_600_000 });
+    await sweep();
+    for (const { name, event } of api.aws.invoked.splice(0)) {
+      const id = later[name];
+      if (id) await (await handlerOf(id))(event as never, {} as never);
+    }
+  }
+  vi.useRealTimers();
+};
+
+/** A secret and an address that belong to the team. */
+const notifyTeam = (world: World) =>
+  api.post(`teams/${world.team}/notification-configurations`, {
+    name: 'n',
+    'destination-type': 'generic',
+    url: 'https://example.test/',
+    token: 'hook',
+  });
+
+const remove = async (path: string, world: World): Promise<void> => {
+  const { status, body } = await api.call('DELETE', fillPath(path, world), { body: bodyIn(path, world) });
+  const isDeleted = status >= 200 && status < 300;
+  expect({ path, isDeleted, body: isDeleted ? '' : body }).toEqual({ path, isDeleted: true, body: '' });
+};
+
+const idIn = (path: string, { id }: Deletion, world: World): string =>
+  id ? (world[id] ?? '') : decodeURIComponent(fillPath(path, world).split('/').at(-1) ?? '');
+
+it('each route that deletes one thing is listed here', async () => {
+  const { routes } = await import('#public-api/all-routes.ts');
+  const ofOne = routes.filter(({ method, path }) => method === 'DELETE' && /\{\w+\}$/.test(path));
+  const paths = new Set(ofOne.map(({ path }) => path));
+  expect([...Object.keys(deletions), ...elsewhere].sort()).toEqual([...paths].sort());
+});
+
+const newWorld = async (): Promise<World> => {
+  const organization = uniqueName('org');
+  await api.post('organizations', { name: organization, email: 'a@b.test' });
+  const world = await makeWorld(api, organization);
+  await notifyTeam(world);
+  return world;
+};
+
+/** Keys of items and objects that contain the id. */
+const leftOf = async (id: string, keeps?: RegExp): Promise<string[]> => {
+  const items = (await api.aws.items()).filter(
+    ({ pk, sk }) => !String(pk).startsWith('AUDIT#') && !keeps?.test(String(sk)),
+  );
+  const named = items.filter((item) => JSON.stringify(item).includes(id)).map(({ pk, sk }) => `${pk} ${sk}`);
+  return [...named, ...api.storage.objects().filter((key) => key.includes(id))];
+};
+
+it.each(Object.entries(deletions))('DELETE %s leaves nothing', async (path, deletion) => {
+  const world = await newWorld();
+  const id = idIn(path, deletion, world);
+  if (path !== '/api/v2/admin/banners/{banner}') expect((await leftOf(id, deletion.keeps)).length).toBeGreaterThan(0);
+  for (const other of deletion.first ?? []) await remove(other, world);
+  await remove(path, world);
+  await settle();
+  expect(await leftOf(id, deletion.keeps)).toEqual([]);
+});
+
+/** The sweep continues these deletions where they were cut off. */
+const continued = [
+  'workspaces/{workspace}',
+  'organizations/{organization}',
+  'teams/{team}',
+  'policy-sets/{policySet}',
+  'agent-pools/{pool}',
+  'varsets/{varset}',
+];
+
+it.each(continued.flatMap((path) => [6, 10, 15, 25, 40].map((calls) => [path, calls] as const)))(
+  'DELETE %s that stops after %i calls leaves nothing',
+  async (name, calls) => {
+    const path = `/api/v2/${name}`;
+    const deletion = deletions[path] ?? {};
+    const world = await newWorld();
+    const id = idIn(path, deletion, world);
+    api.aws.failCall(calls, 'after');
+    await api.call('DELETE', fillPath(path, world));
+    api.aws.failCall(0, 'after');
+    await settle();
+    expect(await leftOf(id, deletion.keeps)).toEqual([]);
+  },
+);
+
+it('logs and plans of its runs are deleted with a workspace that cannot be recovered any more', async () => {
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
+  const world = await newWorld();
+  const { run = '' } = world;
+  for (const artifact of ['log', 'plan-json']) await putObject(objects.artifact(run, 'plan', artifact), 'content');
+  const ofRun = () => api.storage.objects().filter((key) => key.startsWith(`runs/${run}/plan/`));
+  expect(ofRun().length).toBe(2);
+  await remove('/api/v2/workspaces/{workspace}', world);
+  await settle();
+  expect(ofRun()).toEqual([]);
+});
+
+it('a deleted workspace no longer uses its agent pool, which can be deleted then', async () => {
+  const world = await newWorld();
+  const path = `workspaces/${world.workspace}`;
+  const used = await api.patch(path, { 'execution-mode': 'agent', 'agent-pool-id': world.pool });
+  expect(used.status).toBe(200);
+  expect((await api.call('DELETE', `agent-pools/${world.pool}`)).status).not.toBe(204);
+  await remove('/api/v2/workspaces/{workspace}', world);
+  await remove('/api/v2/agent-pools/{pool}', world);
+  await settle();
+  expect(await leftOf(world.workspace ?? '', history)).toEqual([]);
+});
