@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { environment } from '../environment.ts';
-import { hashSecret } from '../store/id.ts';
-import { countRequests } from '../store/request-counts.ts';
+import { environment } from '#platform/environment.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { countRequests } from '#platform/store/request-counts.ts';
 import { type Answer, json } from './answer.ts';
 import type { Authority } from './authority.ts';
 import { tooMany } from './errors.ts';
@@ -11,7 +11,7 @@ import { type Admission, RateLimit } from './rate-limit.ts';
  * Who may ask at all right now, before anything is read for it. Requests count as their user's, whichever token they
  * show (HCP API: rate limits). A token of a run or of a run task says whose it is, so that fifty tasks or runs behind one
  * address do not stand in each other's way; any other that this instance has not seen yet, or none, counts as the address
- * it comes from.
+ * it comes from. Such a token is looked up before it is refused: made-up ones must not lock out good ones.
  */
 
 /** Whose token it is, by its hash; null for those that are not counted. */
@@ -36,15 +36,30 @@ export const networkOf = (address: string): string => {
   return `${[...left, ...between, ...right].slice(0, 4).join(':')}::/64`;
 };
 
-const callerOf = (
-  { headers, requestContext }: APIGatewayProxyEventV2,
-  { idIn }: Pick<Authority, 'idIn'>,
-): string | null => {
-  const { authorization } = headers;
-  const caller = authorization ? userOfToken.get(hashSecret(authorization)) : undefined;
-  return caller === undefined
-    ? (idIn((authorization ?? '').replace(/^Bearer +/i, '')) ?? networkOf(requestContext.http.sourceIp ?? ''))
-    : caller;
+type Asked = Pick<Authority, 'idIn' | 'callerOf'>;
+
+const secretIn = ({ headers }: APIGatewayProxyEventV2): string =>
+  (headers.authorization ?? '').replace(/^Bearer +/i, '');
+
+/** Whose token it is, if this instance has found it good. */
+const knownCaller = ({ headers: { authorization } }: APIGatewayProxyEventV2): string | null | undefined =>
+  authorization ? userOfToken.get(hashSecret(authorization)) : undefined;
+
+/** What a token counts as that nobody has checked: what it says of itself, or where it comes from. */
+const uncheckedCaller = (event: APIGatewayProxyEventV2, { idIn }: Asked): string => {
+  const id = idIn(secretIn(event));
+  return id === undefined ? networkOf(event.requestContext.http.sourceIp ?? '') : `unchecked ${id}`;
+};
+
+/** Whose token it is. 1 read. */
+const checkedCaller = async (
+  event: APIGatewayProxyEventV2,
+  { callerOf }: Asked,
+): Promise<string | null | undefined> => {
+  // Without the table the refusal stands.
+  const caller = await callerOf(secretIn(event)).catch(() => undefined);
+  if (caller !== undefined) isTokenOf(event.headers.authorization, caller);
+  return caller;
 };
 
 const minute = 60;
@@ -73,13 +88,19 @@ const headersOf = ({ limit, remaining, resetMs }: Admission): Record<string, str
  */
 export const admit = async (
   event: APIGatewayProxyEventV2,
-  authority: Pick<Authority, 'idIn'>,
+  authority: Asked,
   { minutely = false } = {},
 ): Promise<{ headers: Record<string, string>; refusal?: Answer }> => {
-  const caller = callerOf(event, authority);
-  if (caller === null) return { headers: {} };
   const limit = rateLimitOf(minutely ? minute : 1);
-  const admission = await limit.admit(minutely ? `minute ${caller}` : caller, Date.now());
+  const admitAs = (caller: string) => limit.admit(minutely ? `minute ${caller}` : caller, Date.now());
+  const known = knownCaller(event);
+  if (known === null) return { headers: {} };
+  let admission = await admitAs(known ?? uncheckedCaller(event, authority));
+  if (!admission.admitted && known === undefined) {
+    const checked = await checkedCaller(event, authority);
+    if (checked === null) return { headers: {} };
+    if (checked !== undefined) admission = await admitAs(checked);
+  }
   const headers = headersOf(admission);
   if (admission.admitted) return { headers };
   const { status, errors } = tooMany(admission.limit);

@@ -1,4 +1,4 @@
-import type { Run } from '../run/run.ts';
+import type { Run } from '#run/run.ts';
 import type { Answer } from './answer.ts';
 import type { AuditAction } from './audit-action.ts';
 import type { Granted } from './permissions/granted.ts';
@@ -35,6 +35,8 @@ export interface Authority {
    * the request.
    */
   idIn(secret: string): string | undefined;
+  /** Whom a good token counts as (admission.ts); null for a run; undefined for any other text. At most 1 read. */
+  callerOf(secret: string): Promise<string | null | undefined>;
   /** @throws {ApiError} 401 */
   authenticate(request: ApiRequest): Promise<Principal>;
   /** True for Terraform's token in a run: valid for the few routes that allow it (route.ts: shared). */

@@ -43,6 +43,14 @@ export const tokenRefused = (organization: string): ApiError =>
     `Organization ${organization} does not accept tokens of users. Use a token of a team or of the organization, or sign in to the page.`,
   );
 
+/** The token is good again once its user has signed in. */
+export const signInNeeded = (organization: string): ApiError =>
+  apiError(
+    401,
+    'unauthorized',
+    `Your last single sign-on is older than organization ${organization} allows for API tokens. Sign in to the page once, then this token works again.`,
+  );
+
 /** The caller belongs there, and may call from elsewhere. */
 export const addressRefused = (organization: string, address: string | undefined): ApiError =>
   apiError(

@@ -1,4 +1,4 @@
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { json, noContent } from './answer.ts';
 import { loginService } from './login-service.ts';
 import { openRoute, type Route } from './route.ts';

@@ -1,7 +1,7 @@
-import type { Edited, Editor } from '../store/edits.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import type { Edited, Editor } from '#platform/store/edits.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import type { Answer } from './answer.ts';
 import { outdated } from './errors.ts';
 import type { ApiRequest } from './request.ts';

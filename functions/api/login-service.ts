@@ -1,4 +1,4 @@
-/** Service discovery for `terraform login`; sign-in/login-routes.ts implements it. */
+/** Service discovery for `terraform login`; resources/sign-in/login-routes.ts implements it. */
 
 export const clientId = 'terraform-cli';
 const [firstPort, lastPort] = [10_000, 10_010];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { OutboundError } from '../outbound/errors.ts';
-import { readUrl } from '../outbound/send.ts';
+import { OutboundError } from '#platform/net/outbound/errors.ts';
+import { readUrl } from '#platform/net/outbound/send.ts';
 import { text } from './validation.ts';
 
 const problemOf = (url: string): string | undefined => {

@@ -1,4 +1,4 @@
-import { logError } from '../store/log.ts';
+import { logError } from '#platform/store/log.ts';
 
 /**
  * Requests of one caller within one second of the clock, or several, over all instances of a function that answer them

@@ -120,7 +120,7 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
 };
 
 /**
- * Our own command line (cli/program.ts), by its User-Agent. HCP's `source` has values for Terraform's alone, which draws
+ * Our own command line (clients/cli/program.ts), by its User-Agent. HCP's `source` has values for Terraform's alone, which draws
  * logs and plans itself; to everything else this one is a client of the API.
  */
 export const sourceNameOf = (request: ApiRequest): string | undefined =>

@@ -1,10 +1,11 @@
-import type { Run } from '../run/run.ts';
-import { keys } from '../store/keys.ts';
-import { countingReads, get, readCount } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { countingReads, get, readCount } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
 import type { Authority, SharedSubject } from './authority.ts';
-import { addressRefused, forbidden, notFound, tokenRefused } from './errors.ts';
+import { addressRefused, forbidden, notFound, signInNeeded, tokenRefused } from './errors.ts';
+import { refuseIdempotencyKey } from './idempotency-key.ts';
 import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
@@ -36,6 +37,8 @@ export interface Finder<S extends Subject> {
   shared?(subject: S): Promise<SharedSubject | undefined>;
   /** Whether a run task of the run may see it. Without this, the route does not accept run tasks' tokens. */
   ofTask?(subject: S, asking: Run): boolean;
+  /** The route recognizes a repeated request by its Idempotency-Key. */
+  takesIdempotencyKey?: true;
 }
 
 export interface Call {
@@ -91,10 +94,60 @@ export const checkRefusal = async (
 ): Promise<void> => {
   const { refuses } = await principal.standing(organization);
   if (refuses === 'user token') throw tokenRefused(organization);
+  if (refuses === 'old sign-in') throw signInNeeded(organization);
   if (refuses === 'address') throw addressRefused(organization, address);
 };
 
-/** A route on a subject: the subject is looked up while the token is checked. */
+/** Who calls, and what they may do with a subject. */
+interface Caller<S> {
+  principal: Principal;
+  grantedOn(subject: S): Promise<Granted>;
+}
+
+type Identify = <S extends Subject>(request: ApiRequest, authority: Authority, finder: Finder<S>) => Promise<Caller<S>>;
+
+const identifyUser: Identify = async (request, authority, { scope }) => {
+  const principal = await authority.authenticate(request);
+  return { principal, grantedOn: (subject) => principal.on(scope(subject)) };
+};
+
+const identifyTerraform: Identify = async (request, authority, { shared }) => {
+  const { principal, run } = await authority.authenticateRun(request);
+  return { principal, grantedOn: async (subject) => authority.grantedToRun(run, await shared?.(subject)) };
+};
+
+const identifyRunTask: Identify = async (request, authority, { ofTask }) => {
+  const { principal, run } = await authority.authenticateOpenTask(request);
+  return { principal, grantedOn: async (subject) => (ofTask?.(subject, run) ? grantedToTask : noPermissions) };
+};
+
+/** @throws {ApiError} 401 */
+const identify: Identify = (request, authority, finder) => {
+  if (finder.shared && authority.isOfRun(request)) return identifyTerraform(request, authority, finder);
+  if (finder.ofTask && authority.isOfTask(request)) return identifyRunTask(request, authority, finder);
+  return identifyUser(request, authority, finder);
+};
+
+/** What the audit trail records of the subject. */
+const audited = <S extends Subject>(
+  subject: S | undefined,
+  { scope }: Finder<S>,
+  { parameter }: ReturnType<typeof auditActionOf>,
+) => {
+  if (!subject) return { organization: nowhere, id: undefined, workspaceId: undefined };
+  const isAddress = parameter === 'name' || parameter === 'moduleProvider';
+  const { workspace } = scope(subject);
+  return {
+    organization: subject.organization,
+    id: isAddress && 'id' in subject ? String(subject.id) : undefined,
+    workspaceId: typeof workspace === 'object' ? workspace.id : workspace,
+  };
+};
+
+const isVisible = <S extends Subject>(subject: S, granted: Granted, { visibleWith }: Finder<S>): boolean =>
+  granted.has(typeof visibleWith === 'function' ? visibleWith(subject) : visibleWith);
+
+/** A route on a subject: identify the caller while the subject is found, then: visible? allowed? act. */
 export const route = <S extends Subject>(
   method: Method,
   path: `/${string}`,
@@ -103,54 +156,35 @@ export const route = <S extends Subject>(
   handle: (context: Context<S>) => Promise<Answer>,
   query: QueryParameters = {},
 ): Route => {
-  const { what, parameter, find, visibleWith, needs, scope, shared, ofTask } = finder;
+  const { what, parameter, takesIdempotencyKey } = finder;
   const auditAction = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
-    const finding = find(request);
+    const finding = finder.find(request);
     // Errors of the lookup are only for callers with a valid token.
     finding.catch(() => {});
-    const caller = shared && authority.isOfRun(request) ? await authority.authenticateRun(request) : undefined;
-    const taskRun = ofTask && authority.isOfTask(request) ? await authority.authenticateOpenTask(request) : undefined;
-    const principal = caller?.principal ?? taskRun?.principal ?? (await authority.authenticate(request));
+    const { principal, grantedOn } = await identify(request, authority, finder);
     // If the path names the organization, its membership is read while the subject is being found.
-    const { organization } = request.params;
-    if (organization) principal.standing(organization).catch(() => {});
+    if (request.params.organization) principal.standing(request.params.organization).catch(() => {});
     const subject = await finding;
-    const isAddress = auditAction.parameter === 'name' || auditAction.parameter === 'moduleProvider';
-    const id = isAddress && subject && 'id' in subject ? String(subject.id) : undefined;
-    const workspace = subject && scope(subject).workspace;
-    const workspaceId = typeof workspace === 'object' ? workspace.id : workspace;
-    const auditContext = {
-      request,
-      principal,
-      auditAction,
-      organization: subject?.organization ?? nowhere,
-      id,
-      workspaceId,
-    };
-    const refuse = async (): Promise<never> => {
+    const auditContext = { request, principal, auditAction, ...audited(subject, finder, auditAction) };
+    const granted = subject ? await grantedOn(subject) : noPermissions;
+    if (!subject || !isVisible(subject, granted, finder)) {
       // Refused reads are not recorded, like reads of missing resources.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(auditContext)]);
       if (subject) await checkRefusal(principal, subject.organization, request.address);
       throw missing(what, request.params[parameter ?? '']);
-    };
-    if (!subject) return refuse();
-    const granted = caller
-      ? await authority.grantedToRun(caller.run, await shared?.(subject))
-      : taskRun
-        ? ofTask?.(subject, taskRun.run)
-          ? grantedToTask
-          : noPermissions
-        : await principal.on(scope(subject));
-    if (!granted.has(typeof visibleWith === 'function' ? visibleWith(subject) : visibleWith)) return refuse();
+    }
+    const needed = finder.needs?.(subject, permission) ?? permission;
+    if (!granted.has(needed)) {
+      await authority.recordRefusal(auditContext);
+      throw forbidden(`You can see this ${what}, but this request needs the permission ${needed}.`);
+    }
     const act = async () => {
       checkParameters(request.query, query);
+      if (!takesIdempotencyKey) refuseIdempotencyKey(request);
       return handle({ request, principal, subject, granted });
     };
-    const needed = needs?.(subject, permission) ?? permission;
-    if (granted.has(needed)) return isAudited(method, path) ? authority.withAudit(auditContext, act) : act();
-    await authority.recordRefusal(auditContext);
-    throw forbidden(`You can see this ${what}, but this request needs the permission ${needed}.`);
+    return isAudited(method, path) ? authority.withAudit(auditContext, act) : act();
   };
   return { method, path, access: permission, finder, query, answer: countingReads(answer) };
 };
@@ -171,6 +205,7 @@ export const userRoute = (
     const principal = await authority.authenticate(request);
     const act = async () => {
       checkParameters(request.query, query);
+      refuseIdempotencyKey(request);
       return handle({ request, principal });
     };
     return isAudited(method, path)

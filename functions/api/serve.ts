@@ -1,13 +1,14 @@
 import middy from '@middy/core';
 import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { DamagedContentError } from '../store/damaged-content.ts';
-import { logError } from '../store/log.ts';
-import { FilterTooWideError } from '../store/scan.ts';
+import { NestingError } from '#platform/formats/hcl.ts';
+import { DamagedContentError } from '#platform/store/damaged-content.ts';
+import { logError } from '#platform/store/log.ts';
+import { FilterTooWideError } from '#platform/store/scan.ts';
 import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
 import type { Authority } from './authority.ts';
-import { ApiError, badRequest, conflict, notFound } from './errors.ts';
+import { ApiError, badRequest, conflict, notFound, unprocessable } from './errors.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
 import { checkSize } from './response-size.ts';
@@ -29,6 +30,7 @@ const tooWide = ({ looked }: FilterTooWideError): ApiError =>
 const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   if (error instanceof FilterTooWideError) return tooWide(error);
+  if (error instanceof NestingError) return unprocessable('/data', error.message);
   return error instanceof DamagedContentError ? conflict(error.message) : internal;
 };
 

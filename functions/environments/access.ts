@@ -1,5 +1,5 @@
-import type { Grants } from '../api/permissions/grants.ts';
-import type { Principal } from '../api/permissions/principal.ts';
+import type { Grants } from '#api/permissions/grants.ts';
+import type { Principal } from '#api/permissions/principal.ts';
 
 /** Rights on templates and environments, derived from the caller's permissions on their project. */
 

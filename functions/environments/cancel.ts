@@ -1,6 +1,6 @@
-import { cancelRun } from '../orchestration/decisions.ts';
-import { isAccepted } from '../run/actions.ts';
-import type { Run } from '../run/run.ts';
+import { cancelRun } from '#lifecycle/decisions/decisions.ts';
+import { isAccepted } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
 import { CoderError } from './host/errors.ts';
 import type { Call } from './host/route.ts';
 import type { jobStatus } from './jobs.ts';

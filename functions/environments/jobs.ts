@@ -1,5 +1,5 @@
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { uuidOf } from './host/uuid.ts';
 
 /** The unit of work of a build, an import or a dry run: one or two runs. */

@@ -1,4 +1,5 @@
-import { type Key, padded } from '../store/keys.ts';
+import { foldCase as lower } from '#platform/store/fold-case.ts';
+import { type Key, padded } from '#platform/store/keys.ts';
 
 /**
  * What environments have in the table.
@@ -30,8 +31,6 @@ import { type Key, padded } from '../store/keys.ts';
  * | `ENVBUILD#<id>` | `ENVBUILD` | build |
  * | `ENVTICKET#<sha-256>` | `ENVTICKET` | right to follow the log of one job, once |
  */
-const lower = (name: string): string => name.toLowerCase();
-
 export const keys = {
   file: (id: string): Key => ({ pk: `ENVFILE#${id}`, sk: 'ENVFILE' }),
   fileOfUser: (userId: string, sha256: string): Key => ({ pk: `USER#${userId}`, sk: `ENVFILE#${sha256}` }),

@@ -1,12 +1,13 @@
-import { adoptArchive } from '../configurations/records.ts';
-import { defaultOptions } from '../orchestration/create-run.ts';
-import { freezeChecks } from '../orchestration/freeze-checks.ts';
-import { createRun, enqueue } from '../orchestration/new-run.ts';
-import type { Run } from '../run/run.ts';
-import { type FrozenVariable, freezeVariables } from '../runs/inputs.ts';
-import { getRun } from '../runs/records.ts';
-import { buildVariable } from '../workspaces/managed.ts';
-import { createWorkspace, defaultSettings, type Workspace } from '../workspaces/records.ts';
+import { defaultOptions } from '#lifecycle/creation/create-run.ts';
+import { freezeChecks } from '#lifecycle/creation/freeze-checks.ts';
+import { completed, createRun } from '#lifecycle/creation/new-run.ts';
+import { adoptArchive } from '#resources/configurations/records.ts';
+import { type FrozenVariable, freezeVariables } from '#resources/runs/inputs.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { buildVariable } from '#resources/workspaces/managed.ts';
+import { createWorkspace, defaultSettings, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 
 /** The common part of builds, imports and dry runs: each is a run of the platform. */
 
@@ -56,14 +57,13 @@ export interface RunRequest {
 /**
  * Creates and starts the run, with auto-apply: the right to build includes applying. May be repeated, since the id is
  * given.
+ * @throws {ApiError} 409 where runs of the organization do not start
  */
 export const startRun = async (request: RunRequest): Promise<Run> => {
   const { id, workspace, archive, createdBy, planOnly } = request;
   const existing = await getRun(id);
-  if (existing) {
-    if (existing.status === 'pending' && !existing.wait) await enqueue(existing);
-    return existing;
-  }
+  if (existing) return completed(existing);
+  checkAdmitted(workspace);
   const [inputsKey, checks, configurationVersionId] = await Promise.all([
     freezeVariables(workspace, id, [], { more: request.variables, reserved: buildVariable }),
     freezeChecks(workspace, {

@@ -1,4 +1,4 @@
-import { getRun } from '../runs/records.ts';
+import { getRun } from '#resources/runs/records.ts';
 import { getBuild } from './builds/records.ts';
 import { settleBuild } from './builds/settle.ts';
 import { dryRunById, settleDryRun } from './templates/dry-runs.ts';

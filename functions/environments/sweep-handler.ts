@@ -1,5 +1,5 @@
-import type { Key } from '../store/keys.ts';
-import { logError } from '../store/log.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { logError } from '#platform/store/log.ts';
 import { reconcile } from './prebuilds/reconcile.ts';
 import { lookAt } from './workspaces/executor.ts';
 

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { WarmRunners } from './run/warm-runners.ts';
+import type { WarmRunners } from '#run/warm-runners.ts';
 
 /** The environment of every function, read in this file and nowhere else. A function has only what it needs. */
 
@@ -10,7 +10,7 @@ const required = (name: string): string => {
   return value;
 };
 
-/** The issuer that people sign in at (OpenID Connect); from the operator's settings (infra/sign-in.ts). */
+/** The issuer that people sign in at (OpenID Connect); from the operator's settings (infra/stack/sign-in.ts). */
 export interface SignInSettings {
   /** Its identifier, a URL; its metadata is found below it (OpenID Connect Discovery 1.0 §4). */
   issuer: string;
@@ -32,7 +32,7 @@ export interface SignInSettings {
   groupsClaim?: string;
 }
 
-/** The platform's GitHub App; from the operator's settings (infra/github-app.ts). */
+/** The platform's GitHub App; from the operator's settings (infra/stack/github-app.ts). */
 export interface GithubAppSettings {
   id: number;
   /** Its name in addresses at GitHub. */
@@ -49,7 +49,7 @@ export interface GithubAppSettings {
 
 export type GithubAppSecret = 'key' | 'clientSecret' | 'webhookSecret';
 
-/** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/organizations.ts). */
+/** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/stack/organizations.ts). */
 export interface OrganizationRules {
   creators: 'anyone' | 'owners' | 'operator';
   /** Names; absent: those that the operator created with Bootstrap. */
@@ -129,6 +129,10 @@ export const environment = {
   get organizationRules(): OrganizationRules {
     const text = process.env.ORGANIZATION_RULES;
     return text ? (JSON.parse(text) as OrganizationRules) : { creators: 'anyone' };
+  },
+  /** The only organization whose runs start on this machine; undefined on AWS, and where all may (STEPFORM_RUNS_OF). */
+  get runsOf() {
+    return process.env.RUNS_OF || undefined;
   },
   /** Of one caller of the public API. */
   get requestsPerSecond() {

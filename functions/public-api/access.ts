@@ -1,4 +1,4 @@
-import { serve } from '../api/serve.ts';
+import { serve } from '#api/serve.ts';
 import { accessRoutes } from './access-routes.ts';
 import { authority } from './authority.ts';
 

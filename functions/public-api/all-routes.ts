@@ -1,4 +1,4 @@
-import type { Route } from '../api/route.ts';
+import type { Route } from '#api/route.ts';
 import { accessRoutes } from './access-routes.ts';
 import { coreRoutes } from './core-routes.ts';
 import { explorerFunctionRoutes } from './explorer-routes.ts';

@@ -1,20 +1,20 @@
-import { grantsOfUser, noGrants } from '../access/grants.ts';
-import { isTokenOf } from '../api/admission.ts';
-import type { Authority, SharedSubject } from '../api/authority.ts';
-import { secretOf } from '../api/bearer.ts';
-import { notFound, unauthorized } from '../api/errors.ts';
-import { type Granted, noPermissions, ofRun } from '../api/permissions/granted.ts';
-import type { Principal } from '../api/permissions/principal.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { recordRefusal, withAudit, withAuditInAllOrganizations } from '../audit/trail.ts';
-import { authenticateTask } from '../orchestration/authenticate-task.ts';
-import { findToken, recordTokenUse } from '../people/accounts/tokens.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { isResultFinal } from '../run/task-stages.ts';
-import { findResultOfAccessToken, isAccessToken, resultIdIn } from '../run-tasks/results.ts';
-import { findRunOfStateToken, isStateToken, runIdIn } from '../runs/state-tokens.ts';
-import { sharesState } from '../states/sharing.ts';
+import { isTokenOf } from '#api/admission.ts';
+import type { Authority, SharedSubject } from '#api/authority.ts';
+import { secretOf } from '#api/bearer.ts';
+import { notFound, unauthorized } from '#api/errors.ts';
+import { type Granted, noPermissions, ofRun } from '#api/permissions/granted.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { recordRefusal, withAudit, withAuditInAllOrganizations } from '#resources/audit/trail.ts';
+import { authenticateTask } from '#resources/run-tasks/authenticate-task.ts';
+import { findResultOfAccessToken, isAccessToken, resultIdIn } from '#resources/run-tasks/results.ts';
+import { findRunOfStateToken, isStateToken, runIdIn } from '#resources/runs/state-tokens.ts';
+import { sharesState } from '#resources/states/sharing.ts';
+import { grantsOfUser, noGrants } from '#resources/teams/access/grants.ts';
+import { findToken, recordTokenUse } from '#resources/users/tokens.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { isResultFinal } from '#run/task-stages.ts';
 
 /**
  * 1 read, strongly consistent: a token that was taken away is dead at once.
@@ -73,9 +73,16 @@ const authenticateOpenTask = async (request: ApiRequest): Promise<{ run: Run; pr
   return { run, principal: { kind: 'task', userId: run.createdBy, tokenId: result.id, ...noGrants } };
 };
 
+const callerOf = async (secret: string): Promise<string | null | undefined> => {
+  if (isStateToken(secret)) return (await findRunOfStateToken(secret)) ? null : undefined;
+  if (isAccessToken(secret)) return (await findResultOfAccessToken(secret))?.id;
+  return (await findToken(secret))?.userId;
+};
+
 /** For every function of the public API. */
 export const authority: Authority = {
   idIn: (secret) => resultIdIn(secret) ?? runIdIn(secret),
+  callerOf,
   authenticate,
   isOfRun,
   authenticateRun,

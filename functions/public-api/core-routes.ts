@@ -1,14 +1,14 @@
-import { discoveryRoutes, generalRoutes, ipRangeRoutes } from '../api/general-routes.ts';
-import { type Route, versioned } from '../api/route.ts';
-import { changeRequestRoutes } from '../change-requests/routes.ts';
-import { relatedToWorkspaces } from '../includes/workspaces.ts';
-import { upgradable } from '../no-code/upgrades.ts';
-import { entitlementRoutes } from '../organizations/entitlement-routes.ts';
-import { providerSetRoutes } from '../provider-sets/routes.ts';
-import { recoverableItemListRoutes } from '../recoverable-items/list-routes.ts';
-import { getRuns } from '../runs/lists.ts';
-import { listVariables } from '../variables/records.ts';
-import { workspaceRoutes } from '../workspaces/routes.ts';
+import { discoveryRoutes, generalRoutes, ipRangeRoutes } from '#api/general-routes.ts';
+import { type Route, versioned } from '#api/route.ts';
+import { upgradable } from '#features/no-code/upgrades.ts';
+import { recoverableItemListRoutes } from '#removal/recoverable-items/list-routes.ts';
+import { entitlementRoutes } from '#resources/organizations/entitlement-routes.ts';
+import { providerSetRoutes } from '#resources/provider-sets/routes.ts';
+import { getRuns } from '#resources/runs/lists.ts';
+import { listVariables } from '#resources/variables/records.ts';
+import { changeRequestRoutes } from '#resources/workspaces/change-requests/routes.ts';
+import { workspaceRoutes } from '#resources/workspaces/routes.ts';
+import { relatedToWorkspaces } from './includes/workspaces.ts';
 
 const variableIds = async (workspaceId: string) => (await listVariables(workspaceId)).map(({ id }) => id);
 

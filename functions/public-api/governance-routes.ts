@@ -1,10 +1,10 @@
-import { type Route, versioned } from '../api/route.ts';
-import { costEstimateRoutes } from '../costs/routes.ts';
-import { overrideRun } from '../orchestration/decisions.ts';
-import { taskCallbackRoutes } from '../orchestration/task-callback-routes.ts';
-import { policyResultRoutes } from '../policies/result-routes.ts';
-import { taskRoutes } from '../run-tasks/routes.ts';
-import { taskStageRoutes } from '../run-tasks/stage-routes.ts';
+import { type Route, versioned } from '#api/route.ts';
+import { overrideRun } from '#lifecycle/decisions/decisions.ts';
+import { costEstimateRoutes } from '#resources/costs/routes.ts';
+import { policyResultRoutes } from '#resources/policies/result-routes.ts';
+import { taskCallbackRoutes } from '#resources/run-tasks/callback-routes.ts';
+import { taskRoutes } from '#resources/run-tasks/routes.ts';
+import { taskStageRoutes } from '#resources/run-tasks/stage-routes.ts';
 
 /** What the function Governance answers: run tasks, cost estimates, and results of run tasks, policies and estimates in runs. */
 export const governanceRoutes: Route[] = versioned([

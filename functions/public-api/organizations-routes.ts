@@ -1,20 +1,21 @@
-import { type Route, versioned } from '../api/route.ts';
-import { adminRoutes } from '../organizations/admin-routes.ts';
-import { organizationRoutes } from '../organizations/routes.ts';
-import { subscriptionRoutes } from '../organizations/subscription-routes.ts';
-import { bannerRoutes } from '../people/banners/routes.ts';
-import { projectRoutes } from '../projects/routes.ts';
-import { projectTagRoutes } from '../projects/tag-routes.ts';
-import { deleteProject } from '../removal/projects.ts';
-import { mayFollow } from '../version-control/vcs-repo.ts';
-import { inheritFromProject } from '../workspaces/execution-modes.ts';
-import { inheritAutoDestroy } from '../workspaces/inherited-auto-destroy.ts';
-import { hasWorkspacesIn } from '../workspaces/lists.ts';
-import { workspaceMoveRoutes } from '../workspaces/move-routes.ts';
+import { type Route, versioned } from '#api/route.ts';
+import { deleteOrganization } from '#removal/organizations.ts';
+import { deleteProject } from '#removal/projects.ts';
+import { adminRoutes } from '#resources/organizations/admin-routes.ts';
+import { bannerRoutes } from '#resources/organizations/banners/routes.ts';
+import { organizationRoutes } from '#resources/organizations/routes.ts';
+import { subscriptionRoutes } from '#resources/organizations/subscription-routes.ts';
+import { projectRoutes } from '#resources/projects/routes.ts';
+import { projectTagRoutes } from '#resources/projects/tag-routes.ts';
+import { inheritFromProject } from '#resources/workspaces/execution-modes.ts';
+import { inheritAutoDestroy } from '#resources/workspaces/inherited-auto-destroy.ts';
+import { hasWorkspacesIn } from '#resources/workspaces/lists.ts';
+import { workspaceMoveRoutes } from '#resources/workspaces/move-routes.ts';
+import { mayFollow } from '#version-control/vcs-repo.ts';
 
 /** What the function Organizations answers: organizations, projects and which workspaces they have, and what the operator of the platform does. */
 export const allOrganizationRoutes: Route[] = versioned([
-  ...organizationRoutes,
+  ...organizationRoutes({ deleteOrganization }),
   ...subscriptionRoutes,
   ...adminRoutes,
   ...bannerRoutes,

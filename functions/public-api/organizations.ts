@@ -1,4 +1,4 @@
-import { serve } from '../api/serve.ts';
+import { serve } from '#api/serve.ts';
 import { authority } from './authority.ts';
 import { allOrganizationRoutes } from './organizations-routes.ts';
 

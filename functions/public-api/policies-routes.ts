@@ -1,15 +1,15 @@
-import { type Route, versioned } from '../api/route.ts';
-import { policyRoutes } from '../policies/routes.ts';
-import { policySetRoutes } from '../policies/set-routes.ts';
-import { policySetVersionRoutes } from '../policies/set-version-routes.ts';
-import { tagSelectorRoutes } from '../policies/tag-selector-routes.ts';
+import { type Route, versioned } from '#api/route.ts';
+import { policyRoutes } from '#resources/policies/routes.ts';
+import { policySetRoutes } from '#resources/policies/set-routes.ts';
+import { policySetVersionRoutes } from '#resources/policies/set-version-routes.ts';
+import { tagSelectorRoutes } from '#resources/policies/tag-selector-routes.ts';
 import {
   abandonPolicySetRepo,
   connectPolicySet,
   leavePolicySetRepo,
   preparePolicySetRepo,
   settlePolicySet,
-} from '../version-control/policy-set-repo.ts';
+} from '#version-control/policy-set-repo.ts';
 
 /** What the function Policies answers: policies and policy sets. */
 export const allPolicyRoutes: Route[] = versioned([

@@ -1,13 +1,13 @@
-import { type Route, versioned } from '../api/route.ts';
-import { configurationVersionRoutes } from '../configurations/routes.ts';
-import { relatedToRuns } from '../includes/runs.ts';
-import { runActionRoutes } from '../orchestration/action-routes.ts';
-import { assessRoutes } from '../orchestration/assess-routes.ts';
-import { acceptUpload } from '../orchestration/create-run.ts';
-import { newRunRoutes } from '../orchestration/new-run-routes.ts';
-import { runEventRoutes } from '../runs/event-routes.ts';
-import { runRoutes } from '../runs/routes.ts';
-import { commitRoutes } from '../version-control/commit-routes.ts';
+import { type Route, versioned } from '#api/route.ts';
+import { acceptUpload } from '#lifecycle/creation/create-run.ts';
+import { newRunRoutes } from '#lifecycle/creation/new-run-routes.ts';
+import { runActionRoutes } from '#lifecycle/decisions/action-routes.ts';
+import { assessRoutes } from '#lifecycle/timers/assess-routes.ts';
+import { configurationVersionRoutes } from '#resources/configurations/routes.ts';
+import { runEventRoutes } from '#resources/runs/event-routes.ts';
+import { runRoutes } from '#resources/runs/routes.ts';
+import { commitRoutes } from '#version-control/commit-routes.ts';
+import { relatedToRuns } from './includes/runs.ts';
 
 /** What the function Runs answers: the way from a configuration to an apply. */
 export const allRunRoutes: Route[] = versioned([

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { keys } from '../store/keys.ts';
-import { get, update } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, update } from '#platform/store/table.ts';
 import { type Connection, callerOf, fetchFor } from './call.ts';
 import {
   getClient,

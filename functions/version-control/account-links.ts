@@ -1,7 +1,8 @@
-import { hashSecret, newSecret } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { create, get, put, queryAll, remove } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { create, get, put, queryAll, remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 
 /**
  * Links a user to their account at a forge, for each connection. A signed-in user names their account and gets a code
@@ -41,7 +42,7 @@ export const beginLink = async (
   return { code, expiresAt: new Date(expiresAt * 1000).toISOString() };
 };
 
-const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+const isSame = (a: string, b: string): boolean => foldCase(a) === foldCase(b);
 
 /** Links the account; undefined for an invalid code. May be repeated until the code is spent. */
 export const completeLink = async (

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
-import { checkPerson } from '../api/permissions/principal.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readData, text } from '../api/validation.ts';
+import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
+import { notFound, unprocessable } from '#api/errors.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readData, text } from '#api/validation.ts';
 import { type AccountLink, beginLink, endLink, linkOfUser } from './account-links.ts';
 import type { OauthClient } from './connections.ts';
 import { oauthClient } from './finder.ts';

@@ -1,10 +1,10 @@
-import type { Archive, ConfigurationVersion } from '../configurations/records.ts';
-import { objectSize } from '../store/bucket.ts';
-import { dueAttributes, dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { create, get, put, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { VcsRepo } from '../workspaces/records.ts';
+import { objectSize } from '#platform/store/bucket.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Archive, ConfigurationVersion } from '#resources/configurations/records.ts';
+import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /**
@@ -70,7 +70,7 @@ export const requestArchive = async (
 };
 
 /**
- * Configurations may expire (infra/settings.ts: configurationRetentionDays), but not earlier than this after they were
+ * Configurations may expire (infra/settings/settings.ts: configurationRetentionDays), but not earlier than this after they were
  * stored.
  */
 const keptMs = 86_400_000;

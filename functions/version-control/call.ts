@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { sendThrough } from '../forwarding/forward.ts';
-import { OutboundError } from '../outbound/errors.ts';
-import { fetchBy } from '../outbound/fetch.ts';
-import { type OutboundAnswer, type OutboundLimits, type OutboundRequest, send } from '../outbound/send.ts';
+import { sendThrough } from '#platform/net/forwarding/forward.ts';
+import { OutboundError } from '#platform/net/outbound/errors.ts';
+import { fetchBy } from '#platform/net/outbound/fetch.ts';
+import { type OutboundAnswer, type OutboundLimits, type OutboundRequest, send } from '#platform/net/outbound/send.ts';
 import type { ForgeClient } from './connections.ts';
 import { ForgeError } from './forge-error.ts';
 import type { Call, ForgeRequest } from './forges/forge.ts';

@@ -1,4 +1,5 @@
-import type { Run } from '../run/run.ts';
+import type { Run } from '#run/run.ts';
+import { statuses } from '#run/status.ts';
 import { commitPage } from './commit-records.ts';
 import { ofRun, rankOf } from './status-words.ts';
 
@@ -30,20 +31,20 @@ const policiesOf = ({ verdicts, overrides }: Run): string => {
   return all.some((verdict) => verdict !== 'passed' && verdict !== 'overridden') ? 'failed' : 'overridden';
 };
 
-const applyWords: Partial<Record<Run['status'], string>> = {
-  confirmed: 'Applying',
-  apply_queued: 'Applying',
-  applying: 'Applying',
-  applied: 'Applied',
+/** The apply of a saved plan, once it was confirmed; undefined before. */
+const applyWords = ({ status }: Run): string | undefined => {
+  const { commit, tone, label } = statuses[status];
+  if (status === 'applied') return label;
+  return commit === null && tone === 'running' ? 'Applying' : undefined;
 };
 
-/** A run that goes on says only that: each step of it would be an edit. */
+/** While the platform works on the run, only "Running": each further step would be an edit. */
 const planOf = (run: Run): string => {
   const { state, description } = ofRun(run);
-  const applied = applyWords[run.status];
+  const applied = applyWords(run);
   if (applied && run.savePlan) return `${applied}: ${description.replace(/^Plan: /, '')}`;
   if (run.savePlan && run.status === 'errored' && run.plan.status === 'finished') return 'Apply failed';
-  return state === 'pending' && run.status !== 'policy_override' ? 'Running' : description.replace(/^Plan: /, '');
+  return state === 'pending' && !statuses[run.status].overrides ? 'Running' : description.replace(/^Plan: /, '');
 };
 
 /** @param base where the organization's pages are */

@@ -1,7 +1,7 @@
-import { grantsOfUser } from '../access/grants.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import { keepRequestedEvent } from '../audit/records.ts';
-import { getOrganization } from '../people/organizations/records.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { keepRequestedEvent } from '#resources/audit/records.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { completeLink, linkOfAccount, spendCode } from './account-links.ts';
 import { type Command, commandOf } from './commands.ts';
 import type { RepositoryTask } from './deliveries.ts';

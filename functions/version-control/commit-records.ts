@@ -1,8 +1,9 @@
-import type { Run } from '../run/run.ts';
-import { dueIn } from '../store/due.ts';
-import { derivedId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, put, queryAll, update } from '../store/table.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, put, queryAll, update } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
 import { outcomesOfPolicies, type VersionOfCommit, versionsAmong } from './policy-outcomes.ts';
 import { type Outcome, ofRun } from './status-words.ts';
 
@@ -30,9 +31,9 @@ interface RunOfCommit {
 }
 
 export const commitId = ({ tokenId, identifier, sha }: CommitRef): string =>
-  derivedId('commit', `${tokenId} ${identifier.toLowerCase()} ${sha}`);
+  derivedId('commit', `${tokenId} ${foldCase(identifier)} ${sha}`);
 
-/** Where the organization's pages show what it started (client/page-addresses.ts). */
+/** Where the organization's pages show what it started (clients/client/page-addresses.ts). */
 export const commitPage = ({ identifier, sha }: Pick<CommitRef, 'identifier' | 'sha'>): string =>
   `/commits/${[...identifier.split('/'), sha].map(encodeURIComponent).join('/')}`;
 

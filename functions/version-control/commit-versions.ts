@@ -1,9 +1,13 @@
-import { type ConfigurationVersion, createCommitVersion, getConfigurationVersion } from '../configurations/records.ts';
-import { type Ingress, type Run, versionControl } from '../run/run.ts';
-import { derivedId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import {
+  type ConfigurationVersion,
+  createCommitVersion,
+  getConfigurationVersion,
+} from '#resources/configurations/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { type Ingress, type Run, versionControl } from '#run/run.ts';
 import type { Access } from './access.ts';
 import { archiveFor, type CommitArchives, getArchive, settleVersion, waitForArchive } from './archives.ts';
 import { followsOf } from './follows.ts';

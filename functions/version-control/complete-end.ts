@@ -1,6 +1,6 @@
-import { leavePool } from '../agent-pools/uses.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, remove } from '../store/table.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, remove } from '#platform/store/table.ts';
+import { leavePool } from '#resources/agents/pools/uses.ts';
 import { endLinks } from './account-links.ts';
 import { getEndedClient, getEndedToken } from './connections.ts';
 import { disconnect } from './end.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { usePool, withPoolUse } from '../agent-pools/uses.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { open, type SecretContext, seal } from '../store/secrets.ts';
-import { batchGet, create, get, put, queryAll, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { Dialect, ServiceProviderName } from './service-providers.ts';
 
 /**

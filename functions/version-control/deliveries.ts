@@ -1,10 +1,10 @@
-import { environment } from '../environment.ts';
-import { invokeLater } from '../store/aws.ts';
-import { dueAttributes, dueIn } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { logWarning } from '../store/log.ts';
-import { create, get, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { logWarning } from '#platform/store/log.ts';
+import { create, get, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import type { ForgeEvent } from './forges/events.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { many, one, type Resource } from '../api/answer.ts';
+import { many, one, type Resource } from '#api/answer.ts';
 import type { OauthClient, OauthToken } from './connections.ts';
 import { providerOf } from './service-providers.ts';
 

@@ -1,7 +1,7 @@
-import { dueIn } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import type { OauthClient, OauthToken } from './connections.ts';
 import { isModule, isPolicySet } from './repositories.ts';
 

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, accepted, one, type Resource } from '../api/answer.ts';
-import { badRequest, conflict, notFound } from '../api/errors.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, accepted, one, type Resource } from '#api/answer.ts';
+import { badRequest, conflict, notFound } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { getDelivery, keepDelivery } from './deliveries.ts';
 import { isInstallation } from './github-app/installations.ts';
 import { getRepository } from './repositories.ts';

@@ -1,8 +1,8 @@
-import type { ConfigurationVersion } from '../configurations/records.ts';
-import { objectSize } from '../store/bucket.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { objectSize } from '#platform/store/bucket.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
 import { getArchive, requestArchive, settleVersion, waitForArchive } from './archives.ts';
 import { fetchLater } from './handling.ts';
 

@@ -1,5 +1,5 @@
-import { inOrganization, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { getClient, getToken, type OauthClient, type OauthToken } from './connections.ts';
 
 export const oauthClient: Finder<OauthClient> = {

@@ -1,4 +1,4 @@
-import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
+import type { VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
 
 /** Stands for all tags in place of a branch; no branch can have this name. */
 export const tagsBranch = 'refs/tags';

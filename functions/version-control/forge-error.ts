@@ -1,6 +1,6 @@
 /**
  * `refused`: the forge rejects the token, or the token lacks the permission. `missing`: not found. `limited`: the forge
- * asks to wait. `unreachable`: a retry may help. `forbidden`: this platform may not call the address.
+ * asks to wait. `unreachable`: a retry may help. `forbidden`: this platform may not call the address, or starts no run.
  */
 export type ForgeFailure = 'refused' | 'missing' | 'limited' | 'unreachable' | 'forbidden' | 'unexpected';
 

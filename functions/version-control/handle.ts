@@ -1,9 +1,9 @@
-import { environment } from '../environment.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import type { PolicySet } from '../policies/set-records.ts';
-import type { Module } from '../registry/modules/records.ts';
-import { logError } from '../store/log.ts';
-import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { environment } from '#platform/environment.ts';
+import { logError } from '#platform/store/log.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import type { PolicySet } from '#resources/policies/set-records.ts';
+import type { Module } from '#resources/registry/modules/records.ts';
+import { getWorkspace, getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
 import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { handleComment } from './comments.ts';
@@ -252,12 +252,12 @@ export const handleDelivery = async (
     await tell(outcome);
     await finishDelivery(delivery, outcome.message);
   } catch (error) {
-    const { message } = asForgeError('Version control', error) as ForgeError;
+    const { message, failure } = asForgeError('Version control', error) as ForgeError;
     if (!mayPass(error)) {
       await tell({
         level: 'error',
         message: `${identifier}: ${message}`,
-        suggestedAction: 'Check the connection, then deliver again.',
+        suggestedAction: `${failure === 'forbidden' ? 'Ask the operator of this platform' : 'Check the connection'}, then deliver again.`,
       });
       return finishDelivery(delivery, message);
     }

@@ -1,13 +1,15 @@
-import type { Granted } from '../api/permissions/granted.ts';
-import type { ConfigurationVersion } from '../configurations/records.ts';
-import { environment } from '../environment.ts';
-import type { Run } from '../run/run.ts';
-import { invokeLater } from '../store/aws.ts';
-import { logError } from '../store/log.ts';
-import type { VcsRepo, Workspace } from '../workspaces/records.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { logError } from '#platform/store/log.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
+import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import type { VcsRepo, Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import type { Access } from './access.ts';
 import { type CommitArchive, type CommitArchives, requestArchive } from './archives.ts';
 import type { Delivery } from './deliveries.ts';
+import { ForgeError } from './forge-error.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /** Shared by the handling of pushes and pull requests. */
@@ -85,6 +87,12 @@ export const fetchFor = async (
 
 /** A workspace without a run waits for a first run that somebody starts, unless queue-all-runs is on. */
 export const mayStart = ({ runCount, queueAllRuns }: Workspace): boolean => runCount > 0 || queueAllRuns;
+
+/** @throws {ForgeError} where runs of the organization do not start; the delivery's event shows it */
+export const checkStarts = (workspace: Workspace): void => {
+  const refusal = refusalIn(workspace);
+  if (refusal !== undefined) throw new ForgeError('forbidden', `no run in ${workspace.name}. ${refusal}`);
+};
 
 /** The commit, with the forge's data if available. @throws {ForgeError} */
 export const commitAt = async ({ forge, call }: Access, { identifier }: FollowedRepository, sha: string) =>

@@ -1,9 +1,9 @@
-import { type Answer, accepted, json, type Resource } from '../api/answer.ts';
-import { notFound, unavailable, unprocessable } from '../api/errors.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { environment } from '../environment.ts';
-import { keys } from '../store/keys.ts';
-import { batchGet } from '../store/table.ts';
+import { type Answer, accepted, json, type Resource } from '#api/answer.ts';
+import { notFound, unavailable, unprocessable } from '#api/errors.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { environment } from '#platform/environment.ts';
+import { keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
 import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import type { OauthClient } from './connections.ts';

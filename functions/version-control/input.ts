@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { getAgentPool } from '../agent-pools/records.ts';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, setting, text, toOne } from '../api/validation.ts';
-import { isTrusted } from '../outbound/addresses.ts';
-import { getProject } from '../projects/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, setting, text, toOne } from '#api/validation.ts';
+import { isTrusted } from '#platform/net/outbound/addresses.ts';
+import { getAgentPool } from '#resources/agents/pools/records.ts';
+import { getProject } from '#resources/projects/records.ts';
 import { callerOf } from './call.ts';
 import type { Account, ClientSettings, IssuedToken, OauthClient } from './connections.ts';
 import { ForgeError } from './forge-error.ts';

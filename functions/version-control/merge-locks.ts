@@ -1,7 +1,7 @@
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
  * Locks of pull requests that were applied before their merge: until the pull request is merged, closed or given up,

@@ -1,10 +1,19 @@
-import type { Organization } from '../people/organizations/records.ts';
-import { now } from '../store/time.ts';
+import { now } from '#platform/store/time.ts';
+import type { Organization } from '#resources/organizations/records.ts';
 import { registerRun } from './commit-records.ts';
 import { postUntriggered } from './commit-status.ts';
 import { commitOf, idFor, versionFor } from './commit-versions.ts';
 import type { RepositoryTask } from './deliveries.ts';
-import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
+import {
+  checkStarts,
+  commitAt,
+  counted,
+  fetchFor,
+  forEach,
+  type Handling,
+  mayStart,
+  type Outcome,
+} from './handling.ts';
 import { isConcerned, plansOf } from './pulls.ts';
 import { filters } from './triggers.ts';
 
@@ -39,6 +48,7 @@ export const handleMergeGroup = async (
   const speculative = true;
   const followed = { access, repository, commit, archives, at, what, branch, speculative, sender, changedFiles: files };
   await forEach(concerned, async (workspace) => {
+    checkStarts(workspace);
     const id = idFor('run', workspace, followed);
     const version = await versionFor(workspace, followed);
     await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });

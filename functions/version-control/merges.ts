@@ -1,4 +1,4 @@
-import { getWorkspace } from '../workspaces/records.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { noteReleased } from './deliveries.ts';
 import { forEach, type Handling, mayStart } from './handling.ts';
 import { isHeldBy, release } from './merge-locks.ts';

@@ -1,25 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
-import { type Answer, created } from '../api/answer.ts';
-import { unprocessable } from '../api/errors.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { readData, setting, text } from '../api/validation.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { moduleDocument } from '../registry/modules/document.ts';
-import { noCodeSetting, testConfig } from '../registry/modules/input.ts';
-import { limitOfModules } from '../registry/modules/limit.ts';
+import { type Answer, created } from '#api/answer.ts';
+import { unprocessable } from '#api/errors.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { readData, setting, text } from '#api/validation.ts';
+import { createLimited } from '#platform/store/limited.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { moduleDocument } from '#resources/registry/modules/document.ts';
+import { noCodeSetting, testConfig } from '#resources/registry/modules/input.ts';
+import { limitOfModules } from '#resources/registry/modules/limit.ts';
 import {
   connectModule,
   createModule,
   type Module,
   type NoCodeProvisioning,
   setTests,
-} from '../registry/modules/records.ts';
-import { deleteModule } from '../registry/modules/removal.ts';
-import { moduleName, providerName } from '../registry/names.ts';
-import { createLimited } from '../store/limited.ts';
-import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
+} from '#resources/registry/modules/records.ts';
+import { deleteModule } from '#resources/registry/modules/removal.ts';
+import { moduleName, providerName } from '#resources/registry/names.ts';
+import { isIdentifier } from '#resources/workspaces/vcs-repo-input.ts';
 import { getToken } from './connections.ts';
 import { keepDelivery } from './deliveries.ts';
 import { getInstallation, isInstallation } from './github-app/installations.ts';

@@ -1,4 +1,5 @@
 import parse from 'semver/functions/parse.js';
+import { derivedId } from '#platform/store/id.ts';
 import {
   countVersions,
   createModuleVersion,
@@ -6,8 +7,7 @@ import {
   getModuleVersion,
   type Module,
   maxModuleVersions,
-} from '../registry/modules/records.ts';
-import { derivedId } from '../store/id.ts';
+} from '#resources/registry/modules/records.ts';
 import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
 import type { RepositoryTask } from './deliveries.ts';
 import { counted, fetchLater, forEach, type Handling, type Outcome } from './handling.ts';

@@ -1,4 +1,4 @@
-import { now } from '../store/time.ts';
+import { now } from '#platform/store/time.ts';
 import { noteMove, type RepositoryTask } from './deliveries.ts';
 import { tagsBranch } from './follows.ts';
 import type { Handling } from './handling.ts';

@@ -1,8 +1,8 @@
-import { heldBy } from '../workspaces/document.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { heldBy } from '#resources/workspaces/document.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { claimMove, commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
 import { followsOf } from './follows.ts';
-import { commitAt, fetchFor, type Handling, type Outcome } from './handling.ts';
+import { checkStarts, commitAt, fetchFor, type Handling, type Outcome } from './handling.ts';
 import { moveBranch } from './moves.ts';
 
 /** Makes a branch's commit a workspace's configuration, and starts its run. */
@@ -21,6 +21,7 @@ export const runCommit = async (
   const version = await versionFor(workspace, followed);
   if (heldBy(claimed) !== undefined) return 'held';
   if (!starts) return 'kept';
+  checkStarts(workspace);
   const queued = await orchestration.queueRun({
     id: idFor('run', workspace, followed),
     workspace,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import * as oauth from 'oauth4webapi';
-import { badRequest } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { hashSecret } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, get, remove } from '../store/table.ts';
+import { badRequest } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, remove } from '#platform/store/table.ts';
 
 /**
  * Pending authorizations at a forge (OAuth 2.0 with PKCE: RFC 6749 §4.1, RFC 7636). The browser that started one keeps

@@ -1,8 +1,8 @@
-import { grantsOfUser } from '../access/grants.ts';
-import { type Answer, json, redirect } from '../api/answer.ts';
-import { unprocessable } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, openRoute, type Route, route } from '../api/route.ts';
+import { type Answer, json, redirect } from '#api/answer.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, openRoute, type Route, route } from '#api/route.ts';
+import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { callerOf } from './call.ts';
 import { getClient, keepToken, type OauthClient, openClientSecret } from './connections.ts';
 import { callbackPath } from './document.ts';

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import type { ApiRequest } from '../api/request.ts';
+import type { ApiRequest } from '#api/request.ts';
 import { fetchFor } from './call.ts';
 import type { IssuedToken, OauthClient } from './connections.ts';
 import type { Forge } from './forges/forge.ts';

@@ -1,5 +1,5 @@
-import { getPolicySet } from '../policies/set-records.ts';
-import { getPolicySetVersion } from '../policies/set-version-records.ts';
+import { getPolicySet } from '#resources/policies/set-records.ts';
+import { getPolicySetVersion } from '#resources/policies/set-version-records.ts';
 import type { Outcome } from './status-words.ts';
 
 /** What a commit's status says of policy sets that it is a version of. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { ApiRequest } from '../api/request.ts';
-import type { PolicySet } from '../policies/set-records.ts';
-import { logWarning } from '../store/log.ts';
-import { now } from '../store/time.ts';
-import type { VcsRepo } from '../workspaces/records.ts';
-import { vcsRepoIn } from '../workspaces/vcs-repo-input.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { logWarning } from '#platform/store/log.ts';
+import { now } from '#platform/store/time.ts';
+import type { PolicySet } from '#resources/policies/set-records.ts';
+import type { VcsRepo } from '#resources/workspaces/records.ts';
+import { vcsRepoIn } from '#resources/workspaces/vcs-repo-input.ts';
 import { accessBy } from './access.ts';
 import { keepDelivery } from './deliveries.ts';
 import { followsOf } from './follows.ts';

@@ -1,7 +1,11 @@
-import type { PolicySet } from '../policies/set-records.ts';
-import { getPolicySets } from '../policies/set-records.ts';
-import { createPolicyCommit, getPolicySetVersion, type PolicySetVersion } from '../policies/set-version-records.ts';
-import { derivedId } from '../store/id.ts';
+import { derivedId } from '#platform/store/id.ts';
+import type { PolicySet } from '#resources/policies/set-records.ts';
+import { getPolicySets } from '#resources/policies/set-records.ts';
+import {
+  createPolicyCommit,
+  getPolicySetVersion,
+  type PolicySetVersion,
+} from '#resources/policies/set-version-records.ts';
 import type { Access } from './access.ts';
 import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
 import type { RepositoryTask } from './deliveries.ts';

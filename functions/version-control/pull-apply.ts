@@ -1,7 +1,7 @@
-import type { Granted } from '../api/permissions/granted.ts';
-import { getRun } from '../runs/records.ts';
-import { heldBy } from '../workspaces/document.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { heldBy } from '#resources/workspaces/document.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import type { Pull, PullComment } from './forges/forge.ts';
 import { pullForges } from './forges/pull-forges.ts';
 import type { Handling, Outcome } from './handling.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Run } from '../run/run.ts';
-import { hashSecret } from '../store/id.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import type { Run } from '#run/run.ts';
 import { type Access, accessBy } from './access.ts';
 import { commentOf, markerOf } from './comment-words.ts';
 import { ForgeError } from './forge-error.ts';

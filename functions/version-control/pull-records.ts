@@ -1,6 +1,6 @@
-import { type Key, keys } from '../store/keys.ts';
-import { get, put, queryAll, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { get, put, queryAll, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 
 /** Pull requests with plans: the current commit, its runs, and the comment with their results. */
 

@@ -1,8 +1,8 @@
-import type { Granted } from '../api/permissions/granted.ts';
-import type { Organization } from '../people/organizations/records.ts';
-import { remove } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { registerRun } from './commit-records.ts';
 import { postUntriggered } from './commit-status.ts';
 import { commitOf, type Followed, idFor, versionFor } from './commit-versions.ts';
@@ -10,7 +10,16 @@ import type { RepositoryTask } from './deliveries.ts';
 import { follows } from './follows.ts';
 import type { Pull, Sender } from './forges/forge.ts';
 import { pullForges } from './forges/pull-forges.ts';
-import { commitAt, counted, fetchFor, forEach, type Handling, mayStart, type Outcome } from './handling.ts';
+import {
+  checkStarts,
+  commitAt,
+  counted,
+  fetchFor,
+  forEach,
+  type Handling,
+  mayStart,
+  type Outcome,
+} from './handling.ts';
 import { discardPlans, releasePull } from './merges.ts';
 import { claimPull, getPullRequest, keepPullRun, type PullRun, pullRunsOf } from './pull-records.ts';
 import { filters, isTriggeredBy } from './triggers.ts';
@@ -80,6 +89,7 @@ const planIn = async (
   const id = idFor('run', workspace, followed);
   const before = earlier.get(workspace.id);
   if (before?.runId === id || (before?.n ?? 0) > n) return false;
+  checkStarts(workspace);
   const version = await versionFor(workspace, followed);
   await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
   const message = commit.message || `Commit ${pull.headSha.slice(0, 7)}`;

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { fetchBy } from '../outbound/fetch.ts';
+import type { fetchBy } from '#platform/net/outbound/fetch.ts';
 import type { IssuedToken } from './connections.ts';
 
 /**

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { dueIn } from '../store/due.ts';
-import { derivedId, newSecret } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { open, seal } from '../store/secrets.ts';
-import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { derivedId, newSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { open, seal } from '#platform/store/secrets.ts';
+import { create, get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
 import type { Access } from './access.ts';
 import { ForgeError } from './forge-error.ts';
 import type { Repository } from './forges/forge.ts';
@@ -53,7 +54,7 @@ export const isPolicySet = (follower: string): boolean => follower.startsWith('p
 export const isModule = (follower: string): boolean => follower.startsWith('mod-');
 
 export const repositoryId = (tokenId: string, identifier: string): string =>
-  derivedId('repo', `${tokenId} ${identifier.toLowerCase()}`);
+  derivedId('repo', `${tokenId} ${foldCase(identifier)}`);
 
 export const getRepository = (id: string): Promise<FollowedRepository | undefined> =>
   get<FollowedRepository>(keys.repository(id));

@@ -1,7 +1,7 @@
-import { unprocessable } from '../api/errors.ts';
-import { environment } from '../environment.ts';
-import type { VcsRepoInput } from '../workspaces/vcs-repo-input.ts';
-import { connectionOf, type VcsRepo } from '../workspaces/vcs-repo-record.ts';
+import { unprocessable } from '#api/errors.ts';
+import { environment } from '#platform/environment.ts';
+import type { VcsRepoInput } from '#resources/workspaces/vcs-repo-input.ts';
+import { connectionOf, type VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { getClient, getToken, type OauthClient } from './connections.ts';

@@ -1,19 +1,19 @@
 import * as v from 'valibot';
-import { withPool } from '../agent-pools/input.ts';
-import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { readWhole } from '../api/validation.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { getPolicySets } from '../policies/set-records.ts';
-import { projectDocuments } from '../projects/document.ts';
-import { getProjects } from '../projects/records.ts';
-import { createLimited } from '../store/limited.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
+import { conflict, notFound, unprocessable } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { readWhole } from '#api/validation.ts';
+import { createLimited } from '#platform/store/limited.ts';
+import { withPool } from '#resources/agents/pools/input.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { getPolicySets } from '#resources/policies/set-records.ts';
+import { projectDocuments } from '#resources/projects/document.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
 import {
   changeProjects,
   createClient,

@@ -1,5 +1,5 @@
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal, statuses } from '#run/status.ts';
 import type { StatusState } from './forges/forge.ts';
 
 /**
@@ -26,34 +26,9 @@ const planWords = ({ plan }: Run): string => {
   return `Plan: ${resourceAdditions} to add, ${resourceChanges} to change, ${resourceDestructions} to destroy`;
 };
 
-const open: Partial<Record<Run['status'], string>> = {
-  pending: 'Waiting for its turn',
-  fetching: 'Fetching the commit',
-  fetching_completed: 'Waiting for its turn',
-  policy_override: 'A policy failed: waits for an override',
-  policy_checking: 'Checking policies',
-  cost_estimating: 'Estimating costs',
-  post_plan_running: 'Run tasks are running',
-  pre_plan_running: 'Run tasks are running',
-};
-
-/** Statuses of a run whose plan and checks are through. */
-const afterChecks: readonly Run['status'][] = [
-  'planned_and_finished',
-  'planned_and_saved',
-  'confirmed',
-  'pre_apply_running',
-  'pre_apply_completed',
-  'apply_queued',
-  'applying',
-  'post_apply_running',
-  'post_apply_completed',
-  'applied',
-];
-
 /** While a check may still follow, it is not: a required status must not pass before its policies. */
 const isPlanned = ({ plan, status, wait }: Run): boolean =>
-  plan.status === 'finished' && (afterChecks.includes(status) || wait?.state === 'NeedsConfirmation');
+  plan.status === 'finished' && (statuses[status].commit === null || wait?.state === 'NeedsConfirmation');
 
 export const ofRun = (run: Run): Words => {
   const { status, plan, apply, cancel } = run;
@@ -77,7 +52,7 @@ export const ofRun = (run: Run): Words => {
   if (isPlanned(run) || (isFinal(status) && plan.status === 'finished'))
     return { state: 'success', description: planWords(run) };
   if (isFinal(status)) return { state: 'error', description: 'Discarded' };
-  return { state: 'pending', description: open[status] ?? 'Planning' };
+  return { state: 'pending', description: statuses[status].commit ?? planWords(run) };
 };
 
 const worst: StatusState[] = ['failure', 'error', 'pending', 'success'];

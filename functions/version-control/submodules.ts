@@ -1,4 +1,4 @@
-import { isIdentifier } from '../workspaces/vcs-repo-input.ts';
+import { isIdentifier } from '#resources/workspaces/vcs-repo-input.ts';
 import { ArchiveError } from './repack.ts';
 
 /** Submodules of a commit, as its `.gitmodules` names them (gitmodules(5)). Pure. */

@@ -1,4 +1,4 @@
-import type { Workspace } from '../workspaces/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { type Regex, regexOf } from './regex.ts';
 
 /** Which changes of a repository start a run (HCP Terraform: automatic run triggering). Pure. */

@@ -1,7 +1,7 @@
-import { newId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { put, query } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { put, query } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 
 /** Results of webhooks and requests, for people who miss a run (HCP API: VCS events). */
 

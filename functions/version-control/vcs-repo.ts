@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { unprocessable } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import type { Workspace, WorkspaceChange } from '../workspaces/records.ts';
-import { settleFileTriggers, vcsRepoIn } from '../workspaces/vcs-repo-input.ts';
-import type { VcsRepo } from '../workspaces/vcs-repo-record.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import type { Workspace, WorkspaceChange } from '#resources/workspaces/records.ts';
+import { settleFileTriggers, vcsRepoIn } from '#resources/workspaces/vcs-repo-input.ts';
+import type { VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
 import { getClient, getToken, serves } from './connections.ts';
 import { keepDelivery } from './deliveries.ts';
 import { followsOf } from './follows.ts';

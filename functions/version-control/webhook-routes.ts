@@ -1,10 +1,10 @@
-import { type Answer, json } from '../api/answer.ts';
-import { ApiError, badRequest, notFound, unsupported } from '../api/errors.ts';
-import { RateLimit } from '../api/rate-limit.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { openRoute, type Route } from '../api/route.ts';
-import { hashSecret } from '../store/id.ts';
-import { countRequests } from '../store/request-counts.ts';
+import { type Answer, json } from '#api/answer.ts';
+import { ApiError, badRequest, notFound, unsupported } from '#api/errors.ts';
+import { RateLimit } from '#api/rate-limit.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { openRoute, type Route } from '#api/route.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { countRequests } from '#platform/store/request-counts.ts';
 import { keepDelivery } from './deliveries.ts';
 import type { ForgeEvent } from './forges/events.ts';
 import type { WebhookReader } from './forges/forge.ts';

@@ -1,7 +1,7 @@
-import { dueAttributes, dueIn } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { create, put, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, put, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';

@@ -41,8 +41,8 @@ export interface Standing {
   /** Missing: nobody. */
   role?: Role;
   teams: readonly Team[];
-  /** Would be more, but for the kind of token, or for the address that the request comes from. */
-  refuses?: 'user token' | 'address';
+  /** Would be more, but for the kind of token, the time since its user signed in, or the address of the request. */
+  refuses?: 'user token' | 'old sign-in' | 'address';
 }
 
 /** What one may do with all there is in the organization; undefined where that is a matter of teams. */
@@ -110,16 +110,19 @@ const onManaged = (granted: Granted): Granted => {
 
 const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
 const onlyByOwners: Permissions = ofTeams.filter((permission) => permission !== 'team:read');
-/** It has every permission, and stays so. */
+/** The owners team keeps every permission: not even owners change its access. */
 const byNobody: Permissions = ['team:manage-access'];
 
-/** A secret team is there for its members, and for those who may see secret ones; owners are changed by owners. */
+/**
+ * Only members and callers with team:read-secret see a secret team. Only owners change the owners team: any other caller,
+ * the organization's token included, could make itself an owner.
+ */
 export const onTeam = (standing: Standing, team: Team): Granted => {
   const all = onOrganization(standing);
   const isMember = standing.teams.some(({ id }) => id === team.id);
   const isVisible =
     standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
-  const without = !isVisible ? ofTeams : !team.owners ? [] : standing.role === 'member' ? onlyByOwners : byNobody;
+  const without = !isVisible ? ofTeams : !team.owners ? [] : standing.role === 'owner' ? byNobody : onlyByOwners;
   const granted = [...all].filter((permission) => !without.includes(permission));
   const own: Permissions = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
   return new Set([...granted, ...own]);

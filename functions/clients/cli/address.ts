@@ -1,3 +1,4 @@
+import { plainHttpProblem } from '#platform/net/transport/plain-http.ts';
 import { keptToken, onlyHost, terraformToken } from './credentials.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { isAt, type LocalPlatform } from './local-platform.ts';
@@ -33,22 +34,29 @@ const urlOf = (text: string, from: string): URL => {
   throw wrongUsage(`${from} is "${text}", which is not a valid host or URL. Give a host such as stepform.example.com`);
 };
 
-const addressOf = (text: string, from: string, local: LocalPlatform | undefined): Address => {
+const addressOf = (
+  text: string,
+  from: string,
+  { local, env }: { local: LocalPlatform | undefined; env: NodeJS.ProcessEnv },
+): Address => {
   const url = urlOf(text, from);
   const here = local && isAt(local, url.host);
+  const problem = here ? undefined : plainHttpProblem(url, env);
+  if (problem) throw wrongUsage(`${from}: ${problem}`);
   // Its certificate is self-signed; the same platform answers on this machine over plain HTTP.
   return { url: (here ? local.url : url.href).replace(/\/+$/, ''), host: url.host, from };
 };
 
 /** @throws {CommandError} when no address is configured */
 export const findAddress = ({ option, block, local, env = process.env }: Places): Address => {
-  if (option) return addressOf(option, '--host', local);
-  if (env.TFE_ADDRESS) return addressOf(env.TFE_ADDRESS, 'TFE_ADDRESS', local);
-  if (env.TFE_HOSTNAME) return addressOf(env.TFE_HOSTNAME, 'TFE_HOSTNAME', local);
-  if (block) return addressOf(block, 'the cloud block', local);
+  const around = { local, env };
+  if (option) return addressOf(option, '--host', around);
+  if (env.TFE_ADDRESS) return addressOf(env.TFE_ADDRESS, 'TFE_ADDRESS', around);
+  if (env.TFE_HOSTNAME) return addressOf(env.TFE_HOSTNAME, 'TFE_HOSTNAME', around);
+  if (block) return addressOf(block, 'the cloud block', around);
   if (local) return { url: local.url, host: new URL(local.httpsUrl).host, from: local.path };
   const host = onlyHost();
-  if (host) return addressOf(host, 'your only login', local);
+  if (host) return addressOf(host, 'your only login', around);
   throw wrongUsage(
     `No server configured. Sign in with "${program} login <host>", give --host, or start a local server: ${program} start`,
   );

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { manifestOf } from '../version-control/github-app/manifest.ts';
+import { manifestOf } from '#version-control/github-app/manifest.ts';
 import { openInBrowser } from './browser.ts';
 import { CommandError } from './exit.ts';
 

@@ -1,6 +1,6 @@
-import { type Client, type Resource, related } from '../client/client.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import { isResultFinal } from '../run/task-stages.ts';
+import { type Client, type Resource, related } from '#clients/client/client.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { isResultFinal } from '#run/task-stages.ts';
 
 /** Results of run tasks, policies and the cost estimate of a run in progress, as events for people and programs. */
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Block, parseHcl } from '../hcl.ts';
+import { type Block, parseHcl } from '#platform/formats/hcl.ts';
 import { parseTerraformJson } from './tf-json.ts';
 
 /** The workspace and the variables that a folder's Terraform files declare. */

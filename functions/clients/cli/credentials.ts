@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parseHcl } from '../hcl.ts';
+import { parseHcl } from '#platform/formats/hcl.ts';
 import { CommandError } from './exit.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { ApiError, ForeignServerError, UnreachableError } from '../client/client.ts';
+import { ApiError, ForeignServerError, UnreachableError } from '#clients/client/client.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { reasonOf } from './network-timeout.ts';
 import { program } from './program.ts';

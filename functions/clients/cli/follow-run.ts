@@ -1,5 +1,5 @@
-import { ApiError, type Client, isFinalRun } from '../client/client.ts';
-import { count } from '../client/text/time.ts';
+import { ApiError, type Client, isFinalRun } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
 import { CommandError, type ExitCode, exit } from './exit.ts';
 import { adviceOn, endOf, waitsForOthers, waitsForPerson } from './outcome.ts';
 import { dim, plain } from './paint.ts';

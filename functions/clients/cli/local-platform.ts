@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isLoopback } from '#platform/net/transport/plain-http.ts';
 
 /** A platform that runs, or ran, on this machine, as described by `local.json` in its data folder. */
 export interface LocalPlatform {
@@ -12,7 +13,7 @@ export interface LocalPlatform {
   path: string;
 }
 
-const checkout = fileURLToPath(new URL('../..', import.meta.url));
+const checkout = fileURLToPath(new URL('../../..', import.meta.url));
 
 const upwards = (from: string): string[] => {
   const parent = dirname(from);
@@ -27,10 +28,8 @@ export const findLocalPlatform = (folder = process.cwd(), env = process.env): Lo
   const path = folders.map((data) => join(data, 'local.json')).find((file) => existsSync(file));
   const platform = path ? { ...(JSON.parse(readFileSync(path, 'utf8')) as LocalPlatform), path } : undefined;
   // A downloaded folder must not redirect configurations to a remote server.
-  return platform && loopback.test(new URL(platform.url).hostname) ? platform : undefined;
+  return platform && isLoopback(new URL(platform.url)) ? platform : undefined;
 };
-
-const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /** Whether the host is this platform, by its HTTP or its HTTPS address. */
 export const isAt = ({ url, httpsUrl }: LocalPlatform, host: string): boolean =>

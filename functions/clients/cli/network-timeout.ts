@@ -1,4 +1,4 @@
-import { ApiError } from '../client/client.ts';
+import { ApiError } from '#clients/client/client.ts';
 
 /** How long a watch retries while the platform is unreachable, in ms. */
 const unreachableTimeoutMs = 10 * 60_000;

@@ -1,7 +1,7 @@
-import { type Client, isFinalRun, type Resource } from '../client/client.ts';
-import { factsOf, offeredActions } from '../client/run-facts.ts';
-import { displayStatus } from '../run/display.ts';
-import { type FinalStatus, type RunStatus, statuses } from '../run/status.ts';
+import { type Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { factsOf, offeredActions } from '#clients/client/run-facts.ts';
+import { displayStatus } from '#run/display.ts';
+import { type FinalStatus, type RunStatus, statuses } from '#run/status.ts';
 import { type ExitCode, exit } from './exit.ts';
 import { bold } from './paint.ts';
 import { program } from './program.ts';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { stripAnsi } from '../client/text/ansi.ts';
+import { stripAnsi } from '#platform/text/ansi.ts';
 
 /** Colours where the terminal shows them (and NO_COLOR is not set). */
 const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>

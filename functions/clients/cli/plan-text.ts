@@ -1,6 +1,6 @@
-import type { Client } from '../client/client.ts';
-import { type Difference, differencesOf, type Kind, type RedactedPlan } from '../client/text/plan.ts';
-import { type Row, rowsOf, type Side } from '../client/text/plan-rows.ts';
+import type { Client } from '#clients/client/client.ts';
+import { type Difference, differencesOf, type Kind, type RedactedPlan } from '#clients/client/text/plan.ts';
+import { type Row, rowsOf, type Side } from '#clients/client/text/plan-rows.ts';
 import { bold, dim, green, plain, red, yellow } from './paint.ts';
 
 /** Prints the changes of a plan whose log has none: JSON lines contain no diff. */

@@ -11,4 +11,4 @@ export const userAgent = (): string => `stepform/${version()}`;
 
 /** Version of the checkout or package. */
 export const version = (): string =>
-  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+  (JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }).version;

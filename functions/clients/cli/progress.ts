@@ -1,4 +1,4 @@
-import { duration } from '../client/text/time.ts';
+import { duration } from '#clients/client/text/time.ts';
 import { dim } from './paint.ts';
 
 /** A status line with the current step and its duration; only on terminals that can move the cursor. */

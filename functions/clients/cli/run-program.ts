@@ -4,7 +4,7 @@ import { type ExitCode, exit } from './exit.ts';
 import { program } from './program.ts';
 
 /** Of the checkout, or of the package's copy. */
-export const root = fileURLToPath(new URL('../..', import.meta.url));
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** In the foreground, where the program handles Ctrl-C itself. */
 export const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>

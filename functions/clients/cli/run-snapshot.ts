@@ -1,6 +1,6 @@
-import { type Client, isFinalRun, type Resource, related } from '../client/client.ts';
-import { factsOf, overrideOf } from '../client/run-facts.ts';
-import { displayStatus } from '../run/display.ts';
+import { type Client, isFinalRun, type Resource, related } from '#clients/client/client.ts';
+import { factsOf, overrideOf } from '#clients/client/run-facts.ts';
+import { displayStatus } from '#run/display.ts';
 import { program } from './program.ts';
 
 /** A run with its related documents, as last read. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
-import { ApiError, Client, type Resource } from '../client/client.ts';
+import { ApiError, Client, type Resource } from '#clients/client/client.ts';
 import { type Address, findAddress, findToken } from './address.ts';
 import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';

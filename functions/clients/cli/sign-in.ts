@@ -16,10 +16,16 @@ interface Login {
   ports: [number, number];
 }
 
+/** The response's document; none for text that is no JSON object. */
+const objectIn = async (response: Response): Promise<Record<string, unknown>> => {
+  const document: unknown = await response.json().catch(() => undefined);
+  return typeof document === 'object' && document !== null ? (document as Record<string, unknown>) : {};
+};
+
 const discover = async (url: string): Promise<Login> => {
   const response = await fetch(`${url}/.well-known/terraform.json`);
-  const services = response.ok ? ((await response.json()) as { 'login.v1'?: Login }) : {};
-  const login = services['login.v1'];
+  const services = response.ok ? await objectIn(response) : {};
+  const login = services['login.v1'] as Login | undefined;
   if (login) return login;
   throw new CommandError(
     `${url} does not support browser login. Create a token on its web page and pipe it in: ${program} login --with-token`,
@@ -92,8 +98,8 @@ export const tokenFromBrowser = async (url: string, say: (text: string) => void)
       redirect_uri: redirect,
     });
     const response = await fetch(`${url}${login.token}`, { method: 'POST', body: grant });
-    const answer = (await response.json()) as { access_token?: string; error_description?: string };
-    if (answer.access_token) return answer.access_token;
+    const answer = await objectIn(response);
+    if (typeof answer.access_token === 'string') return answer.access_token;
     throw new CommandError(`Login failed: ${answer.error_description ?? response.status}`);
   } finally {
     server.close();

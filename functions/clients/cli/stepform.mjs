@@ -9,7 +9,7 @@ import { ownCopy } from './own-copy.mjs';
 
 const runsTypes = Boolean(process.features.typescript);
 const program = realpathSync(fileURLToPath(import.meta.url));
-const bundled = fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url));
+const bundled = fileURLToPath(new URL('../../../node_modules/node/bin/node', import.meta.url));
 
 const refuse = (reason) => {
   console.error(`stepform: ${reason}`);
@@ -19,12 +19,12 @@ const refuse = (reason) => {
 /** Caches stripped types: halves the start-up time of a command. */
 const start = async (root) => {
   module.enableCompileCache(join(root, '.build/command'));
-  await import(pathToFileURL(join(root, 'functions/cli/main.ts')).href);
+  await import(pathToFileURL(join(root, 'functions/clients/cli/main.ts')).href);
 };
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 if (runsTypes) {
-  await start(/[\\/]node_modules[\\/]/.test(program) ? ownCopy(dirname(dirname(dirname(program)))) : root);
+  await start(/[\\/]node_modules[\\/]/.test(program) ? ownCopy(dirname(dirname(dirname(dirname(program))))) : root);
 } else if (existsSync(bundled) && process.execPath !== realpathSync(bundled)) {
   // The package brings the Node it is tested with. Ctrl-C reaches both processes; the child decides how to exit.
   const child = spawn(bundled, [program, ...process.argv.slice(2)], { stdio: 'inherit' });

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { csvCell } from '../csv.ts';
+import { csvCell } from '#platform/formats/csv.ts';
 import type { Call, Option } from './arguments.ts';
 import { wrongUsage } from './exit.ts';
 import { columns, print, printJson } from './terminal.ts';

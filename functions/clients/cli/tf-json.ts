@@ -1,4 +1,4 @@
-import type { Block, Body } from '../hcl.ts';
+import type { Block, Body } from '#platform/formats/hcl.ts';
 
 /**
  * Blocks in Terraform's JSON syntax: an object is a block, a list of objects several blocks, and each label adds a

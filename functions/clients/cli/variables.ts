@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expressionOf, readTfvars, readTfvarsJson, TfvarsError } from '../tfvars.ts';
+import { expressionOf, readTfvars, readTfvarsJson, TfvarsError } from '#platform/formats/tfvars.ts';
 import { declaredVariables } from './cloud-block.ts';
 import { wrongUsage } from './exit.ts';
 

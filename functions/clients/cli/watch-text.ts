@@ -1,8 +1,8 @@
-import { factsOf, kindOf } from '../client/run-facts.ts';
-import { dollars, signed } from '../client/text/money.ts';
-import { count, duration } from '../client/text/time.ts';
-import { displayStatus, type Tone } from '../run/display.ts';
-import type { StageName } from '../run/stages.ts';
+import { factsOf, kindOf } from '#clients/client/run-facts.ts';
+import { dollars, signed } from '#clients/client/text/money.ts';
+import { count, duration } from '#clients/client/text/time.ts';
+import { displayStatus, type Tone } from '#run/display.ts';
+import type { StageName } from '#run/stages.ts';
 import type { CostEstimate, Policies, TaskResult } from './checks.ts';
 import { bold, coloured, dim, green, plain, red, yellow } from './paint.ts';
 import type { Changes } from './run-snapshot.ts';

@@ -1,9 +1,10 @@
-import { type Client, followLog, type Resource } from '../client/client.ts';
-import { awaitedPool, factsOf, since } from '../client/run-facts.ts';
-import { messageIn, readable } from '../client/text/terraform-json.ts';
-import { displayStatus } from '../run/display.ts';
-import { type Stage, type StageName, stagesOf } from '../run/stages.ts';
-import { isFinal } from '../run/status.ts';
+import { type Client, followLog, type Resource } from '#clients/client/client.ts';
+import { awaitedPool, factsOf, since } from '#clients/client/run-facts.ts';
+import { finishing } from '#clients/client/text/canceling.ts';
+import { messageIn, readable } from '#platform/text/terraform-json.ts';
+import { displayStatus } from '#run/display.ts';
+import { type Stage, type StageName, stagesOf } from '#run/stages.ts';
+import { isFinal } from '#run/status.ts';
 import { type CheckResult, check, costEstimate, evaluation, taskResults } from './checks.ts';
 import type { ExitCode } from './exit.ts';
 import { withRetries } from './network-timeout.ts';
@@ -83,7 +84,10 @@ class Watch {
         }
         const isWaiting = question !== undefined || run.attributes.status === 'pending';
         if (run.attributes.status === 'pending') await this.#waits(wait);
-        else this.#agents(wait);
+        else {
+          this.#agents(wait);
+          this.#canceling();
+        }
         wait = isNew ? pollMs.first : Math.min(wait * 1.2, isWaiting ? pollMs.waiting : pollMs.running);
         await pause(wait, signal);
       }
@@ -124,6 +128,18 @@ class Watch {
     if (!pool || soFar < longEnoughMs) return;
     const reason = `for an agent in pool ${pool}`;
     this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+  }
+
+  /** Again every minute, and when something has ended. */
+  #canceling(): void {
+    const { run } = this.#seen;
+    const open = finishing(run, Date.now());
+    if (!open) return;
+    const since = Date.parse(run.attributes['canceled-at'] ?? '');
+    const addresses = run.attributes['finishing-resources'].map(({ address }: { address: string }) => address);
+    const key = `canceling ${Math.floor((Date.now() - since) / 60_000)} ${addresses}`;
+    const reason = `for Terraform, which finishes what it has begun: ${open}`;
+    this.#once(key, () => this.#options.emit({ event: 'waits', reason }));
   }
 
   async #waits(soFar: number): Promise<void> {

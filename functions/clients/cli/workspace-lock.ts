@@ -1,4 +1,4 @@
-import { ApiError, type Client, isFinalRun, type Resource, related } from '../client/client.ts';
+import { ApiError, type Client, isFinalRun, type Resource, related } from '#clients/client/client.ts';
 
 /** A finished run unlocks its workspace a moment later; locking waits up to this long for it, in ms. */
 const patienceMs = 10_000;

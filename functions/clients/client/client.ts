@@ -1,6 +1,7 @@
-import { isFinal } from '../run/status.ts';
+import { isFinal } from '#run/status.ts';
 import type { Attributes, Meta, ResourceType } from './documents.ts';
 import { ApiError, ForeignServerError, UnreachableError } from './errors.ts';
+import { isRepeatable, withKey } from './repeats.ts';
 
 export { ApiError, ForeignServerError, UnreachableError };
 
@@ -80,13 +81,18 @@ export class Client {
     }
   }
 
-  /** Any call below `/api/v2`. @throws {ApiError} for 4xx and 5xx */
-  async call<D = Resource>(
+  /** Any call below `/api/v2`; one that creates a run is repeated until it has an answer. @throws {ApiError} for 4xx and 5xx */
+  call<D = Resource>(
     method: string,
     path: string,
     body?: unknown,
     headers: Record<string, string> = {},
   ): Promise<Document<D>> {
+    const send = (more: Record<string, string> = {}) => this.#send<D>(method, path, body, { ...more, ...headers });
+    return isRepeatable(method, path) ? withKey(send) : send();
+  }
+
+  async #send<D>(method: string, path: string, body: unknown, headers: Record<string, string>): Promise<Document<D>> {
     const init = {
       method,
       headers: {

@@ -1,41 +1,51 @@
-import type { teamProjectDocument, teamWorkspaceDocument } from '../access/team-access-document.ts';
-import type { agentDocument, agentPoolDocument } from '../agents/document.ts';
-import type { changeRequestDocument } from '../change-requests/document.ts';
-import type { configurationVersionDocument, ingressDocument } from '../configurations/document.ts';
-import type { costEstimateDocument } from '../costs/document.ts';
-import type { healthDocument } from '../health/document.ts';
-import type { cidrRangeDocument, ipAllowlistDocument } from '../ip-allowlists/document.ts';
-import type { testRunDocument } from '../module-tests/document.ts';
-import type { noCodeDocument, optionDocument } from '../no-code/document.ts';
-import type { notificationDocument } from '../notifications/document.ts';
-import type { identityDocument } from '../people/accounts/identity-routes.ts';
-import type { membershipDocument } from '../people/accounts/membership-document.ts';
-import type { tokenDocument } from '../people/accounts/token-document.ts';
-import type { accountDocument } from '../people/accounts/user-document.ts';
-import type { bannerDocument } from '../people/banners/document.ts';
-import type { organizationDocument } from '../people/organizations/document.ts';
-import type { teamDocument } from '../people/teams/document.ts';
-import type { policyDocument, policySetDocument, policySetVersionDocument } from '../policies/document.ts';
+import type { testRunDocument } from '#features/module-tests/document.ts';
+import type { noCodeDocument, optionDocument } from '#features/no-code/document.ts';
+import type { queryRunDocument } from '#features/queries/document.ts';
+import type { recoverableDocument } from '#removal/recoverable-items/document.ts';
+import type { agentDocument, agentPoolDocument } from '#resources/agents/document.ts';
+import type { configurationVersionDocument, ingressDocument } from '#resources/configurations/document.ts';
+import type { costEstimateDocument } from '#resources/costs/document.ts';
+import type { cidrRangeDocument, ipAllowlistDocument } from '#resources/ip-allowlists/document.ts';
+import type { notificationDocument } from '#resources/notifications/document.ts';
+import type { bannerDocument } from '#resources/organizations/banners/document.ts';
+import type { organizationDocument } from '#resources/organizations/document.ts';
+import type { policyDocument, policySetDocument, policySetVersionDocument } from '#resources/policies/document.ts';
 import type {
   policyCheckDocument,
   policyEvaluationDocument,
   policySetOutcomeDocument,
-} from '../policies/result-document.ts';
-import type { projectDocument } from '../projects/document.ts';
-import type { tagBindingDocuments } from '../projects/tags.ts';
-import type { providerSetDocument } from '../provider-sets/document.ts';
-import type { queryRunDocument } from '../queries/document.ts';
-import type { recoverableDocument } from '../recoverable-items/document.ts';
-import type { moduleDocument, moduleVersionDocument } from '../registry/modules/document.ts';
-import type { platformDocument, providerDocument, providerVersionDocument } from '../registry/providers/document.ts';
-import type { taskDocument, workspaceTaskDocument } from '../run-tasks/document.ts';
-import type { outcomeDocument, taskResultDocument, taskStageDocument } from '../run-tasks/stage-document.ts';
-import type { applyDocument, commentDocument, planDocument, runDocument, runEventDocument } from '../runs/document.ts';
-import type { runTriggerDocument } from '../runs/trigger-routes.ts';
-import type { outputDocument, stateVersionDocument } from '../states/document.ts';
-import type { variableDocument, variableSetDocument } from '../variables/document.ts';
-import type { clientDocument } from '../version-control/document.ts';
-import type { workspaceDocument } from '../workspaces/document.ts';
+} from '#resources/policies/result-document.ts';
+import type { projectDocument } from '#resources/projects/document.ts';
+import type { tagBindingDocuments } from '#resources/projects/tags.ts';
+import type { providerSetDocument } from '#resources/provider-sets/document.ts';
+import type { moduleDocument, moduleVersionDocument } from '#resources/registry/modules/document.ts';
+import type {
+  platformDocument,
+  providerDocument,
+  providerVersionDocument,
+} from '#resources/registry/providers/document.ts';
+import type { taskDocument, workspaceTaskDocument } from '#resources/run-tasks/document.ts';
+import type { outcomeDocument, taskResultDocument, taskStageDocument } from '#resources/run-tasks/stage-document.ts';
+import type {
+  applyDocument,
+  commentDocument,
+  planDocument,
+  runDocument,
+  runEventDocument,
+} from '#resources/runs/document.ts';
+import type { runTriggerDocument } from '#resources/runs/trigger-routes.ts';
+import type { outputDocument, stateVersionDocument } from '#resources/states/document.ts';
+import type { teamProjectDocument, teamWorkspaceDocument } from '#resources/teams/access/team-access-document.ts';
+import type { teamDocument } from '#resources/teams/document.ts';
+import type { identityDocument } from '#resources/users/identity-routes.ts';
+import type { membershipDocument } from '#resources/users/membership-document.ts';
+import type { tokenDocument } from '#resources/users/token-document.ts';
+import type { accountDocument } from '#resources/users/user-document.ts';
+import type { variableDocument, variableSetDocument } from '#resources/variables/document.ts';
+import type { changeRequestDocument } from '#resources/workspaces/change-requests/document.ts';
+import type { workspaceDocument } from '#resources/workspaces/document.ts';
+import type { healthDocument } from '#resources/workspaces/health/document.ts';
+import type { clientDocument } from '#version-control/document.ts';
 
 /** Attributes of the API's resources by type, derived from the functions that write them. Types only. */
 
@@ -44,7 +54,7 @@ type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<Non
 
 export interface Meta {
   pagination?: { 'total-count': number; 'next-page': number | null };
-  /** The client's IP address (ip-allowlists/routes.ts). */
+  /** The client's IP address (resources/ip-allowlists/routes.ts). */
   'request-address'?: string | null;
   /** Included with the account. */
   banner?: Attributes['admin-banners'];

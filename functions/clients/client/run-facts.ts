@@ -1,6 +1,6 @@
-import type { StatusFacts } from '../run/display.ts';
-import type { StageFacts } from '../run/stages.ts';
-import { type RunStatus, statuses } from '../run/status.ts';
+import type { StatusFacts } from '#run/display.ts';
+import type { StageFacts } from '#run/stages.ts';
+import { type RunStatus, statuses } from '#run/status.ts';
 import { isFinalRun, type Resource, type RunAction, related } from './client.ts';
 
 /** Facts about a run from the API's documents, for the page and the command line. */

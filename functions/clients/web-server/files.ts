@@ -1,4 +1,4 @@
-/** The page's files as the bundler writes them (infra/page.ts) and the function serves them. */
+/** The page's files as the bundler writes them (infra/stack/page.ts) and the function serves them. */
 
 export interface PageFile {
   contentType: string;

@@ -1,6 +1,6 @@
 import files from 'stepform:page';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { bucketOrigin } from '../store/bucket.ts';
+import { bucketOrigin } from '#platform/store/bucket.ts';
 import { serve } from './serve.ts';
 
 /** The web page: the same document for every address below `/app`, and its assets. */

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import type { Place } from '../client/page-addresses.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
 import { lazily } from './lazily.tsx';
 import { hrefOf, place } from './location.ts';
 import { Notice } from './parts/basics.tsx';
@@ -12,7 +12,6 @@ import { SignIn } from './views/people/sign-in.tsx';
 import { Queue } from './views/runs/queue.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
-// Groups import this file, too: code that both need then goes into the one script that the document loads.
 const run = () => import('./groups/run.ts');
 const CommitView = lazily(run, (group) => group.CommitView);
 const QueryView = lazily(run, (group) => group.QueryView);

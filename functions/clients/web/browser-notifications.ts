@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import type { Resource } from '../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { repeat } from './live.ts';
 import { base, go, place } from './location.ts';
 import { account, call, get, related, signedIn } from './session.ts';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../client/client.ts';
-import type { ResourceType } from '../client/documents.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { ResourceType } from '#clients/client/documents.ts';
 import type { Live } from './live.ts';
 import { get } from './session.ts';
 

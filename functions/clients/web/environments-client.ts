@@ -1,4 +1,4 @@
-import { ApiError } from '../client/client.ts';
+import { ApiError } from '#clients/client/client.ts';
 
 /** Requests to the environments' API (Coder's), whose documents and errors have another format than those of runs. */
 

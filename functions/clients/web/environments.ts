@@ -1,4 +1,4 @@
-import type { Tone } from '../run/display.ts';
+import type { Tone } from '#run/display.ts';
 import { useLive } from './live.ts';
 import { callEnvironments } from './session.ts';
 

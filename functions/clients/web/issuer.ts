@@ -73,7 +73,7 @@ export const completeSignIn = async (): Promise<void> => {
 const exchange = (code: string, verifier: string, headers: Record<string, string>): Promise<string> =>
   sessionFor({ grant_type: 'authorization_code', code, code_verifier: verifier }, headers);
 
-/** Prefix of one-time secrets (people/accounts/one-time-secrets.ts). */
+/** Prefix of one-time secrets (resources/users/one-time-secrets.ts). */
 const oncePrefix = 'sfonce_';
 
 /** Signs in with a typed token or one-time secret. @throws {Error} with the platform's message */

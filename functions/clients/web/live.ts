@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { ApiError } from '../client/client.ts';
+import { ApiError } from '#clients/client/client.ts';
 import { errorText } from './session.ts';
 
 /**

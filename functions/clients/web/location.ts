@@ -1,5 +1,5 @@
 import { computed, type Signal, signal, useSignal, useSignalEffect } from '@preact/signals';
-import { type Place, pathOf, placeOf } from '../client/page-addresses.ts';
+import { type Place, pathOf, placeOf } from '#clients/client/page-addresses.ts';
 
 /** Base path without a final slash: the part before `/app/assets/` in this script's URL. */
 export const base: string = new URL(import.meta.url).href.replace(/\/app\/assets\/[^/]*$/, '');

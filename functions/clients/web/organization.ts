@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
-import type { Resource } from '../client/client.ts';
-import type { Tab } from '../client/page-addresses.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Tab } from '#clients/client/page-addresses.ts';
 import { useLive } from './live.ts';
 import type { Item } from './parts/attached.tsx';
 import { all, get, signedIn } from './session.ts';

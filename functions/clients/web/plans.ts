@@ -1,4 +1,4 @@
-import { differencesOf, type PlanDifferences, type RedactedPlan } from '../client/text/plan.ts';
+import { differencesOf, type PlanDifferences, type RedactedPlan } from '#clients/client/text/plan.ts';
 import { content } from './session.ts';
 
 /** Finished plans never change, so each is read once. */

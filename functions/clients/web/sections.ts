@@ -1,4 +1,4 @@
-import type { OrganizationView } from '../client/page-addresses.ts';
+import type { OrganizationView } from '#clients/client/page-addresses.ts';
 import type { OrganizationPermission } from './organization.ts';
 
 interface Section {

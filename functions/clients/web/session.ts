@@ -1,11 +1,11 @@
 import { computed, signal } from '@preact/signals';
-import { ApiError, Client, type Document, type Listed, type Resource } from '../client/client.ts';
-import type { Attributes, ResourceType } from '../client/documents.ts';
+import { ApiError, Client, type Document, type Listed, type Resource } from '#clients/client/client.ts';
+import type { Attributes, ResourceType } from '#clients/client/documents.ts';
 import { requestEnvironments } from './environments-client.ts';
 import { base } from './location.ts';
 import { broadcastInvalidToken, broadcastSignIn, broadcastSignOut, heldAtFirst, joinTabs } from './tabs.ts';
 
-export { related } from '../client/client.ts';
+export { related } from '#clients/client/client.ts';
 
 /**
  * The user's token: a pasted API token, or a session from sign-in. It is kept in the session storage of
@@ -27,7 +27,7 @@ export const authorization = (): Record<string, string> =>
 
 const client = computed(() => new Client(base, token.value ?? ''));
 
-/** Prefix of session tokens (people/accounts/tokens.ts). */
+/** Prefix of session tokens (resources/users/tokens.ts). */
 const sessionPrefix = 'sfs_';
 export const isSession = computed(() => token.value?.startsWith(sessionPrefix) ?? false);
 

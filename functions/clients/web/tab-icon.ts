@@ -1,4 +1,4 @@
-import type { Tone } from '../run/display.ts';
+import type { Tone } from '#run/display.ts';
 
 /** The tab icon with a dot in the color of a run's status: icon.svg contains all of them, selected by the URL's fragment. */
 export const showTone = (tone: Tone | undefined): void => {

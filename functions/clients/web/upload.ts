@@ -1,4 +1,4 @@
-import type { Resource } from '../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { create, get } from './session.ts';
 import { type Entry, gzip, isConfigurationFile, tar } from './text/tar.ts';
 

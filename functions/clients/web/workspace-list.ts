@@ -1,4 +1,4 @@
-import type { Resource } from '../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { knowPeople } from './parts/person.tsx';
 import { all, call, get, related } from './session.ts';
 import { type Row, rowOf, withOpenRuns } from './text/workspace-rows.ts';

@@ -1,4 +1,4 @@
-import { type AuditEvent, keepEvent, keepFailure } from '../../audit/records.ts';
+import { type AuditEvent, keepEvent, keepFailure } from '#resources/audit/records.ts';
 import type { Build } from '../builds/records.ts';
 import { uuidOf } from '../host/uuid.ts';
 import type { Environment } from '../workspaces/records.ts';

@@ -1,5 +1,5 @@
-import { type AuditEvent, eventsSince } from '../../audit/records.ts';
-import { getUsers } from '../../people/accounts/users.ts';
+import { type AuditEvent, eventsSince } from '#resources/audit/records.ts';
+import { getUsers } from '#resources/users/users.ts';
 import { ok } from '../host/answers.ts';
 import { pageIn, searchIn } from '../host/body.ts';
 import { forbidden, invalidQuery } from '../host/errors.ts';

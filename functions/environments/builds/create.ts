@@ -1,8 +1,9 @@
-import { getUser } from '../../people/accounts/users.ts';
-import { dueIn } from '../../store/due.ts';
-import { newId } from '../../store/id.ts';
-import { type Change, update } from '../../store/table.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Change, update } from '#platform/store/table.ts';
+import { getUser } from '#resources/users/users.ts';
+import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { newUuid, prebuildsUser } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
@@ -110,13 +111,20 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
   };
 };
 
-/** @throws {CoderError} 409 while another build goes on, or somebody has locked the workspace */
+/**
+ * @throws {CoderError} 409 while another build goes on, or the workspace is locked by a user or for an unsaved state
+ * @throws {ApiError} 409 where runs of the organization do not start
+ */
 export const build = async (environment: Environment, request: NewBuild): Promise<Build> => {
   if (environment.activeBuildId) throw alreadyActive();
   const workspace = await getWorkspace(environment.workspaceId);
-  if (workspace?.lock?.kind === 'user' && request.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
+  const { lock } = workspace ?? {};
+  // A state that is pushed may be the one that the lock waits for.
+  const isLocked = lock?.kind === 'user' || (lock?.unsaved !== undefined && request.state === undefined);
+  if (workspace && isLocked && request.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
   const isEmpty = workspace?.state === undefined && request.state === undefined;
   const created = newBuild(environment, request, workspace?.state?.id, isEmpty);
+  if (workspace && !created.withoutRun) checkAdmitted(workspace);
   if (created.transition === 'start') {
     const { template, version, newOwnerId: ownerId = environment.ownerId } = request;
     await holdQuota({ environment, template, versionId: version.id, ownerId });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { environment } from '../../environment.ts';
-import type { FrozenVariable } from '../../runs/inputs.ts';
+import { environment } from '#platform/environment.ts';
+import type { FrozenVariable } from '#resources/runs/inputs.ts';
 import { uuidOf } from '../host/uuid.ts';
 import { environmentVariable } from '../runs.ts';
 import type { Template } from '../templates/records.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { environment as settings } from '../../environment.ts';
-import { getUser } from '../../people/accounts/users.ts';
+import { environment as settings } from '#platform/environment.ts';
+import { getUser } from '#resources/users/users.ts';
 import { isOwner } from '../access.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameValue, readBody } from '../host/body.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../../run/run.ts';
+import type { Run } from '#run/run.ts';
 import type { Part } from '../logs/entries.ts';
 import type { Build, Transition } from './records.ts';
 

@@ -1,5 +1,5 @@
-import type { Key } from '../../store/keys.ts';
-import { batchGet, create, get, put, query, remove, update } from '../../store/table.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, query, remove, update } from '#platform/store/table.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { TemplateResource } from '../templates/plan.ts';

@@ -1,10 +1,10 @@
-import { deleteWorkspace } from '../../removal/workspaces.ts';
-import type { Run } from '../../run/run.ts';
-import { getRun } from '../../runs/records.ts';
-import type { StateInstance } from '../../states/content.ts';
-import { getStateVersion, readSummary } from '../../states/records.ts';
-import { update } from '../../store/table.ts';
-import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { update } from '#platform/store/table.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { StateInstance } from '#resources/states/content.ts';
+import { getStateVersion, readSummary } from '#resources/states/records.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import { recordEnd } from '../audit/build-record.ts';
 import { type Outcome, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { dueAttributes, dueIn } from '../../store/due.ts';
-import { update } from '../../store/table.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { update } from '#platform/store/table.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { bytes, noContent } from '../host/answers.ts';
 import { readBody } from '../host/body.ts';
 import { CoderError, notFound } from '../host/errors.ts';

@@ -1,10 +1,11 @@
-import { lockWorkspace, unlockWorkspace } from '../../orchestration/locks.ts';
-import { InvalidStateError, parseState } from '../../states/content.ts';
-import { readState } from '../../states/integrity.ts';
-import { getStateVersion } from '../../states/records.ts';
-import { addState } from '../../states/rollback.ts';
-import { withSerial } from '../../states/serial.ts';
-import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { lockWorkspace, unlockWorkspace } from '#lifecycle/queue/locks.ts';
+import { InvalidStateError, parseState } from '#resources/states/content.ts';
+import { readState } from '#resources/states/integrity.ts';
+import { getStateVersion } from '#resources/states/records.ts';
+import { addState } from '#resources/states/rollback.ts';
+import { withSerial } from '#resources/states/serial.ts';
+import { lockReason } from '#resources/workspaces/document.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Build } from './records.ts';
 
@@ -49,6 +50,7 @@ export const putState = async (workspaceId: string, userId: string, content: Buf
 export const lockedBy = async (workspaceId: string): Promise<CoderError> => {
   const workspace = await getWorkspace(workspaceId);
   const { lock } = workspace ?? {};
+  if (lock?.unsaved) return new CoderError(409, `Workspace ${workspace?.name} is locked. ${lockReason(lock)}`);
   const why = lock?.kind === 'user' ? `by a user (${lock.reason || 'no reason given'})` : 'by a run';
   return new CoderError(409, `Workspace ${workspace?.name} is locked ${why}. Unlock it first.`);
 };

@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/answer.ts';
+import type { Answer } from '#api/answer.ts';
 
 /** The version of Coder's API; clients compare its major and minor version with their own. */
 export const coderVersion = 'v2.29.1';

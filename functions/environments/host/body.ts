@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { ApiRequest } from '../../api/request.ts';
-import { isZeroValue, unknownMembers } from '../../api/unknown-members.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { isZeroValue, unknownMembers } from '#api/unknown-members.ts';
 import { CoderError, invalidQuery, type Validation } from './errors.ts';
 
 /** Bodies and queries of Coder's API. */

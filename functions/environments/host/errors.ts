@@ -1,4 +1,5 @@
-import { ApiError } from '../../api/errors.ts';
+import { ApiError } from '#api/errors.ts';
+import { NestingError } from '#platform/formats/hcl.ts';
 
 /** Errors in the form of Coder's API: message, detail, and the invalid fields. */
 
@@ -47,6 +48,7 @@ const signedOut = 'You are signed out or your session has expired. Please sign i
 /** @returns undefined for internal errors */
 export const coderErrorOf = (error: unknown): CoderError | undefined => {
   if (error instanceof CoderError) return error;
+  if (error instanceof NestingError) return new CoderError(400, 'The Terraform files cannot be read.', error.message);
   if (!(error instanceof ApiError)) return undefined;
   const [first] = error.errors;
   if (error.status === 401) return new CoderError(401, signedOut);

@@ -1,9 +1,9 @@
-import type { Answer } from '../../api/answer.ts';
-import { addressRefused } from '../../api/errors.ts';
-import type { Principal } from '../../api/permissions/principal.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import type { Method } from '../../api/route.ts';
-import { authority } from '../../public-api/authority.ts';
+import type { Answer } from '#api/answer.ts';
+import { addressRefused } from '#api/errors.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import type { ApiRequest } from '#api/request.ts';
+import type { Method } from '#api/route.ts';
+import { authority } from '#public-api/authority.ts';
 import { invalidQuery } from './errors.ts';
 
 /** A request and its caller. */

@@ -1,11 +1,11 @@
 import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { admit } from '../../api/admission.ts';
-import type { Answer } from '../../api/answer.ts';
-import { readRequest } from '../../api/request.ts';
-import { isTooLarge } from '../../api/response-size.ts';
-import { authority } from '../../public-api/authority.ts';
-import { logError } from '../../store/log.ts';
+import { admit } from '#api/admission.ts';
+import type { Answer } from '#api/answer.ts';
+import { readRequest } from '#api/request.ts';
+import { isTooLarge } from '#api/response-size.ts';
+import { logError } from '#platform/store/log.ts';
+import { authority } from '#public-api/authority.ts';
 import { json } from './answers.ts';
 import { CoderError, coderErrorOf, internalError } from './errors.ts';
 import type { Route } from './route.ts';

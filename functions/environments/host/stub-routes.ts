@@ -1,5 +1,5 @@
-import type { ApiRequest } from '../../api/request.ts';
-import { environment } from '../../environment.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { environment } from '#platform/environment.ts';
 import { buildVersion, coderVersion, html, ok } from './answers.ts';
 import { forbidden } from './errors.ts';
 import { open, type Route, route } from './route.ts';

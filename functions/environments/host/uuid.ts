@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { noteId } from '../../store/change-record.ts';
+import { noteId } from '#platform/store/change-record.ts';
 import { CoderError } from './errors.ts';
 
 /** Coder's ids are UUIDs. */

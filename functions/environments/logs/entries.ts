@@ -1,8 +1,8 @@
-import { stripAnsi } from '../../client/text/ansi.ts';
-import { readable } from '../../client/text/terraform-json.ts';
-import type { PhaseName, Run } from '../../run/run.ts';
-import { isPhaseFinal } from '../../run/status.ts';
-import { ETX, readLog, STX } from '../../runs/logs.ts';
+import { stripAnsi } from '#platform/text/ansi.ts';
+import { readable } from '#platform/text/terraform-json.ts';
+import { ETX, readLog, STX } from '#resources/runs/logs.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isPhaseFinal } from '#run/status.ts';
 
 /**
  * Logs of jobs: stages, each with a marker and Terraform's output. An entry's id is derived from its position, so it is
@@ -31,7 +31,7 @@ export interface Cursor {
 
 export const start: Cursor = { part: 0, offset: 0 };
 
-/** More than the maximum size of a log in bytes (runner-api/job.ts). */
+/** More than the maximum size of a log in bytes (runner/api/job.ts). */
 const partSize = 1e9;
 const pieceBytes = 256 * 1024;
 /** Clients read at most 32 KB at once, as JSON. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from 'aws-lambda';
-import { environment } from '../../environment.ts';
-import { callConnection, invokeLater } from '../../store/aws.ts';
-import { logError } from '../../store/log.ts';
+import { environment } from '#platform/environment.ts';
+import { callConnection, invokeLater } from '#platform/store/aws.ts';
+import { logError } from '#platform/store/log.ts';
 import { type Cursor, readEntries, start } from './entries.ts';
 import { jobLog } from './jobs.ts';
 import { type JobKind, redeemTicket } from './tickets.ts';

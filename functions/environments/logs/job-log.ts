@@ -1,4 +1,4 @@
-import type { Run } from '../../run/run.ts';
+import type { Run } from '#run/run.ts';
 import type { Version } from '../templates/versions.ts';
 import type { Part } from './entries.ts';
 

@@ -1,5 +1,5 @@
-import { maxResponseBytes, sizeInResponse } from '../../api/response-size.ts';
-import { environment } from '../../environment.ts';
+import { maxResponseBytes, sizeInResponse } from '#api/response-size.ts';
+import { environment } from '#platform/environment.ts';
 import { ok, redirect } from '../host/answers.ts';
 import { flagIn, numberIn } from '../host/body.ts';
 import { invalidQuery } from '../host/errors.ts';

@@ -1,5 +1,5 @@
-import { hashSecret, newSecret } from '../../store/id.ts';
-import { create, get, remove } from '../../store/table.ts';
+import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { create, get, remove } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 
 /** A ticket lets one connection follow the log of one job; it must be used at once. */

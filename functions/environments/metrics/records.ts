@@ -1,5 +1,5 @@
-import type { Key } from '../../store/keys.ts';
-import { queryAll, update } from '../../store/table.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { queryAll, update } from '#platform/store/table.ts';
 import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
 import type { Template } from '../templates/records.ts';

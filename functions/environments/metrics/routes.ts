@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/answer.ts';
+import type { Answer } from '#api/answer.ts';
 import { readableAudits } from '../audit/routes.ts';
 import { plainText } from '../host/answers.ts';
 import { type Call, type Route, route } from '../host/route.ts';

@@ -1,6 +1,6 @@
-import { secretOf } from '../../api/bearer.ts';
-import { withAuditInAllOrganizations } from '../../audit/trail.ts';
-import { removeSession } from '../../people/accounts/tokens.ts';
+import { secretOf } from '#api/bearer.ts';
+import { withAuditInAllOrganizations } from '#resources/audit/trail.ts';
+import { removeSession } from '#resources/users/tokens.ts';
 import { json, noContent, ok } from '../host/answers.ts';
 import { flagIn, pageIn, searchIn } from '../host/body.ts';
 import { CoderError, invalid, notFound } from '../host/errors.ts';

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { ApiRequest } from '../../api/request.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { createLimited } from '#platform/store/limited.ts';
 import {
   countTokens,
   deleteToken,
@@ -8,8 +9,7 @@ import {
   listTokens,
   maxTokens,
   type Token,
-} from '../../people/accounts/tokens.ts';
-import { createLimited } from '../../store/limited.ts';
+} from '#resources/users/tokens.ts';
 import { readBody, text } from '../host/body.ts';
 import { CoderError } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';

@@ -1,9 +1,10 @@
-import type { Principal } from '../../api/permissions/principal.ts';
-import { membershipsIn, membershipsOf, roleOf } from '../../people/accounts/memberships.ts';
-import type { User } from '../../people/accounts/user.ts';
-import { holderOfUsername } from '../../people/accounts/usernames.ts';
-import { getUser, getUsers } from '../../people/accounts/users.ts';
-import { listOrganizations, type Organization } from '../../people/organizations/records.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { listOrganizations, type Organization } from '#resources/organizations/records.ts';
+import { membershipsIn, membershipsOf, roleOf } from '#resources/users/memberships.ts';
+import type { User } from '#resources/users/user.ts';
+import { holderOfUsername } from '#resources/users/usernames.ts';
+import { getUser, getUsers } from '#resources/users/users.ts';
 import type { Call } from '../host/route.ts';
 import { isUuid, uuidOf } from '../host/uuid.ts';
 
@@ -24,9 +25,11 @@ export const organizationsOf = async (principal: Principal): Promise<Organizatio
 /** By UUID, by name, or `default`: the caller's first. Undefined for one that the caller does not belong to. */
 export const findOrganization = async (call: Call, named: string): Promise<Organization | undefined> => {
   const all = await organizationsOf(call.principal);
-  const text = named.toLowerCase();
+  const text = foldCase(named);
   return (
-    all.find(({ name }) => uuidOf(name) === text || name.toLowerCase() === text) ??
+    all.find(({ name }) => uuidOf(name) === text) ??
+    // After ids: an organization may be named like the id of another one.
+    all.find(({ name }) => foldCase(name) === text) ??
     (text === 'default' ? all[0] : undefined)
   );
 };

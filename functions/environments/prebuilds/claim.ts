@@ -1,4 +1,4 @@
-import { releaseUnique } from '../../store/unique-names.ts';
+import { releaseUnique } from '#platform/store/unique-names.ts';
 import { build } from '../builds/create.ts';
 import type { Value } from '../builds/parameters.ts';
 import { type Build, getBuilds } from '../builds/records.ts';

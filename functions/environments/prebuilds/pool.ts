@@ -1,6 +1,6 @@
-import { dueAttributes, dueIn } from '../../store/due.ts';
-import type { Key } from '../../store/keys.ts';
-import { get, put, query, remove, update } from '../../store/table.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { get, put, query, remove, update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import type { Preset } from '../templates/plan.ts';
 import type { Template } from '../templates/records.ts';

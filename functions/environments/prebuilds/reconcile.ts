@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { cancelRun } from '../../orchestration/decisions.ts';
-import { deleteWorkspace } from '../../removal/workspaces.ts';
-import { isAccepted } from '../../run/actions.ts';
-import { logError } from '../../store/log.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+import { cancelRun } from '#lifecycle/decisions/decisions.ts';
+import { logError } from '#platform/store/log.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { isAccepted } from '#run/actions.ts';
 import { build } from '../builds/create.ts';
 import { ParameterError, resolveParameters } from '../builds/parameters.ts';
 import { type Build, getBuild } from '../builds/records.ts';

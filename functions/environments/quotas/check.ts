@@ -1,4 +1,4 @@
-import { getMembership } from '../../people/accounts/memberships.ts';
+import { getMembership } from '#resources/users/memberships.ts';
 import { type Build, costOf, getBuilds } from '../builds/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { prebuildsUser } from '../host/uuid.ts';

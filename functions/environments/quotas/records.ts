@@ -1,5 +1,5 @@
-import { keys as shared } from '../../store/keys.ts';
-import { get, put, update } from '../../store/table.ts';
+import { keys as shared } from '#platform/store/keys.ts';
+import { get, put, update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
 

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import { getUsers } from '../../people/accounts/users.ts';
-import type { Organization } from '../../people/organizations/records.ts';
-import { usersOfTeam } from '../../people/teams/members.ts';
-import { listTeams } from '../../people/teams/records.ts';
-import type { Team } from '../../people/teams/team.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { usersOfTeam } from '#resources/teams/members.ts';
+import { listTeams } from '#resources/teams/records.ts';
+import type { Team } from '#resources/teams/team.ts';
+import { getUsers } from '#resources/users/users.ts';
 import { isOwner } from '../access.ts';
 import { ok } from '../host/answers.ts';
 import { readBody } from '../host/body.ts';
@@ -62,8 +63,8 @@ const list = async (call: Call) => {
 
 const byName = async (call: Call) => {
   const { name } = await owned(call);
-  const group = (call.request.params.group ?? '').toLowerCase();
-  const team = (await listTeams(name)).find((candidate) => candidate.name.toLowerCase() === group);
+  const group = foldCase(call.request.params.group ?? '');
+  const team = (await listTeams(name)).find((candidate) => foldCase(candidate.name) === group);
   if (!team) throw notFound();
   return ok(await groupDocument(team, (await getQuotas(name)).teams[team.id]));
 };

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { TarError, tarEntries } from '../../tar.ts';
-import { tarBlocks } from '../../tar-writer.ts';
+import { TarError, tarEntries } from '#platform/formats/tar.ts';
+import { tarBlocks } from '#platform/formats/tar-writer.ts';
 import { CoderError } from '../host/errors.ts';
 
 /** Archives of templates: tar files, or made from a zip (zip.ts). Entries that could leave the folder are refused. */
@@ -11,7 +11,7 @@ export interface ArchiveFile {
   content: Buffer;
 }
 
-/** The runner's maximum (runner-api/job.ts), far above the size of a template. */
+/** The runner's maximum (runner/api/job.ts), far above the size of a template. */
 export const maxUnpackedBytes = 64 * 1024 * 1024;
 export const maxFiles = 10_000;
 

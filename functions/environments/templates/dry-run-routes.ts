@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { getUser } from '../../people/accounts/users.ts';
-import { newId } from '../../store/id.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+import { newId } from '#platform/store/id.ts';
+import { getUser } from '#resources/users/users.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { ownerVariables, parameterVariables } from '../builds/environment-variables.ts';
 import { resolveParameters } from '../builds/parameters.ts';
 import { resolved } from '../builds/resolved.ts';

@@ -1,5 +1,5 @@
-import type { Run } from '../../run/run.ts';
-import { create, get, update } from '../../store/table.ts';
+import { create, get, update } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
 import { type Job, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import { runsOf } from './import.ts';

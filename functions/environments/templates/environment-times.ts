@@ -1,6 +1,6 @@
-import { inBatches } from '../../store/batches.ts';
-import { dueIn } from '../../store/due.ts';
-import { update } from '../../store/table.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { environmentsOf } from './records.ts';
 

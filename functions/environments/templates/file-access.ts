@@ -1,4 +1,4 @@
-import { update } from '../../store/table.ts';
+import { update } from '#platform/store/table.ts';
 import { rightsIn } from '../access.ts';
 import type { Call } from '../host/route.ts';
 import { keys } from '../keys.ts';

@@ -1,7 +1,7 @@
-import { getObject, putObject } from '../../store/bucket.ts';
-import { checkContent, sha256Of } from '../../store/integrity.ts';
-import { objects } from '../../store/keys.ts';
-import { create, get } from '../../store/table.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { checkContent, sha256Of } from '#platform/store/integrity.ts';
+import { objects } from '#platform/store/keys.ts';
+import { create, get } from '#platform/store/table.ts';
 import { newUuid } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
 import { compress, decompress } from './archive.ts';

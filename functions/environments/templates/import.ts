@@ -1,9 +1,9 @@
-import { environment } from '../../environment.ts';
-import type { Run } from '../../run/run.ts';
-import type { FrozenVariable } from '../../runs/inputs.ts';
-import { getRun } from '../../runs/records.ts';
-import { create, get } from '../../store/table.ts';
-import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { environment } from '#platform/environment.ts';
+import { create, get } from '#platform/store/table.ts';
+import type { FrozenVariable } from '#resources/runs/inputs.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import type { Home } from '../access.ts';
 import { uuidOf } from '../host/uuid.ts';
 import { outcomeOf } from '../jobs.ts';

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { getUser } from '../../people/accounts/users.ts';
-import type { Organization } from '../../people/organizations/records.ts';
-import { newId } from '../../store/id.ts';
-import { getWorkspace, type Workspace } from '../../workspaces/records.ts';
+import { newId } from '#platform/store/id.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { getUser } from '#resources/users/users.ts';
+import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { rightsIn } from '../access.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameValue, readBody, text, versionName } from '../host/body.ts';
@@ -118,6 +119,7 @@ export const postVersion = async (call: Call) => {
   const user = await getUser(call.principal.userId);
   return audited(call, organization.name, { ...auditAction, id }, async () => {
     const workspace = await workspaceFor(home, template);
+    checkAdmitted(workspace);
     const version = versionOf(id, call, input, { workspace, variables, username: user?.username ?? '' });
     if (!(await createVersion(version))) throw conflict(name);
     await noteUse(file, home);

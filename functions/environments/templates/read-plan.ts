@@ -1,5 +1,5 @@
-import type { Run } from '../../run/run.ts';
-import { readPlanJson } from '../../runs/plan-json.ts';
+import { readPlanJson } from '#resources/runs/plan-json.ts';
+import type { Run } from '#run/run.ts';
 import { ImportError, type Plan } from './plan.ts';
 
 /** The plan of a run, as JSON. @throws {ImportError} when it is gone or too large */

@@ -1,6 +1,7 @@
-import type { Key } from '../../store/keys.ts';
-import { batchGet, create, get, query, queryAll, update } from '../../store/table.ts';
-import { claimUnique, createUnique, releaseUnique } from '../../store/unique-names.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { batchGet, create, get, query, queryAll, update } from '#platform/store/table.ts';
+import { claimUnique, createUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Templates: named versions, with rules for their environments. */
@@ -87,7 +88,7 @@ interface Pointer {
 export const findTemplate = async (organization: string, name: string): Promise<Template | undefined> => {
   const pointer = await get<Pointer>(keys.templateName(organization, name));
   const template = pointer && (await getTemplate(pointer.holder));
-  return template?.name.toLowerCase() === name.toLowerCase() ? template : undefined;
+  return template && foldCase(template.name) === foldCase(name) ? template : undefined;
 };
 
 /** In the order of names. */
@@ -102,7 +103,7 @@ const bears =
   (organization: string, name: string) =>
   async (id: string): Promise<boolean> => {
     const template = await getTemplate(id);
-    return template?.organization === organization && template.name.toLowerCase() === name.toLowerCase();
+    return template?.organization === organization && foldCase(template.name) === foldCase(name);
   };
 
 /** Longer than a request takes. */
@@ -131,7 +132,7 @@ export const updateTemplate = async (
 ): Promise<Template | 'name taken' | undefined> => {
   const { id, organization } = template;
   const name = change.name ?? template.name;
-  const isRenamed = name.toLowerCase() !== template.name.toLowerCase();
+  const isRenamed = foldCase(name) !== foldCase(template.name);
   if (isRenamed && !(await claimName(organization, name, id))) {
     return 'name taken';
   }

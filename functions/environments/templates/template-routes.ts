@@ -1,7 +1,7 @@
-import { getUser } from '../../people/accounts/users.ts';
-import { getOrganization, noteTemplates, type Organization } from '../../people/organizations/records.ts';
-import { deleteWorkspace } from '../../removal/workspaces.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { getOrganization, noteTemplates, type Organization } from '#resources/organizations/records.ts';
+import { getUser } from '#resources/users/users.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
 import { created, notModified, ok } from '../host/answers.ts';
 import { readBody, searchIn } from '../host/body.ts';

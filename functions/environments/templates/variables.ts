@@ -1,6 +1,6 @@
-import { parseHcl } from '../../hcl.ts';
-import type { FrozenVariable } from '../../runs/inputs.ts';
-import { open, type SecretContext, seal } from '../../store/secrets.ts';
+import { parseHcl } from '#platform/formats/hcl.ts';
+import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import type { FrozenVariable } from '#resources/runs/inputs.ts';
 import type { ArchiveFile } from './archive.ts';
 
 /** Terraform variables of a template: declarations in its files, and the values for a version's import. */

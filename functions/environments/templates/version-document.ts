@@ -1,4 +1,4 @@
-import type { Run } from '../../run/run.ts';
+import type { Run } from '#run/run.ts';
 import { uuidOf } from '../host/uuid.ts';
 import { jobDocument, matchedProvisioners } from '../jobs.ts';
 import { minimalUser } from '../people/users.ts';

@@ -1,6 +1,7 @@
-import type { Key } from '../../store/keys.ts';
-import { batchGet, create, get, put, queryAll, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
+import { claimUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { Archive } from '../runs.ts';
@@ -53,7 +54,7 @@ export const putFound = async (versionId: string, content: Found): Promise<void>
 
 const bears = (templateId: string, name: string) => async (id: string) => {
   const version = await getVersion(id);
-  return version?.templateId === templateId && version.name.toLowerCase() === name.toLowerCase();
+  return version?.templateId === templateId && foldCase(version.name) === foldCase(name);
 };
 
 /** Longer than a request takes. */
@@ -91,7 +92,7 @@ export const adoptVersion = async (version: Version, templateId: string): Promis
 export const findVersion = async (templateId: string, name: string): Promise<Version | undefined> => {
   const pointer = await get<{ holder: string }>(keys.versionName(templateId, name));
   const version = pointer && (await getVersion(pointer.holder));
-  return version?.templateId === templateId && version.name.toLowerCase() === name.toLowerCase() ? version : undefined;
+  return version?.templateId === templateId && foldCase(version.name) === foldCase(name) ? version : undefined;
 };
 
 /** Oldest first. */
@@ -108,7 +109,7 @@ export const updateVersion = async (
 ): Promise<Version | 'name taken' | undefined> => {
   const { id, templateId } = version;
   const name = change.name ?? version.name;
-  const isRenamed = name.toLowerCase() !== version.name.toLowerCase();
+  const isRenamed = foldCase(name) !== foldCase(version.name);
   if (templateId && isRenamed && !(await claim(templateId, name, id))) return 'name taken';
   const updated = await update<Version>(keys.version(id), {
     set: { ...change, updatedAt: new Date().toISOString() },

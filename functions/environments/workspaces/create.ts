@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { grantsOfUser } from '../../access/grants.ts';
-import type { User } from '../../people/accounts/user.ts';
-import { getUser } from '../../people/accounts/users.ts';
+import { grantsOfUser } from '#resources/teams/access/grants.ts';
+import type { User } from '#resources/users/user.ts';
+import { getUser } from '#resources/users/users.ts';
 import { type Rights, rightsIn } from '../access.ts';
 import { matchingPreset, resolveParameters, type Value } from '../builds/parameters.ts';
 import { resolved } from '../builds/resolved.ts';

@@ -1,4 +1,4 @@
-import type { Run } from '../../run/run.ts';
+import type { Run } from '#run/run.ts';
 import { buildDocument } from '../builds/document.ts';
 import type { Build } from '../builds/records.ts';
 import { uuidOf } from '../host/uuid.ts';

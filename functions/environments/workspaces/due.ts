@@ -1,5 +1,5 @@
-import { dueAttributes, dueIn } from '../../store/due.ts';
-import { update } from '../../store/table.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { update } from '#platform/store/table.ts';
 import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
 import type { Template } from '../templates/records.ts';

@@ -1,6 +1,6 @@
-import { grantsOfUser } from '../../access/grants.ts';
-import { logError, logWarning } from '../../store/log.ts';
-import { update } from '../../store/table.ts';
+import { logError, logWarning } from '#platform/store/log.ts';
+import { update } from '#platform/store/table.ts';
+import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { beginAgain, build, type NewBuild } from '../builds/create.ts';
 import { ParameterError, resolveParameters, type Value } from '../builds/parameters.ts';
 import { type Build, getBuild } from '../builds/records.ts';

@@ -1,5 +1,5 @@
-import { deleteWorkspace } from '../../removal/workspaces.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { build, type NewBuild } from '../builds/create.ts';
 import { newUuid } from '../host/uuid.ts';
 import { createManagedWorkspace } from '../runs.ts';

@@ -1,7 +1,8 @@
-import type { Due } from '../../store/due.ts';
-import type { Key } from '../../store/keys.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '../../store/table.ts';
-import { claimUnique, releaseUnique } from '../../store/unique-names.ts';
+import type { Due } from '#platform/store/due.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { claimUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Environments: made from a template for a user, and built again and again. */
@@ -57,7 +58,7 @@ export const findEnvironment = async (ownerId: string, name: string): Promise<En
 };
 
 const bearsName = (environment: Environment, ownerId: string, name: string): boolean =>
-  environment.ownerId === ownerId && environment.name.toLowerCase() === name.toLowerCase();
+  environment.ownerId === ownerId && foldCase(environment.name) === foldCase(name);
 
 /** A user's environments, by name. */
 export const listOfOwner = async (ownerId: string): Promise<Environment[]> => {

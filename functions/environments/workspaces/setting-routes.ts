@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { foldCase } from '#platform/store/fold-case.ts';
 import { setBuild } from '../builds/records.ts';
 import { noContent, notModified, ok } from '../host/answers.ts';
 import { nameField, readBody } from '../host/body.ts';
@@ -64,7 +65,7 @@ const rename = async (call: Call) => {
   );
   if (name === environment.name) return noContent();
   const { ownerId, id } = environment;
-  const isSame = name.toLowerCase() === environment.name.toLowerCase();
+  const isSame = foldCase(name) === foldCase(environment.name);
   const holder = isSame ? undefined : await findEnvironment(ownerId, name);
   if (holder && holder.id !== id) throw inUse(name);
   return audited(call, environment.organization, auditedActionOf('rename', environment), async () => {

@@ -1,15 +1,15 @@
-import { type Answer, created, one } from '../api/answer.ts';
-import { forbidden, unavailable, unprocessable } from '../api/errors.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { maxTargets, readBulkAction } from '../change-requests/input.ts';
-import { type ChangeRequest, createChangeRequest } from '../change-requests/records.ts';
-import { environment } from '../environment.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import type { ChangeRequestEvent } from '../run/change-request-notice.ts';
-import { invokeLater } from '../store/aws.ts';
-import { newId } from '../store/id.ts';
-import { logError } from '../store/log.ts';
-import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { type Answer, created, one } from '#api/answer.ts';
+import { forbidden, unavailable, unprocessable } from '#api/errors.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
+import { newId } from '#platform/store/id.ts';
+import { logError } from '#platform/store/log.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { maxTargets, readBulkAction } from '#resources/workspaces/change-requests/input.ts';
+import { type ChangeRequest, createChangeRequest } from '#resources/workspaces/change-requests/records.ts';
+import { getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
+import type { ChangeRequestEvent } from '#run/notifications/change-request.ts';
 import { explore, find, workspaceIdsIn } from './explore.ts';
 import { readTargets } from './input.ts';
 
@@ -57,7 +57,12 @@ const targetsOf = async ({ subject, principal }: Bulk, ids: string[], field: str
 const notifyTeams = async ({ workspaceId, ...changeRequest }: ChangeRequest): Promise<void> => {
   const { id, subject, message, createdAt, createdBy } = changeRequest;
   // Derived from the request, so that a repeat has the same event id.
-  const event: ChangeRequestEvent = { id, workspaceId, changeRequest: { id, subject, message, createdAt, createdBy } };
+  const event: ChangeRequestEvent = {
+    kind: 'changeRequest',
+    id,
+    workspaceId,
+    changeRequest: { id, subject, message, createdAt, createdBy },
+  };
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {

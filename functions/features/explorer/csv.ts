@@ -1,4 +1,4 @@
-import { csvOf } from '../csv.ts';
+import { csvOf } from '#platform/formats/csv.ts';
 import type { Row } from './fields.ts';
 
 /** With a header; every value is quoted, and a missing one is empty. */

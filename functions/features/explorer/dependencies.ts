@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { fromBufferPromise } from 'yauzl';
-import { parseHcl } from '../hcl.ts';
-import { gunzip, tarEntries } from '../tar.ts';
+import { parseHcl } from '#platform/formats/hcl.ts';
+import { gunzip, tarEntries } from '#platform/formats/tar.ts';
 
 /**
  * Providers and modules of a plan, from the files that Terraform puts into it: the lock file and the manifest of modules

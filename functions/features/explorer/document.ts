@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Resource } from '../api/answer.ts';
+import type { Resource } from '#api/answer.ts';
 import type { Row } from './fields.ts';
 import { columnsOf, type Query } from './query.ts';
 import type { View } from './views.ts';

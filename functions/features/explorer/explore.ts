@@ -1,10 +1,10 @@
-import { ApiError } from '../api/errors.ts';
-import type { Grants } from '../api/permissions/grants.ts';
-import type { Organization } from '../people/organizations/records.ts';
-import { getProjects } from '../projects/records.ts';
-import { eachName } from '../store/name-index.ts';
-import { type NameItem, namesOf } from '../workspaces/names.ts';
-import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { ApiError } from '#api/errors.ts';
+import type { Grants } from '#api/permissions/grants.ts';
+import { eachName } from '#platform/store/name-index.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { type NameItem, namesOf } from '#resources/workspaces/names.ts';
+import { getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
 import { currentRuns, forgetFacts, inParallel, isCurrent, readFacts, refreshFacts } from './facts.ts';
 import type { Row } from './fields.ts';
 import { inStates } from './instances.ts';

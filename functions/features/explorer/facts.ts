@@ -1,14 +1,14 @@
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { getRuns } from '../runs/lists.ts';
-import type { StateResource } from '../states/content.ts';
-import { getStateVersion, readSummary } from '../states/records.ts';
-import { getObjectUpTo } from '../store/bucket.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { logError } from '../store/log.ts';
-import { put, queryAll, remove } from '../store/table.ts';
-import { currentRunId } from '../workspaces/document.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { getObjectUpTo } from '#platform/store/bucket.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { logError } from '#platform/store/log.ts';
+import { put, queryAll, remove } from '#platform/store/table.ts';
+import { getRuns } from '#resources/runs/lists.ts';
+import type { StateResource } from '#resources/states/content.ts';
+import { getStateVersion, readSummary } from '#resources/states/records.ts';
+import { currentRunId } from '#resources/workspaces/document.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { type Dependency, dependenciesIn } from './dependencies.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ApiError, unprocessable } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { check, readData, text } from '../api/validation.ts';
+import { ApiError, unprocessable } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { check, readData, text } from '#api/validation.ts';
 import type { Query } from './query.ts';
 import { queryFrom } from './read-query.ts';
 import type { View } from './views.ts';

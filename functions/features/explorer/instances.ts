@@ -1,5 +1,5 @@
-import type { StateInstance } from '../states/content.ts';
-import { getStateVersions, readSummary } from '../states/records.ts';
+import type { StateInstance } from '#resources/states/content.ts';
+import { getStateVersions, readSummary } from '#resources/states/records.ts';
 import { inParallel } from './facts.ts';
 
 /**

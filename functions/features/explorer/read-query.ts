@@ -1,6 +1,6 @@
-import { badRequest } from '../api/errors.ts';
-import { commaSeparated } from '../api/query-parameters.ts';
-import type { ApiRequest } from '../api/request.ts';
+import { badRequest } from '#api/errors.ts';
+import { commaSeparated } from '#api/query-parameters.ts';
+import type { ApiRequest } from '#api/request.ts';
 import { fieldsOf, type Operator, operators, type QueryType, queryTypes } from './fields.ts';
 import { type Filter, parseValue, type Query } from './query.ts';
 

@@ -1,6 +1,6 @@
-import type { Project } from '../projects/records.ts';
-import type { StateInstance } from '../states/content.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { Project } from '#resources/projects/records.ts';
+import type { StateInstance } from '#resources/states/content.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Dependency } from './dependencies.ts';
 import type { Facts, RunFacts } from './facts.ts';
 import type { Row } from './fields.ts';

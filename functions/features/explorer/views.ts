@@ -1,8 +1,8 @@
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import type { Query } from './query.ts';
 
 /** A query with a name, for all who explore the organization (HCP API: explorer, saved views). */

@@ -1,8 +1,8 @@
-import { type Answer, accepted } from '../api/answer.ts';
-import { type ApiError, conflict } from '../api/errors.ts';
-import { cancelHidden, countHidden, forceCancelHidden, hiddenAtOnce } from '../orchestration/hidden-runs.ts';
-import type { Run } from '../run/run.ts';
-import type { Limit } from '../store/limited.ts';
+import { type Answer, accepted } from '#api/answer.ts';
+import { type ApiError, conflict } from '#api/errors.ts';
+import { cancelHidden, countHidden, forceCancelHidden, hiddenAtOnce } from '#lifecycle/creation/hidden-runs.ts';
+import type { Limit } from '#platform/store/limited.ts';
+import type { Run } from '#run/run.ts';
 
 /** What routes of test runs and of query runs have in common. */
 

@@ -1,17 +1,18 @@
-import { defaultOptions } from '../orchestration/create-run.ts';
-import { startExecution } from '../orchestration/execution.ts';
-import { beginHidden, endHidden } from '../orchestration/hidden-runs.ts';
-import { pendingIn, type RunHome } from '../orchestration/new-run.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { secondsIn } from '../run/limits.ts';
-import type { Run } from '../run/run.ts';
-import { getRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { createLimited, type Limit } from '../store/limited.ts';
-import { batchGet, create, put, queryAll, remove } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { defaultOptions } from '#lifecycle/creation/create-run.ts';
+import { beginHidden, endHidden } from '#lifecycle/creation/hidden-runs.ts';
+import { pendingIn, type RunHome } from '#lifecycle/creation/new-run.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { createLimited, type Limit } from '#platform/store/limited.ts';
+import { batchGet, create, put, queryAll, remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { startExecution } from '#resources/runs/execution.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { secondsIn } from '#run/limits.ts';
+import type { Run } from '#run/run.ts';
 
 /** What test runs and query runs have in common: lists of runs leave them out (run/hidden.ts), and they only plan. */
 
@@ -78,9 +79,10 @@ const prepare = async (
 
 /**
  * Freezes the inputs of the run, and starts it. 3 reads, 3 writes, 1 put when there are variables, 1 StartExecution.
- * @throws what the limit says when there are too many
+ * @throws what the limit says when there are too many, and 409 where runs of the organization do not start
  */
 export const createHiddenRun = async (home: RunHome, options: HiddenRunOptions, storing: Storing): Promise<Run> => {
+  checkAdmitted(home);
   const takeBack = async (run: Run) => {
     await remove(keys.run(run.id));
     await remove(storing.pointer(run.createdAt, run.id));

@@ -1,7 +1,7 @@
-import { one } from '../api/answer.ts';
-import { testRunStatus, testVerdict } from '../run/module-test.ts';
-import type { Run } from '../run/run.ts';
-import { logPath } from '../runs/log-links.ts';
+import { one } from '#api/answer.ts';
+import { logPath } from '#resources/runs/log-links.ts';
+import { testRunStatus, testVerdict } from '#run/module-test.ts';
+import type { Run } from '#run/run.ts';
 
 /** A run that runs tests. */
 export type TestRun = Run & Required<Pick<Run, 'test'>>;

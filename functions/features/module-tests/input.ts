@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, setting, text, toOne } from '../api/validation.ts';
-import { runVariables } from '../orchestration/new-run-input.ts';
-import type { ModuleTest } from '../run/module-test-record.ts';
-import type { Run } from '../run/run.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, text, toOne } from '#api/validation.ts';
+import { runVariables } from '#lifecycle/creation/new-run-input.ts';
+import type { ModuleTest } from '#run/module-test-record.ts';
+import type { Run } from '#run/run.ts';
 
 /** Input of test runs (HCP API: test runs). */
 

@@ -1,9 +1,9 @@
-import type { ConfigurationVersion } from '../configurations/records.ts';
-import { limitOf } from '../hidden-runs/answers.ts';
-import { createHiddenRun, getHiddenRun, listHiddenRuns } from '../hidden-runs/records.ts';
-import type { Module } from '../registry/modules/records.ts';
-import { freezeTestVariables } from '../runs/inputs.ts';
-import { keys } from '../store/keys.ts';
+import { limitOf } from '#features/hidden-runs/answers.ts';
+import { createHiddenRun, getHiddenRun, listHiddenRuns } from '#features/hidden-runs/records.ts';
+import { keys } from '#platform/store/keys.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
+import type { Module } from '#resources/registry/modules/records.ts';
+import { freezeTestVariables } from '#resources/runs/inputs.ts';
 import type { TestRun } from './document.ts';
 import type { NewTestRun } from './input.ts';
 

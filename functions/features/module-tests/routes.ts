@@ -1,21 +1,21 @@
-import { type Answer, created, ok } from '../api/answer.ts';
-import { unprocessable } from '../api/errors.ts';
-import { inOrganization, param } from '../api/finders.ts';
-import { list, pageOf } from '../api/pagination.ts';
-import { sourceOf } from '../api/request.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
-import { configurationVersionDocument } from '../configurations/document.ts';
+import { type Answer, created, ok } from '#api/answer.ts';
+import { unprocessable } from '#api/errors.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { list, pageOf } from '#api/pagination.ts';
+import { sourceOf } from '#api/request.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
+import { cancelHiddenRun, forceCancelHiddenRun } from '#features/hidden-runs/answers.ts';
+import { acceptUpload } from '#lifecycle/creation/create-run.ts';
+import { configurationVersionDocument } from '#resources/configurations/document.ts';
 import {
   type ConfigurationVersion,
   configurationUploadUrl,
   createConfigurationVersion,
   getConfigurationVersion,
-} from '../configurations/records.ts';
-import { cancelHiddenRun, forceCancelHiddenRun } from '../hidden-runs/answers.ts';
-import { acceptUpload } from '../orchestration/create-run.ts';
-import { addressOf } from '../registry/modules/document.ts';
-import { moduleByAddress } from '../registry/modules/finder.ts';
-import type { Module } from '../registry/modules/records.ts';
+} from '#resources/configurations/records.ts';
+import { addressOf } from '#resources/registry/modules/document.ts';
+import { moduleByAddress } from '#resources/registry/modules/finder.ts';
+import type { Module } from '#resources/registry/modules/records.ts';
 import { type TestRun, testRunDocument, testRunId } from './document.ts';
 import { checkNewConfiguration, readNewTestRun } from './input.ts';
 import { createTestRun, getTestRun, listTestRuns } from './records.ts';

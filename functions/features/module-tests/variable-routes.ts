@@ -1,6 +1,6 @@
-import type { Route } from '../api/route.ts';
-import { moduleByAddress } from '../registry/modules/finder.ts';
-import { variablesOf } from '../variables/owned.ts';
+import type { Route } from '#api/route.ts';
+import { moduleByAddress } from '#resources/registry/modules/finder.ts';
+import { variablesOf } from '#resources/variables/owned.ts';
 import { ofModule } from './routes.ts';
 
 /** Environment variables of a module's tests (HCP API: test variables). */

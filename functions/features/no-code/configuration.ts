@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { adoptArchive, becomeCurrent, type ConfigurationVersion } from '../configurations/records.ts';
-import type { Module } from '../registry/modules/records.ts';
-import { putObject } from '../store/bucket.ts';
-import { newId } from '../store/id.ts';
-import { objects } from '../store/keys.ts';
-import { tarBlocks } from '../tar-writer.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { tarBlocks } from '#platform/formats/tar-writer.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { newId } from '#platform/store/id.ts';
+import { objects } from '#platform/store/keys.ts';
+import { adoptArchive, becomeCurrent, type ConfigurationVersion } from '#resources/configurations/records.ts';
+import type { Module } from '#resources/registry/modules/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Release } from './versions.ts';
 
 /** The configuration of a workspace that was made from a module: one module block, with everything passed through. */

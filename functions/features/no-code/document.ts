@@ -1,6 +1,6 @@
-import { many, one } from '../api/answer.ts';
-import type { Run } from '../run/run.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { many, one } from '#api/answer.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import type { NoCodeModule, VariableOption } from './records.ts';
 
 /** HCP API: no-code modules. */

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { check, readData, setting, text, toOne, typeOf } from '../api/validation.ts';
-import { newId } from '../store/id.ts';
-import { newVariable, newVariableOf } from '../variables/input.ts';
-import type { VariableValues } from '../variables/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { check, readData, setting, text, toOne, typeOf } from '#api/validation.ts';
+import { newId } from '#platform/store/id.ts';
+import { newVariable, newVariableOf } from '#resources/variables/input.ts';
+import type { VariableValues } from '#resources/variables/records.ts';
 import type { NoCodeSettings, VariableOption } from './records.ts';
 import type { Release } from './versions.ts';
 

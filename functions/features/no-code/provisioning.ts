@@ -1,6 +1,6 @@
-import { getModule, type Module, type NoCodeProvisioning } from '../registry/modules/records.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet } from '../store/table.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
+import { getModule, type Module, type NoCodeProvisioning } from '#resources/registry/modules/records.ts';
 import { noCodeDocument } from './document.ts';
 import { createNoCodeModule, getNoCodeModule, type NoCodeModule, updateNoCodeModule } from './records.ts';
 

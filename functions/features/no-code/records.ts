@@ -1,8 +1,8 @@
-import { getModule, type Module } from '../registry/modules/records.ts';
-import { newId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, get, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { getModule, type Module } from '#resources/registry/modules/records.ts';
 
 /** How people make workspaces from a module of the registry without writing configuration (HCP API: no-code modules). */
 

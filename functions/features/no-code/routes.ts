@@ -1,14 +1,14 @@
-import { type Answer, created, json, noContent } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
-import { inOrganization, param } from '../api/finders.ts';
-import { includable } from '../api/include.ts';
-import { wholeList } from '../api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { addressOf } from '../registry/modules/document.ts';
-import { getModule, type Module } from '../registry/modules/records.ts';
-import { effectiveVariables } from '../runs/inputs.ts';
-import { derivedId } from '../store/id.ts';
+import { type Answer, created, json, noContent } from '#api/answer.ts';
+import { notFound, unprocessable } from '#api/errors.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { includable } from '#api/include.ts';
+import { wholeList } from '#api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { addressOf } from '#resources/registry/modules/document.ts';
+import { getModule, type Module } from '#resources/registry/modules/records.ts';
+import { effectiveVariables } from '#resources/runs/inputs.ts';
 import { noCodeDocument, optionDocument } from './document.ts';
 import { checkOptions, readNoCode } from './input.ts';
 import {

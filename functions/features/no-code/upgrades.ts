@@ -1,8 +1,8 @@
-import type { ModuleVersion } from '../registry/modules/records.ts';
-import { newestStable } from '../registry/versions.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, query } from '../store/table.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, query } from '#platform/store/table.ts';
+import type { ModuleVersion } from '#resources/registry/modules/records.ts';
+import { newestStable } from '#resources/registry/versions.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import type { NoCodeModule } from './records.ts';
 
 const newestOf = async ({ moduleId, versionPin }: NoCodeModule): Promise<string | undefined> => {

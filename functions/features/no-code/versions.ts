@@ -1,10 +1,10 @@
-import { unprocessable } from '../api/errors.ts';
-import { addressOf } from '../registry/modules/document.ts';
-import type { Details } from '../registry/modules/ingest.ts';
-import type { Module, ModuleVersion } from '../registry/modules/records.ts';
-import { getSettledVersion, published } from '../registry/modules/uploads.ts';
-import { newestStable } from '../registry/versions.ts';
-import { getObject } from '../store/bucket.ts';
+import { unprocessable } from '#api/errors.ts';
+import { getObject } from '#platform/store/bucket.ts';
+import { addressOf } from '#resources/registry/modules/document.ts';
+import type { Details } from '#resources/registry/modules/ingest.ts';
+import type { Module, ModuleVersion } from '#resources/registry/modules/records.ts';
+import { getSettledVersion, published } from '#resources/registry/modules/uploads.ts';
+import { newestStable } from '#resources/registry/versions.ts';
 import type { NoCodeModule } from './records.ts';
 
 /** The module version that a no-code module makes workspaces of, and its declarations. */

@@ -1,24 +1,25 @@
-import { withPool } from '../agent-pools/input.ts';
-import { type Answer, accepted, created, ok } from '../api/answer.ts';
-import { conflict, forbidden, nameTaken, unprocessable } from '../api/errors.ts';
-import { inWorkspace, param } from '../api/finders.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
-import { defaultOptions, queueRun } from '../orchestration/create-run.ts';
-import { applyRun } from '../orchestration/decisions.ts';
-import type { InOrganization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
-import { variablesOfSets } from '../provider-sets/effective.ts';
-import { addressOf } from '../registry/modules/document.ts';
-import { deleteWorkspace } from '../removal/workspaces.ts';
-import type { Run } from '../run/run.ts';
-import { effectiveVariables } from '../runs/inputs.ts';
-import { getRun } from '../runs/records.ts';
-import { createVariable, listVariables, updateVariable, type VariableValues } from '../variables/records.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
-import { startHealthTimer } from '../workspaces/health-timer.ts';
-import { readNewWorkspace } from '../workspaces/input.ts';
-import { createWorkspace, getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type Answer, accepted, created, ok } from '#api/answer.ts';
+import { conflict, forbidden, nameTaken, unprocessable } from '#api/errors.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
+import { defaultOptions, queueRun } from '#lifecycle/creation/create-run.ts';
+import { applyRun } from '#lifecycle/decisions/decisions.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { withPool } from '#resources/agents/pools/input.ts';
+import type { InOrganization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { inProjectOf, type NewInOrganization } from '#resources/projects/finder.ts';
+import { variablesOfSets } from '#resources/provider-sets/effective.ts';
+import { addressOf } from '#resources/registry/modules/document.ts';
+import { effectiveVariables } from '#resources/runs/inputs.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { createVariable, listVariables, updateVariable, type VariableValues } from '#resources/variables/records.ts';
+import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { workspaceDocument } from '#resources/workspaces/document.ts';
+import { startHealthTimer } from '#resources/workspaces/health-timer.ts';
+import { readNewWorkspace } from '#resources/workspaces/input.ts';
+import { createWorkspace, getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import { generatedConfiguration, storeConfiguration } from './configuration.ts';
 import { upgradeDocument } from './document.ts';
 import { checkUpgrade, checkWorkspaceSettings, readModuleVariables } from './input.ts';
@@ -105,6 +106,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
       'execution-mode: local has no runs here; use remote or agent',
     );
   }
+  checkAdmitted({ ...settings, organization: record.name });
   await checkRequired(release, variables, { ...settings, id: 'none' });
   const sourceModule = {
     noCodeId: noCode.id,
@@ -201,6 +203,7 @@ const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
   const { request, subject, principal, granted } = context;
   const { workspace, noCode } = subject;
   checkUpgrade(request);
+  checkAdmitted(subject.workspace);
   const { module, release } = await releaseFor(noCode);
   const home = await getOrganization(workspace.organization);
   const declared = withVariables(release, await variablesOfSets(home, workspace));

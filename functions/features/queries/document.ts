@@ -1,7 +1,7 @@
-import { one } from '../api/answer.ts';
-import { isUser, type Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { logPath } from '../runs/log-links.ts';
+import { one } from '#api/answer.ts';
+import { logPath } from '#resources/runs/log-links.ts';
+import { isUser, type Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 
 /** A run that looks for resources. */
 export type QueryRun = Run & Required<Pick<Run, 'query'>>;

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { type ApiRequest, sourceOf } from '../api/request.ts';
-import { readData, setting, text, toOne } from '../api/validation.ts';
-import type { ConfigurationVersion } from '../configurations/records.ts';
-import { findVersion, runVariables } from '../orchestration/new-run-input.ts';
-import type { Run } from '../run/run.ts';
-import { checkUnmanaged } from '../workspaces/managed.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { type ApiRequest, sourceOf } from '#api/request.ts';
+import { readData, setting, text, toOne } from '#api/validation.ts';
+import { findVersion, runVariables } from '#lifecycle/creation/new-run-input.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
+import { checkUnmanaged } from '#resources/workspaces/managed.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 
 /** Input of query runs (HCP API: query runs). */
 

@@ -1,8 +1,8 @@
-import { limitOf } from '../hidden-runs/answers.ts';
-import { createHiddenRun, getHiddenRun, listHiddenRuns } from '../hidden-runs/records.ts';
-import { freezeVariables } from '../runs/inputs.ts';
-import { keys } from '../store/keys.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { limitOf } from '#features/hidden-runs/answers.ts';
+import { createHiddenRun, getHiddenRun, listHiddenRuns } from '#features/hidden-runs/records.ts';
+import { keys } from '#platform/store/keys.ts';
+import { freezeVariables } from '#resources/runs/inputs.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import type { QueryRun } from './document.ts';
 import type { NewQuery } from './input.ts';
 

@@ -24,6 +24,26 @@ export interface Block extends Body {
   line: number;
 }
 
+/** Levels of blocks, brackets and templates: far more than people write, far fewer than the stack holds. */
+const maxNesting = 200;
+
+/** The text nests deeper than {@link maxNesting}. The message names the line. */
+export class NestingError extends Error {
+  override name = 'NestingError';
+  readonly line: number;
+
+  constructor(text: string, at: number) {
+    const line = text.slice(0, at).split('\n').length;
+    super(`brackets and blocks are nested deeper than ${maxNesting} levels in line ${line}`);
+    this.line = line;
+  }
+}
+
+const deeper = (depth: number, text: string, at: number): number => {
+  if (depth >= maxNesting) throw new NestingError(text, at);
+  return depth + 1;
+};
+
 const identifier = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy;
 const heredoc = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)[ \t]*\r?\n/uy;
 
@@ -47,26 +67,27 @@ const opens = (text: string, at: number): boolean => text.startsWith('${', at) |
 const escapedTemplate = (text: string, at: number): boolean => text.startsWith('$${', at) || text.startsWith('%%{', at);
 
 /** From a quote to behind the closing one. A newline ends a broken string, so that the rest is still read. */
-const skipString = (text: string, start: number): number => {
+const skipString = (text: string, start: number, depth: number): number => {
   let at = start + 1;
   while (at < text.length) {
     if (text[at] === '"') return at + 1;
     if (text[at] === '\n') return at;
     if (text[at] === '\\') at += 2;
     else if (escapedTemplate(text, at)) at += 3;
-    else if (opens(text, at)) at = skipNested(text, at + 2);
+    else if (opens(text, at)) at = skipNested(text, at + 2, depth);
     else at++;
   }
   return at;
 };
 
 /** From behind an opening bracket or template marker to behind its closing one. */
-const skipNested = (text: string, start: number): number => {
+const skipNested = (text: string, start: number, outer: number): number => {
+  const depth = deeper(outer, text, start);
   let at = start;
   while (at < text.length) {
-    const next = skipToken(text, at);
+    const next = skipToken(text, at, depth);
     if (next > at) at = next;
-    else if ('{[('.includes(text[at] as string)) at = skipNested(text, at + 1);
+    else if ('{[('.includes(text[at] as string)) at = skipNested(text, at + 1, depth);
     else if ('}])'.includes(text[at] as string)) return at + 1;
     else at++;
   }
@@ -74,8 +95,8 @@ const skipNested = (text: string, start: number): number => {
 };
 
 /** From `<<` to the end of the line with the marker; that line's newline stays. */
-const skipHeredoc = (text: string, start: number, marker: string, bodyStart: number): number => {
-  let line = bodyStart;
+const skipHeredoc = (text: string, start: number, [all, marker]: RegExpExecArray, depth: number): number => {
+  let line = start + all.length;
   while (line < text.length) {
     const end = text.indexOf('\n', line);
     const stop = end < 0 ? text.length : end;
@@ -83,7 +104,7 @@ const skipHeredoc = (text: string, start: number, marker: string, bodyStart: num
     let at = line;
     while (at < stop) {
       if (escapedTemplate(text, at)) at += 3;
-      else if (opens(text, at)) at = skipNested(text, at + 2);
+      else if (opens(text, at)) at = skipNested(text, at + 2, depth);
       else at++;
     }
     // A template may have gone over several lines.
@@ -94,23 +115,23 @@ const skipHeredoc = (text: string, start: number, marker: string, bodyStart: num
 };
 
 /** Behind the comment, string or heredoc that begins here; `at` itself when none does. */
-const skipToken = (text: string, at: number): number => {
-  if (text[at] === '"') return skipString(text, at);
+const skipToken = (text: string, at: number, depth: number): number => {
+  if (text[at] === '"') return skipString(text, at, depth);
   if (text.startsWith('<<', at)) {
     const match = matchAt(heredoc, text, at);
-    if (match) return skipHeredoc(text, at, match[1] as string, at + match[0].length);
+    if (match) return skipHeredoc(text, at, match, depth);
   }
   return skipComment(text, at);
 };
 
 /** To the newline, comment or closing brace that ends an attribute's expression. */
-const skipExpression = (text: string, start: number): number => {
+const skipExpression = (text: string, start: number, depth: number): number => {
   let at = start;
   while (at < text.length) {
     if (text[at] === '#' || text.startsWith('//', at)) return at;
-    const next = skipToken(text, at);
+    const next = skipToken(text, at, depth);
     if (next > at) at = next;
-    else if ('{[('.includes(text[at] as string)) at = skipNested(text, at + 1);
+    else if ('{[('.includes(text[at] as string)) at = skipNested(text, at + 1, depth);
     else if (text[at] === '\n' || text[at] === '}') return at;
     else at++;
   }
@@ -139,7 +160,7 @@ interface Cursor {
 }
 
 /** Labels may be quoted or bare. Returns undefined when no block's `{` follows. */
-const readLabels = (cursor: Cursor): string[] | undefined => {
+const readLabels = (cursor: Cursor, depth: number): string[] | undefined => {
   const labels: string[] = [];
   for (;;) {
     while (/[ \t]/.test(cursor.text[cursor.at] ?? '')) cursor.at++;
@@ -149,7 +170,7 @@ const readLabels = (cursor: Cursor): string[] | undefined => {
       return labels;
     }
     const bare = matchAt(identifier, text, at);
-    const end = bare ? at + bare[0].length : text[at] === '"' ? skipString(text, at) : at;
+    const end = bare ? at + bare[0].length : text[at] === '"' ? skipString(text, at, depth) : at;
     if (end === at) return undefined;
     labels.push(bare ? bare[0] : text.slice(at + 1, end - 1));
     cursor.at = end;
@@ -162,7 +183,7 @@ const lineOf = (cursor: Cursor, at: number): number => {
 };
 
 /** `head`: line of the block that the body belongs to; absent for the file itself. */
-const readBody = (cursor: Cursor, head?: number): Body => {
+const readBody = (cursor: Cursor, depth: number, head?: number): Body => {
   const body: Body = { attributes: {}, lines: {}, blocks: [] };
   for (;;) {
     cursor.at = skipSpace(cursor.text, cursor.at);
@@ -179,16 +200,16 @@ const readBody = (cursor: Cursor, head?: number): Body => {
     if (!name) {
       // No item begins so: leave the broken line.
       cursor.faults.push(lineOf(cursor, at));
-      cursor.at = Math.max(at + 1, skipExpression(text, at));
+      cursor.at = Math.max(at + 1, skipExpression(text, at, depth));
       continue;
     }
     cursor.at = at + name.length;
-    const labels = readLabels(cursor);
+    const labels = readLabels(cursor, depth);
     if (labels) {
       const line = lineOf(cursor, at);
-      body.blocks.push({ type: name, labels, line, ...readBody(cursor, line) });
+      body.blocks.push({ type: name, labels, line, ...readBody(cursor, deeper(depth, text, at), line) });
     } else {
-      const end = skipExpression(text, cursor.at);
+      const end = skipExpression(text, cursor.at, depth);
       const [, value] = /^\s*=(?!=)([\s\S]*)$/.exec(text.slice(cursor.at, end)) ?? [];
       if (value === undefined) cursor.faults.push(lineOf(cursor, at));
       else {
@@ -201,8 +222,9 @@ const readBody = (cursor: Cursor, head?: number): Body => {
   }
 };
 
+/** @throws {NestingError} */
 export const parseHcl = (text: string): File => {
   const cursor: Cursor = { text: text.replace(/^\uFEFF/, ''), at: 0, faults: [], repeated: [], line: 1, counted: 0 };
-  const body = readBody(cursor);
+  const body = readBody(cursor, 0);
   return { ...body, faults: cursor.faults, repeated: cursor.repeated };
 };

@@ -1,13 +1,10 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import type { KeptStateKey } from '../protocols/runner.ts';
+import type { KeptStateKey } from '#run/protocols/runner.ts';
 
 /**
  * A state that could not be uploaded, encrypted on the runner's disk: the last resort, and the only copy there that
- * outlives its run. Its key came with the job and is gone with the runner; only the platform's operator can decrypt the
- * file (`stepform open-state`). Terraform itself works with plain text, in a folder of the job that only its user may
- * read and that is deleted with the job; a container's disk is encrypted by its host (AWS Fargate: ephemeral storage).
+ * outlives its run. Its key came with the job and is gone with the runner; only the platform can decrypt the file, which
+ * takes it in when it gets it (runner/api/kept-states.ts). Who wrote it had that key: the runner, and no code of the run.
  *
  * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line
  * authenticated).
@@ -22,21 +19,13 @@ const ivBytes = 12;
 
 const tagBytes = 16;
 
-export const keptStatePath = (cacheDirectory: string, runId: string): string =>
-  join(cacheDirectory, 'unsaved-states', `${runId}.tfstate.encrypted`);
-
-export const writeKeptState = async (
-  file: string,
-  content: Buffer,
-  runId: string,
-  { key, sealed }: KeptStateKey,
-): Promise<void> => {
+/** The whole file. */
+export const sealState = (content: Buffer, runId: string, { key, sealed }: KeptStateKey): Buffer => {
   const header = Buffer.from(`${JSON.stringify({ runId, sealed } satisfies KeptStateHeader)}\n`);
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'base64'), iv).setAAD(header);
   const ciphertext = Buffer.concat([cipher.update(content), cipher.final()]);
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, Buffer.concat([header, iv, cipher.getAuthTag(), ciphertext]), { mode: 0o600 });
+  return Buffer.concat([header, iv, cipher.getAuthTag(), ciphertext]);
 };
 
 /** @throws {Error} for a file in another format; `open` throws for another key, or when the file was changed */

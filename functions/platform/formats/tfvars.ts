@@ -1,4 +1,4 @@
-import { parseHcl } from './hcl.ts';
+import { type File, NestingError, parseHcl } from './hcl.ts';
 
 /** Files of variables (`.tfvars`, and `.tfvars.json`): https://developer.hashicorp.com/terraform/language/values/variables */
 
@@ -20,9 +20,18 @@ export const expressionOf = (value: unknown): string =>
     )
     .replaceAll(/[$%](?=\{)/g, (mark) => mark + mark);
 
+const fileOf = (text: string): File => {
+  try {
+    return parseHcl(text);
+  } catch (error) {
+    if (error instanceof NestingError) throw new TfvarsError(error.message);
+    throw error;
+  }
+};
+
 /** @throws {TfvarsError} which names the line */
 export const readTfvars = (text: string): FileVariable[] => {
-  const { attributes, lines, blocks, faults, repeated } = parseHcl(text);
+  const { attributes, lines, blocks, faults, repeated } = fileOf(text);
   const empty = Object.keys(attributes).flatMap((key) => (attributes[key]?.trim() ? [] : [lines[key] ?? 1]));
   const [fault] = [...faults, ...empty, ...blocks.map(({ line }) => line)].sort((a, b) => a - b);
   if (fault) throw new TfvarsError(`line ${fault}: give each variable as name = value`);

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { type DirectCalls, directCalls } from './direct-calls.ts';
 
 /**

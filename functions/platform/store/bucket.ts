@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts';
 import { objects } from './keys.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import type { DirectCalls } from './direct-calls.ts';
 
 /** AWS SDK: standard retry mode. */

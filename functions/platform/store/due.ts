@@ -28,7 +28,7 @@ interface Check extends Record<string, unknown>, Due {
 /**
  * As {@link dueIn} for an item that changes often. Its entry of the index stays where it is when that is early enough, because to
  * move it costs as much as two writes: a run that is through within a minute moves none. Whoever finds it there before
- * `checkAt` only moves the entry (orchestration/sweep.ts).
+ * `checkAt` only moves the entry (lifecycle/repair/sweep.ts).
  * @param before the item's attributes as they are; without them the entry is moved
  */
 export const checkIn = (id: string, seconds: number, before?: Due): Check => {

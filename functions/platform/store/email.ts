@@ -1,4 +1,4 @@
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { dnsSuffix, send } from './aws.ts';
 
 interface Refusal {

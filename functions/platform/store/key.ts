@@ -1,3 +1,5 @@
+import { foldCase } from './fold-case.ts';
+
 /** Of an item of the table (keys.ts). */
 export interface Key {
   pk: string;
@@ -12,4 +14,4 @@ export const last = '\uffff';
 
 /** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
 export const sortable = (name: string, owner?: string): string =>
-  [name.toLowerCase(), ...(owner === undefined ? [] : [owner]), name].join('#');
+  [foldCase(name), ...(owner === undefined ? [] : [owner]), name].join('#');

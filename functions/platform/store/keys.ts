@@ -1,12 +1,15 @@
 import { explorerKeys } from './explorer-keys.ts';
+import { foldCase as lower } from './fold-case.ts';
 import { ipAllowlistKeys } from './ip-allowlist-keys.ts';
 import { type Key, padded, sortable } from './key.ts';
 import { notificationKeys } from './notification-keys.ts';
+import { policyKeys } from './policy-keys.ts';
 import { registryKeys } from './registry-keys.ts';
 import { versionControlKeys } from './version-control-keys.ts';
 
 export { padded } from './key.ts';
 export { objects } from './object-keys.ts';
+export type { PolicyScope } from './policy-keys.ts';
 export type { Key };
 
 /** Workspaces, variable sets and modules have variables; policy sets have parameters, which are the same. */
@@ -19,15 +22,6 @@ const variableOwner = (ownerId: string): string => {
   if (isPolicySet(ownerId)) return `POLSET#${ownerId}`;
   return `${isModule(ownerId) ? 'MOD' : 'WS'}#${ownerId}`;
 };
-
-/** Scopes of policy sets. */
-export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
-const scopeKey = (scope: PolicyScope): string =>
-  'organization' in scope
-    ? `ORG#${scope.organization}`
-    : 'project' in scope
-      ? `PROJECT#${scope.project}`
-      : `WS#${scope.workspace}`;
 
 /** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
 export const auditShards = 4;
@@ -52,11 +46,12 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `APOOLNAME#<name>` | → agent pool id; the uniqueness of names |
  * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
  * | | `POLICY#<name>`, `POLSET#<name>`, `PROVSET#<name>` | → policy, policy set or provider set id; the uniqueness of names |
- * | | `TEAMNAME#<name>` | → team id; the uniqueness of names |
+ * | | `TEAMNAME#<lower case>` | → team id; the uniqueness of names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
  * | | `DELETED#<workspace id>` | → deleted workspace that can be recovered, for lists |
  * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
+ * | `ORGNAME#<lower case>` | `ORGNAME` | → name of the organization; the uniqueness of names |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
@@ -90,7 +85,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
  * | | `VARSET#<id>` | → variable set that may be applied to it |
  * | | `RUN#<number>` | → run id; every run, for lists |
- * | | `QUEUE#<number>` | → run id; only while it is queued or current |
+ * | | `QUEUE#<place>#<run id>` | place in the queue (lifecycle/queue/places.ts) |
  * | | `WSTASK#<id>` | workspace run task: a task's stages and enforcement level here |
  * | | `CONSUMER#<workspace id>` | → workspace whose runs may read the state |
  * | | `TRIGGERIN#<workspace id>` | → run trigger that may queue runs here; one for each source |
@@ -112,12 +107,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
  * | | `VAR#<id>`, `VARKEY#…` | its variables, as a workspace's |
  * | | `POLICIES#<evaluation or check>` | what its policies said |
- * | `POLICY#<id>` | `POLICY` | policy |
- * | `POLSET#<id>` | `POLSET` | policy set, with what it applies to |
- * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
- * | | `VERSION#<created at>#<id>` | → policy set version id |
  * | `PROVSET#<id>` | `PROVSET` | provider set, with what it applies to |
- * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
  * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
  * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
  * | `RT#<id>` | `RT` | run trigger |
@@ -134,6 +124,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  */
 export const keys = {
   organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
+  organizationName: (name: string): Key => ({ pk: `ORGNAME#${lower(name)}`, sk: 'ORGNAME' }),
   workspaceName: (organization: string, name: string): Key => ({
     pk: `ORG#${organization}`,
     sk: `WSNAME#${sortable(name)}`,
@@ -162,11 +153,11 @@ export const keys = {
     pk: `ORG#${organization}`,
     sk: `OPEN#${createdAt}#${id}`,
   }),
-  teamName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMNAME#${name}` }),
+  teamName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMNAME#${lower(name)}` }),
   team: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'TEAM' }),
   teamUsers: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'USERS' }),
   membershipId: (id: string): Key => ({ pk: `OU#${id}`, sk: 'OU' }),
-  email: (email: string): Key => ({ pk: `EMAIL#${email.toLowerCase()}`, sk: 'EMAIL' }),
+  email: (email: string): Key => ({ pk: `EMAIL#${lower(email)}`, sk: 'EMAIL' }),
   grantOfTeam: (teamId: string, id: string): Key => ({ pk: `TEAM#${teamId}`, sk: `GRANT#${id}` }),
   teamGrant: (id: string): Key => ({ pk: `GRANT#${id}`, sk: 'GRANT' }),
   userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
@@ -179,7 +170,7 @@ export const keys = {
   identity: (hash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: 'IDENTITY' }),
   identityOfUser: (userId: string, hash: string): Key => ({ pk: `USER#${userId}`, sk: `IDENTITY#${hash}` }),
   identitySession: (hash: string, tokenHash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: `SESSION#${tokenHash}` }),
-  username: (name: string): Key => ({ pk: `USERNAME#${name.toLowerCase()}`, sk: 'USERNAME' }),
+  username: (name: string): Key => ({ pk: `USERNAME#${lower(name)}`, sk: 'USERNAME' }),
   ssoGroup: (hash: string): Key => ({ pk: `SSOGROUP#${hash}`, sk: 'TEAMS' }),
   workspace: (id: string): Key => ({ pk: `WS#${id}`, sk: 'WS' }),
   variable: (ownerId: string, id: string): Key => ({ pk: variableOwner(ownerId), sk: `VAR#${id}` }),
@@ -200,22 +191,15 @@ export const keys = {
   ownVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `OWNVARSET#${id}` }),
   projectVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `VARSET#${id}` }),
   runNumber: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `RUN#${padded(n)}` }),
-  queued: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `QUEUE#${padded(n)}` }),
+  queued: (workspaceId: string, place: number, runId: string): Key => ({
+    pk: `WS#${workspaceId}`,
+    sk: `QUEUE#${String(place).padStart(16, '0')}#${runId}`,
+  }),
   consumer: (workspaceId: string, consumerId: string): Key => ({
     pk: `WS#${workspaceId}`,
     sk: `CONSUMER#${consumerId}`,
   }),
-  policy: (id: string): Key => ({ pk: `POLICY#${id}`, sk: 'POLICY' }),
-  policyName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLICY#${name}` }),
-  policySet: (id: string): Key => ({ pk: `POLSET#${id}`, sk: 'POLSET' }),
-  policySetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLSET#${name}` }),
-  policySetsOf: (scope: PolicyScope): Key => ({ pk: scopeKey(scope), sk: 'POLICYSETS' }),
-  policySetVersion: (id: string): Key => ({ pk: `POLSETVER#${id}`, sk: 'POLSETVER' }),
-  versionOfPolicySet: (setId: string, createdAt: string, id: string): Key => ({
-    pk: `POLSET#${setId}`,
-    sk: `VERSION#${createdAt}#${id}`,
-  }),
-  policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
+  ...policyKeys,
   providerSet: (id: string): Key => ({ pk: `PROVSET#${id}`, sk: 'PROVSET' }),
   providerSetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `PROVSET#${name}` }),
   autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),

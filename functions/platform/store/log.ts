@@ -1,4 +1,4 @@
-/** One JSON object a line; metric filters look for `message` (infra/operations.ts). Never log secrets or bodies. */
+/** One JSON object a line; metric filters look for `message` (infra/stack/operations.ts). Never log secrets or bodies. */
 
 type Fields = Record<string, unknown>;
 

@@ -58,7 +58,7 @@ const reader = <E extends Key>({ pk, prefix, descending = false }: Names, start?
   };
 };
 
-/** Those that fit. Reads on until the page is full (store/scan.ts). */
+/** Those that fit. Reads on until the page is full (platform/store/scan.ts). */
 export const findNames = <E extends Key, R>(
   names: Names,
   filter: Omit<Scan<E, R>, 'read'>,

@@ -34,13 +34,15 @@ export const objects = {
   /** @param copy of an upload; missing: where a runner puts it, once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** What an apply has changed in the state with that MD5, for as long as uploads are kept (states/snapshots.ts). */
+  /** What an apply has changed in the state with that MD5, for as long as uploads are kept (resources/states/snapshots.ts). */
   stateChanges: (runId: string, md5: string) => `uploads/state-changes/${runId}/${md5}`,
   /**
    * Where a runner leaves a state that could not be saved as a state version; nobody reads it there
-   * (orchestration/unsaved-states.ts).
+   * (lifecycle/queue/unsaved-states.ts).
    */
   leftState: (runId: string) => `runs/${runId}/apply/left-state`,
+  /** The file of a state that its runner had kept, encrypted, until it is taken in (runner/api/kept-states.ts). */
+  keptState: (runId: string, sha256: string) => `uploads/kept-states/${runId}/${sha256}`,
   /** Beside the states, although never a version: it does not expire either. */
   erroredState: (workspaceId: string, runId: string, copy?: string) =>
     `states/${workspaceId}/${runId}${copy === undefined ? '' : `.${copy}`}.errored.tfstate`,

@@ -1,4 +1,4 @@
-import { shortestRetentionDays } from '../run/retention.ts';
+import { shortestRetentionDays } from '#run/retention.ts';
 import { objectSize } from './bucket.ts';
 
 const shortestMs = shortestRetentionDays * 24 * 3600 * 1000;

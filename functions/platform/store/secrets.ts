@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { callKms } from './aws.ts';
 
 /**
@@ -39,7 +39,7 @@ export const openDataKey = async (sealed: string, context: SecretContext): Promi
   return Buffer.from(Plaintext, 'base64');
 };
 
-/** Of a state that a run's runner may have to keep (runner/kept-state.ts). */
+/** Of a state that a run's runner may have to keep (platform/formats/kept-state.ts). */
 export const keptStateContext = (runId: string): SecretContext => ({ run: runId, what: 'kept state' });
 
 /** One KMS request. Layout: format, length of the wrapped key (2 bytes), wrapped key, IV, tag, ciphertext. */

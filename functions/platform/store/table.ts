@@ -8,7 +8,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { withRecord } from './change-record.ts';
 import { type Attributes, dynamodb, packed, packedIf, unpacked } from './dynamodb.ts';
 import { aliased, conditionOf } from './expressions.ts';

@@ -1,4 +1,4 @@
-import type { PhaseName } from '../../run/run.ts';
+import type { PhaseName } from '#run/run.ts';
 
 /**
  * Converts Terraform's machine-readable output (`-json`, one object per line) into the lines

@@ -1,18 +1,18 @@
-import type { Resource } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import type { Context, Subject } from '../api/route.ts';
-import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
-import { getConfigurationVersions } from '../configurations/records.ts';
-import { costEstimateDocument } from '../costs/document.ts';
-import { userDocument } from '../people/accounts/user-document.ts';
-import { getUsers } from '../people/accounts/users.ts';
-import type { Run } from '../run/run.ts';
-import { stagesOf } from '../run/task-stages.ts';
-import { taskStageDocument } from '../run-tasks/stage-document.ts';
-import { applyDocument, planDocument } from '../runs/document.ts';
-import { runIncludes } from '../runs/routes.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import type { Resource } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import type { Context, Subject } from '#api/route.ts';
+import { configurationVersionDocument, ingressDocuments } from '#resources/configurations/document.ts';
+import { getConfigurationVersions } from '#resources/configurations/records.ts';
+import { costEstimateDocument } from '#resources/costs/document.ts';
+import { taskStageDocument } from '#resources/run-tasks/stage-document.ts';
+import { applyDocument, planDocument } from '#resources/runs/document.ts';
+import { runIncludes } from '#resources/runs/routes.ts';
+import { userDocument } from '#resources/users/user-document.ts';
+import { getUsers } from '#resources/users/users.ts';
+import { workspaceDocument } from '#resources/workspaces/document.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { stagesOf } from '#run/task-stages.ts';
 
 /** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
 export const relatedToRuns = async (

@@ -1,36 +1,36 @@
-import { getAgentPool } from '../agent-pools/records.ts';
-import { listAgents } from '../agents/agents.ts';
-import { agentPoolDocument } from '../agents/document.ts';
-import { many, one, type Relationship, type Resource } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import { readWithin } from '../api/response-size.ts';
-import type { Context, Subject } from '../api/route.ts';
-import { configurationVersionDocument, ingressDocuments } from '../configurations/document.ts';
-import { readReadme } from '../configurations/readme.ts';
-import { getConfigurationVersion, getConfigurationVersions } from '../configurations/records.ts';
-import { healthDocuments } from '../health/document.ts';
-import { userDocument } from '../people/accounts/user-document.ts';
-import { getUsers } from '../people/accounts/users.ts';
-import { organizationDocument } from '../people/organizations/document.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { projectDocuments } from '../projects/document.ts';
-import { getProjects } from '../projects/records.ts';
-import type { Run } from '../run/run.ts';
-import { applyDocument, planDocument, runDocument } from '../runs/document.ts';
-import { getRuns } from '../runs/lists.ts';
-import { outputId, stateVersionDocument } from '../states/document.ts';
-import { getStateVersion, getStateVersions, readSummary } from '../states/records.ts';
-import { variableDocument } from '../variables/document.ts';
-import { listVariables } from '../variables/records.ts';
-import { currentConfigurationId, effectiveTagDocuments, readmeDocument } from '../workspaces/document.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { many, one, type Relationship, type Resource } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { readWithin } from '#api/response-size.ts';
+import type { Context, Subject } from '#api/route.ts';
+import { listAgents } from '#resources/agents/agents.ts';
+import { agentPoolDocument } from '#resources/agents/document.ts';
+import { getAgentPool } from '#resources/agents/pools/records.ts';
+import { configurationVersionDocument, ingressDocuments } from '#resources/configurations/document.ts';
+import { readReadme } from '#resources/configurations/readme.ts';
+import { getConfigurationVersion, getConfigurationVersions } from '#resources/configurations/records.ts';
+import { organizationDocument } from '#resources/organizations/document.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { projectDocuments } from '#resources/projects/document.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { applyDocument, planDocument, runDocument } from '#resources/runs/document.ts';
+import { getRuns } from '#resources/runs/lists.ts';
+import { outputId, stateVersionDocument } from '#resources/states/document.ts';
+import { getStateVersion, getStateVersions, readSummary } from '#resources/states/records.ts';
+import { userDocument } from '#resources/users/user-document.ts';
+import { getUsers } from '#resources/users/users.ts';
+import { variableDocument } from '#resources/variables/document.ts';
+import { listVariables } from '#resources/variables/records.ts';
+import { currentConfigurationId, effectiveTagDocuments, readmeDocument } from '#resources/workspaces/document.ts';
+import { healthDocuments } from '#resources/workspaces/health/document.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import {
   commitIncludes,
   includePermissions,
   type Related,
   type ShownWorkspace,
   workspaceIncludes,
-} from '../workspaces/related.ts';
+} from '#resources/workspaces/related.ts';
+import type { Run } from '#run/run.ts';
 
 type Include = keyof typeof includePermissions;
 

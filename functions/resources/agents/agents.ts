@@ -1,8 +1,8 @@
-import type { AgentFacts } from '../run/agents.ts';
-import { derivedId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { AgentFacts } from '#run/agents.ts';
 
 /** Agents: programs on machines of the pool's owners that do runs (HCP API: agents). */
 

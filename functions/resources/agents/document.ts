@@ -1,7 +1,7 @@
-import type { AgentPool } from '../agent-pools/records.ts';
-import { many, one } from '../api/answer.ts';
-import { agentStatus, silentMs } from '../run/agents.ts';
+import { many, one } from '#api/answer.ts';
+import { agentStatus, silentMs } from '#run/agents.ts';
 import type { Agent } from './agents.ts';
+import type { AgentPool } from './pools/records.ts';
 
 const statusOf = (agent: Agent, now: number) => agentStatus(agent, new Date(now - silentMs).toISOString());
 

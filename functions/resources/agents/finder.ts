@@ -1,7 +1,7 @@
-import { type AgentPool, getAgentPool } from '../agent-pools/records.ts';
-import { inOrganization, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { type Agent, getAgent } from './agents.ts';
+import { type AgentPool, getAgentPool } from './pools/records.ts';
 
 export const agentPool: Finder<AgentPool> = {
   what: 'agent pool',

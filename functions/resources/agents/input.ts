@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import type { AgentPoolSettings } from '../agent-pools/records.ts';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { agentPoolName } from '../api/names.ts';
-import type { Principal } from '../api/permissions/principal.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, setting } from '../api/validation.ts';
-import { getProjects } from '../projects/records.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { agentPoolName } from '#api/names.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, setting } from '#api/validation.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
+import type { AgentPoolSettings } from './pools/records.ts';
 
 /** Input of agent pools (HCP API: agent pools). */
 

@@ -1,5 +1,5 @@
-import { read, usesOf } from '../agent-pools/uses.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { read, usesOf } from './pools/uses.ts';
 
 /** Those whose runs its agents do. */
 export const workspacesOfPool = async (id: string): Promise<Workspace[]> => {

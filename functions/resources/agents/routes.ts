@@ -1,3 +1,24 @@
+import { type Answer, noContent, ok, type Resource } from '#api/answer.ts';
+import { badRequest, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { createLimited } from '#platform/store/limited.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { findProjects } from '#resources/projects/records.ts';
+import { tokenDocument } from '#resources/users/token-document.ts';
+import { readToken } from '#resources/users/token-input.ts';
+import { makeToken } from '#resources/users/token-routes.ts';
+import { listTokens, noteIpAllowlistsOfTokens } from '#resources/users/tokens.ts';
+import { workspaceDocuments } from '#resources/workspaces/document.ts';
+import { findWorkspace } from '#resources/workspaces/records.ts';
+import { type Agent, listAgents, removeAgent } from './agents.ts';
+import { agentDocument, agentPoolDocument } from './document.ts';
+import { agent, agentPool } from './finder.ts';
+import { readAgentPoolChange, readNewAgentPool } from './input.ts';
+import { workspacesOfPool } from './pool-workspaces.ts';
 import {
   type AgentPool,
   allows,
@@ -7,28 +28,7 @@ import {
   listAgentPools,
   maxPools,
   updateAgentPool,
-} from '../agent-pools/records.ts';
-import { type Answer, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, nameTaken, notFound, unprocessable } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route, type Subject } from '../api/route.ts';
-import { tokenDocument } from '../people/accounts/token-document.ts';
-import { readToken } from '../people/accounts/token-input.ts';
-import { makeToken } from '../people/accounts/token-routes.ts';
-import { listTokens, noteIpAllowlistsOfTokens } from '../people/accounts/tokens.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { findProjects } from '../projects/records.ts';
-import { createLimited } from '../store/limited.ts';
-import { workspaceDocuments } from '../workspaces/document.ts';
-import { findWorkspace } from '../workspaces/records.ts';
-import { type Agent, listAgents, removeAgent } from './agents.ts';
-import { agentDocument, agentPoolDocument } from './document.ts';
-import { agent, agentPool } from './finder.ts';
-import { readAgentPoolChange, readNewAgentPool } from './input.ts';
-import { workspacesOfPool } from './pool-workspaces.ts';
+} from './pools/records.ts';
 
 /** Agent pools, their agents and their tokens (HCP API: agent pools and agents, agent tokens). */
 

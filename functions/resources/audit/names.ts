@@ -1,5 +1,5 @@
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet } from '../store/table.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
 import type { AuditEvent } from './records.ts';
 
 /** What the trail's things are called, as long as there are any: for people, who read names instead of ids. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { environment } from '../environment.ts';
-import type { Run } from '../run/run.ts';
-import { auditShards, type Key, keys } from '../store/keys.ts';
-import { create, query } from '../store/table.ts';
+import { environment } from '#platform/environment.ts';
+import { auditShards, type Key, keys } from '#platform/store/keys.ts';
+import { create, query } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
 
 /** Who did what in an organization (decisions/0014). Nothing changes an event once it is kept; time takes it away. */
 

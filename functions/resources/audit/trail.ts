@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Answer } from '../api/answer.ts';
-import type { AuditAction } from '../api/audit-action.ts';
-import type { AuditContext } from '../api/authority.ts';
-import { ApiError } from '../api/errors.ts';
-import { membershipsOf } from '../people/accounts/memberships.ts';
-import { type ChangeRecord, keepRecord, recorded } from '../store/change-record.ts';
-import { logError } from '../store/log.ts';
+import type { Answer } from '#api/answer.ts';
+import type { AuditAction } from '#api/audit-action.ts';
+import type { AuditContext } from '#api/authority.ts';
+import { ApiError } from '#api/errors.ts';
+import { type ChangeRecord, keepRecord, recorded } from '#platform/store/change-record.ts';
+import { logError } from '#platform/store/log.ts';
+import { membershipsOf } from '#resources/users/memberships.ts';
 import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
 
 /**

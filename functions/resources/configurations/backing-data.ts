@@ -1,6 +1,6 @@
-import { putObject } from '../store/bucket.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { remove, update } from '../store/table.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { remove, update } from '#platform/store/table.ts';
 import type { ConfigurationVersion } from './records.ts';
 
 /** What becomes of a configuration's content: archived, deleted for now, restored, gone. */

@@ -1,5 +1,5 @@
-import { one, type Resource } from '../api/answer.ts';
-import type { Ingress } from '../run/run.ts';
+import { one, type Resource } from '#api/answer.ts';
+import type { Ingress } from '#run/run.ts';
 import type { ConfigurationVersion } from './records.ts';
 
 /** `uploadUrl` only in the answer to its creation. */

@@ -1,5 +1,5 @@
-import { inWorkspace, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { type ConfigurationVersion, getConfigurationVersion } from './records.ts';
 
 export const configurationVersion: Finder<ConfigurationVersion> = {

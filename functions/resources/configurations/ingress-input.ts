@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { text } from '../api/validation.ts';
-import { webAddress } from '../api/web-address.ts';
-import type { Ingress } from '../run/run.ts';
+import { text } from '#api/validation.ts';
+import { webAddress } from '#api/web-address.ts';
+import type { Ingress } from '#run/run.ts';
 
 const words = (maxLength: number) => v.nullish(text(maxLength), null);
 

@@ -1,5 +1,5 @@
-import { keys } from '../store/keys.ts';
-import { query } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { query } from '#platform/store/table.ts';
 import { type ConfigurationVersion, checkUpload, mayStillBeUploaded, type Pointer, versionsOf } from './records.ts';
 
 /** So many are looked at in one read. */

@@ -1,8 +1,8 @@
-import { getObject, putObject } from '../store/bucket.ts';
-import { hashSecret as digestOf } from '../store/id.ts';
-import { keys, objects } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { gunzip, isArchiveFault, type TarEntry, tarEntries } from '../tar.ts';
+import { gunzip, isArchiveFault, type TarEntry, tarEntries } from '#platform/formats/tar.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { hashSecret as digestOf } from '#platform/store/id.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
 import { archiveOf, type ConfigurationVersion } from './records.ts';
 
 /**

@@ -1,9 +1,9 @@
-import type { Ingress, Run } from '../run/run.ts';
-import { copyObject, type Peek, peekObject, presignUpload } from '../store/bucket.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, create, get, put, query, update } from '../store/table.ts';
-import { countOne, type Workspace } from '../workspaces/records.ts';
+import { copyObject, type Peek, peekObject, presignUpload } from '#platform/store/bucket.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, query, update } from '#platform/store/table.ts';
+import { countOne, type Workspace } from '#resources/workspaces/records.ts';
+import type { Ingress, Run } from '#run/run.ts';
 
 /** Sources the API knows; a run made from it says the same. */
 export type Source =

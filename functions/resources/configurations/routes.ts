@@ -1,19 +1,20 @@
 import * as v from 'valibot';
-import { type Answer, accepted, created, done, ok, redirect } from '../api/answer.ts';
-import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import { includable } from '../api/include.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { list, pageOf } from '../api/pagination.ts';
-import { type ApiRequest, sourceOf } from '../api/request.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readData, setting } from '../api/validation.ts';
-import type { Run } from '../run/run.ts';
-import { run } from '../runs/finder.ts';
-import { presignGet } from '../store/bucket.ts';
-import { hasExpired } from '../store/retention.ts';
-import { workspace } from '../workspaces/finder.ts';
-import { checkUnmanaged } from '../workspaces/managed.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, accepted, created, done, ok, redirect } from '#api/answer.ts';
+import { conflict, notFound, unprocessable } from '#api/errors.ts';
+import { includable } from '#api/include.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { list, pageOf } from '#api/pagination.ts';
+import { type ApiRequest, sourceOf } from '#api/request.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readData, setting } from '#api/validation.ts';
+import { presignGet } from '#platform/store/bucket.ts';
+import { hasExpired } from '#platform/store/retention.ts';
+import { run } from '#resources/runs/finder.ts';
+import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import { checkUnmanaged } from '#resources/workspaces/managed.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import {
   archiveConfigurationVersion,
   purgeConfiguration,
@@ -53,6 +54,8 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
     otherFields,
   );
   checkUnmanaged(subject, 'upload a configuration');
+  const autoQueueRuns = attributes['auto-queue-runs'] ?? true;
+  if (autoQueueRuns && subject.executionMode !== 'local') checkAdmitted(subject);
   if (subject.vcsRepo && !attributes.speculative) {
     throw unprocessable(
       '/data/attributes/speculative',
@@ -62,7 +65,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   const version = await createConfigurationVersion({
     organization: subject.organization,
     workspaceId: subject.id,
-    autoQueueRuns: attributes['auto-queue-runs'] ?? true,
+    autoQueueRuns,
     speculative: attributes.speculative ?? false,
     provisional: attributes.provisional ?? false,
     source: sourceOf(request),
@@ -72,7 +75,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   return created(configurationVersionDocument(version, await configurationUploadUrl(version)));
 };
 
-/** Accepts an upload when its version is read (orchestration/create-run.ts). */
+/** Accepts an upload when its version is read (lifecycle/creation/create-run.ts). */
 type AcceptUpload = (version: ConfigurationVersion) => Promise<ConfigurationVersion>;
 
 /** Clients wait here for their upload, and S3 tells of it later. */

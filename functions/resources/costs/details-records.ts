@@ -1,6 +1,6 @@
-import type { Run } from '../run/run.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import type { Run } from '#run/run.ts';
 import type { Details } from './details.ts';
 
 /** Costs by resource of an estimate: an object beside the plan, because it may be large. */

@@ -1,7 +1,7 @@
-import { shownCostEstimate } from '../run/cost-estimate.ts';
-import type { CostEstimate } from '../run/cost-record.ts';
-import type { Run } from '../run/run.ts';
-import { costEstimateId } from '../store/id.ts';
+import { costEstimateId } from '#platform/store/id.ts';
+import { shownCostEstimate } from '#run/cost-estimate.ts';
+import type { CostEstimate } from '#run/cost-record.ts';
+import type { Run } from '#run/run.ts';
 import type { Details } from './details.ts';
 
 /** @param details of a finished estimate; absent in lists */

@@ -1,4 +1,4 @@
-import type { PriceSource } from '../run/cost-record.ts';
+import type { PriceSource } from '#run/cost-record.ts';
 import { Bill, type Charge, hoursInMonth, type Price, UnpricedError, Values } from './bill.ts';
 import { type Decimal, dividedBy, round, sum, times } from './decimal.ts';
 import type { Plan, PlannedResource } from './plan.ts';

@@ -1,8 +1,8 @@
-import { inWorkspace, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
-import type { Run } from '../run/run.ts';
-import { getRun } from '../runs/records.ts';
-import { costEstimateId, runIdOf } from '../store/id.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
+import { costEstimateId, runIdOf } from '#platform/store/id.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { Run } from '#run/run.ts';
 
 /** The run that has the estimate. */
 export const costEstimate: Finder<Run> = {

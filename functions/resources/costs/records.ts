@@ -1,9 +1,9 @@
-import { environment } from '../environment.ts';
-import { awaitsCostEstimate } from '../run/cost-estimate.ts';
-import type { CostEstimate } from '../run/cost-record.ts';
-import type { Run } from '../run/run.ts';
-import { maxPlanBytes, readPlanJson } from '../runs/plan-json.ts';
-import { getRun, updateRun } from '../runs/records.ts';
+import { environment } from '#platform/environment.ts';
+import { maxPlanBytes, readPlanJson } from '#resources/runs/plan-json.ts';
+import { getRun, updateRun } from '#resources/runs/records.ts';
+import { awaitsCostEstimate } from '#run/cost-estimate.ts';
+import type { CostEstimate } from '#run/cost-record.ts';
+import type { Run } from '#run/run.ts';
 import { format } from './decimal.ts';
 import { detailsOf } from './details.ts';
 import { putCostDetails } from './details-records.ts';

@@ -1,9 +1,9 @@
-import { type Answer, ok, plainText } from '../api/answer.ts';
-import { notFound, unavailable } from '../api/errors.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { shownCostEstimate } from '../run/cost-estimate.ts';
-import type { CostEstimate } from '../run/cost-record.ts';
-import type { Run } from '../run/run.ts';
+import { type Answer, ok, plainText } from '#api/answer.ts';
+import { notFound, unavailable } from '#api/errors.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { shownCostEstimate } from '#run/cost-estimate.ts';
+import type { CostEstimate } from '#run/cost-record.ts';
+import type { Run } from '#run/run.ts';
 import { getCostDetails } from './details-records.ts';
 import { costEstimateDocument, costEstimateText } from './document.ts';
 import { costEstimate } from './finder.ts';

@@ -1,9 +1,9 @@
-import { getAgentPools } from '../agent-pools/records.ts';
-import { conflict, nameTaken, notFound, outdated, unprocessable } from '../api/errors.ts';
-import { checkIfMatch } from '../api/guard.ts';
-import type { Call } from '../api/route.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { now } from '../store/time.ts';
+import { conflict, nameTaken, notFound, outdated, unprocessable } from '#api/errors.ts';
+import { checkIfMatch } from '#api/guard.ts';
+import type { Call } from '#api/route.ts';
+import { now } from '#platform/store/time.ts';
+import { getAgentPools } from '#resources/agents/pools/records.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
 import { rangeKey, readRange } from './addresses.ts';
 import { isEnforced, isExempt, permits } from './enforcement.ts';
 import { forgetEverywhere, noteEverywhere } from './flags.ts';

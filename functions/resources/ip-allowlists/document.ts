@@ -1,4 +1,4 @@
-import { many, one } from '../api/answer.ts';
+import { many, one } from '#api/answer.ts';
 import type { CidrRange, IpAllowlist } from './records.ts';
 
 /** @param agentPoolIds of those that there are */

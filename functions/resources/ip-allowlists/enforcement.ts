@@ -1,5 +1,5 @@
-import type { Role } from '../api/permissions/granted.ts';
-import type { CallerKind } from '../api/permissions/principal.ts';
+import type { Role } from '#api/permissions/granted.ts';
+import type { CallerKind } from '#api/permissions/principal.ts';
 import { isWithin } from './addresses.ts';
 import { type IpAllowlist, listIpAllowlists } from './records.ts';
 

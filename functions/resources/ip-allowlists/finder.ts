@@ -1,5 +1,5 @@
-import { inOrganization, param } from '../api/finders.ts';
-import type { Finder, Subject } from '../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder, Subject } from '#api/route.ts';
 import {
   type CidrRange,
   type IpAllowlist,

@@ -1,12 +1,12 @@
-import { listAgentPoolIds } from '../agent-pools/records.ts';
-import { accountOfOrganization, accountOfTeam } from '../people/accounts/accounts.ts';
-import { forgetIpAllowlists, listMembers, noteIpAllowlists } from '../people/accounts/memberships.ts';
-import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '../people/accounts/tokens.ts';
-import type { Organization } from '../people/organizations/records.ts';
-import { listTeamNames } from '../people/teams/records.ts';
-import { inBatches } from '../store/batches.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { listAgentPoolIds } from '#resources/agents/pools/records.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { listTeamNames } from '#resources/teams/records.ts';
+import { accountOfOrganization, accountOfTeam } from '#resources/users/accounts.ts';
+import { forgetIpAllowlists, listMembers, noteIpAllowlists } from '#resources/users/memberships.ts';
+import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '#resources/users/tokens.ts';
 
 /**
  * That an organization has IP allowlists, noted where every request looks anyway: with memberships, of people and of the

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, readWhole, text } from '../api/validation.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, readWhole, text } from '#api/validation.ts';
 import { readRange } from './addresses.ts';
 import type { CidrRange, IpAllowlist } from './records.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { keys } from '../store/keys.ts';
-import { create, get, put, remove } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, put, remove } from '#platform/store/table.ts';
 
 /** IP allowlists of an organization (HCP API: IP allowlists), all in one item, so that one read tells and one write decides. */
 

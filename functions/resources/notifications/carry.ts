@@ -1,10 +1,10 @@
-import { getProject } from '../projects/records.ts';
-import { updateRun } from '../runs/records.ts';
-import { inBatches } from '../store/batches.ts';
-import { keys } from '../store/keys.ts';
-import { queryAll, update } from '../store/table.ts';
-import { eachWorkspaceIn } from '../workspaces/lists.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { keys } from '#platform/store/keys.ts';
+import { queryAll, update } from '#platform/store/table.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { updateRun } from '#resources/runs/records.ts';
+import { eachWorkspaceIn } from '#resources/workspaces/lists.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
  * Runs know from their creation whether somebody wants to know of them, from their workspace alone (decisions/0019). What

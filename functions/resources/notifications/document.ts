@@ -1,5 +1,5 @@
-import { many } from '../api/answer.ts';
-import type { DeliveryResponse } from '../outbound/notification.ts';
+import { many } from '#api/answer.ts';
+import type { DeliveryResponse } from '#platform/net/outbound/notification.ts';
 import { ownerOf } from './owner.ts';
 import type { NotificationConfiguration } from './records.ts';
 

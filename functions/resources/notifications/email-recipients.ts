@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { accepted, getMemberships } from '../people/accounts/memberships.ts';
-import { getUsers } from '../people/accounts/users.ts';
-import { derivedId, hashSecret, newSecret } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, get, put, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { derivedId, hashSecret, newSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { accepted, getMemberships } from '#resources/users/memberships.ts';
+import { getUsers } from '#resources/users/users.ts';
 
 /**
  * Who gets notifications by e-mail. Addresses of an organization's members count as theirs; any other is verified by its
@@ -31,7 +32,7 @@ export const maxEmailsADay = 1000;
 const askAgainMs = 24 * 3600 * 1000;
 const tokenSeconds = 90 * 24 * 3600;
 
-const hashOf = (email: string): string => createHash('sha256').update(email.toLowerCase()).digest('hex');
+const hashOf = (email: string): string => createHash('sha256').update(foldCase(email)).digest('hex');
 const keyOf = (organization: string, email: string): Key => keys.emailRecipient(organization, hashOf(email));
 
 /** The same for an address, however often it is asked for. */
@@ -39,7 +40,7 @@ export const recipientTag = (email: string): string => hashOf(email).slice(0, 16
 
 const ensure = async (organization: string, email: string): Promise<EmailRecipient> => {
   const at = now();
-  const id = derivedId('ers', `${organization} ${email.toLowerCase()}`);
+  const id = derivedId('ers', `${organization} ${foldCase(email)}`);
   const recipient: EmailRecipient = { id, organization, email, createdAt: at, updatedAt: at };
   if (await create({ ...keyOf(organization, email), ...recipient })) return recipient;
   return (await get<EmailRecipient>(keyOf(organization, email))) ?? recipient;
@@ -148,9 +149,7 @@ interface Addressed {
   userIds?: string[];
 }
 
-const distinct = (emails: string[]): string[] => [
-  ...new Map(emails.map((email) => [email.toLowerCase(), email])).values(),
-];
+const distinct = (emails: string[]): string[] => [...new Map(emails.map((email) => [foldCase(email), email])).values()];
 
 /**
  * Who gets an e-mail about the project now. At most 4 reads.
@@ -161,13 +160,11 @@ export const recipientsOf = async (
   projectId?: string,
 ): Promise<Recipients> => {
   const users = userIds.length ? await getUsers(userIds) : [];
-  // A person may write any address into their account: only one that somebody vouched for is theirs (EMAIL# items).
   const emails = distinct([...users.map(({ email }) => email), ...emailAddresses]);
   if (emails.length === 0) return { emails, unverified: [] };
   const members = await addressesOfMembers(organization, emails);
   const statuses = await batchGet<EmailRecipient & Key>(emails.map((email) => keyOf(organization, email)));
-  const statusOf = (email: string) =>
-    statuses.find((recipient) => recipient.email.toLowerCase() === email.toLowerCase());
+  const statusOf = (email: string) => statuses.find((recipient) => foldCase(recipient.email) === foldCase(email));
   const addressed = emails.filter((email) => {
     const status = statusOf(email);
     return !status?.unsubscribedAt && !(projectId && status?.unsubscribedProjects?.has(projectId));

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, ok } from '../api/answer.ts';
-import { badRequest, notFound } from '../api/errors.ts';
-import { escaped, page } from '../api/page.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { openRoute, type Route } from '../api/route.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { badRequest, notFound } from '#api/errors.ts';
+import { escaped, page } from '#api/page.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { openRoute, type Route } from '#api/route.ts';
 import { type EmailRecipient, findByToken, unsubscribe, verifyRecipient } from './email-recipients.ts';
 
 /**

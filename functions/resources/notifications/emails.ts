@@ -1,7 +1,8 @@
-import { environment } from '../environment.ts';
-import { sendEmail } from '../outbound/email.ts';
-import type { DeliveryResponse } from '../outbound/notification.ts';
-import { emailContent, type Payload } from '../run/notification-formats.ts';
+import { environment } from '#platform/environment.ts';
+import { sendEmail } from '#platform/net/outbound/email.ts';
+import type { DeliveryResponse } from '#platform/net/outbound/notification.ts';
+import { emailContent } from '#run/notifications/formats.ts';
+import type { Message } from '#run/notifications/message.ts';
 import {
   countEmail,
   countFailure,
@@ -30,7 +31,7 @@ const linkOf = async (
 const overLimit = `the organization has sent its ${maxEmailsADay} e-mails of today`;
 
 interface Emails {
-  payload: Payload;
+  message: Message;
   /** That it is about; absent for what is of no project. */
   projectId?: string;
   /** False for who has it already. */
@@ -43,14 +44,14 @@ type Sent = { email: string; again: boolean; problem?: string };
 const sendTo = async (
   configuration: NotificationConfiguration,
   email: string,
-  { payload, projectId, claim, end }: Emails,
+  { message, projectId, claim, end }: Emails,
 ): Promise<Sent> => {
   const { organization } = configuration;
   const tag = recipientTag(email);
   if (claim && !(await claim(tag))) return { email, again: false };
   if (!(await countEmail(organization))) return { email, again: false, problem: overLimit };
   const unsubscribeUrl = await linkOf('unsubscribe', configuration, email, projectId);
-  const { subject, text } = emailContent(payload);
+  const { subject, text } = emailContent(message);
   const footer = `--\nNotification of ${organization} at ${environment.publicUrl}\nUnsubscribe: ${unsubscribeUrl}`;
   const outcome = await sendEmail({ to: email, subject, text: `${text}\n\n${footer}\n`, unsubscribeUrl });
   if (!outcome.again) await end?.(tag);

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { outboundUrl } from '../api/outbound-url.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, setting, text } from '../api/validation.ts';
-import { environment } from '../environment.ts';
-import { type DestinationType, destinationTypes, type Trigger } from '../run/notifications.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { outboundUrl } from '#api/outbound-url.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, setting, text } from '#api/validation.ts';
+import { environment } from '#platform/environment.ts';
+import type { Trigger } from '#run/notifications/kinds.ts';
+import { type DestinationType, destinationTypes } from '#run/notifications/message.ts';
 import { triggersFor } from './owner.ts';
 import type { NotificationConfiguration, NotificationValues } from './records.ts';
 

@@ -1,8 +1,8 @@
-import type { Permission } from '../api/permissions/permissions.ts';
-import type { Finder } from '../api/route.ts';
-import { getTeam } from '../people/teams/records.ts';
-import type { Team } from '../people/teams/team.ts';
-import { type Trigger, teamTriggers, triggers } from '../run/notifications.ts';
+import type { Permission } from '#api/permissions/permissions.ts';
+import type { Finder } from '#api/route.ts';
+import { getTeam } from '#resources/teams/records.ts';
+import type { Team } from '#resources/teams/team.ts';
+import { type Trigger, teamTriggers, triggers } from '#run/notifications/kinds.ts';
 import { getNotification, type NotificationConfiguration } from './records.ts';
 
 /** What a notification configuration belongs to: it decides who may, and what is told. */

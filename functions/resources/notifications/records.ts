@@ -1,10 +1,11 @@
-import type { DeliveryResponse } from '../outbound/notification.ts';
-import type { DestinationType, Trigger } from '../run/notifications.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { open, type SecretContext, seal } from '../store/secrets.ts';
-import { batchGet, type Change, create, get, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import type { DeliveryResponse } from '#platform/net/outbound/notification.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import { batchGet, type Change, create, get, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Trigger } from '#run/notifications/kinds.ts';
+import type { DestinationType } from '#run/notifications/message.ts';
 
 /**
  * Notification configurations: who is told what of the runs and the health of a workspace or of all in a project, and of

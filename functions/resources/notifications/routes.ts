@@ -1,21 +1,21 @@
-import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { ApiError, notFound, unprocessable } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Route, route, type Subject } from '../api/route.ts';
-import { type Delivery, deliverNotification } from '../outbound/notification.ts';
-import { getMemberships } from '../people/accounts/memberships.ts';
-import { noteTeamNotifications } from '../people/organizations/records.ts';
-import { team } from '../people/teams/finder.ts';
-import type { Team } from '../people/teams/team.ts';
-import { project } from '../projects/finder.ts';
-import type { Project } from '../projects/records.ts';
-import { verificationPayload } from '../run/notifications.ts';
-import type { Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { ApiError, notFound, unprocessable } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { type Delivery, deliverNotification } from '#platform/net/outbound/notification.ts';
+import type { Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { noteTeamNotifications } from '#resources/organizations/records.ts';
+import { project } from '#resources/projects/finder.ts';
+import type { Project } from '#resources/projects/records.ts';
+import { team } from '#resources/teams/finder.ts';
+import type { Team } from '#resources/teams/team.ts';
+import { getMemberships } from '#resources/users/memberships.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { verificationMessage } from '#run/notifications/run.ts';
 import { carryNotifications, enableForOpenRuns } from './carry.ts';
 import { notificationDocument } from './document.ts';
 import { askRecipients, deliverEmails } from './emails.ts';
@@ -48,9 +48,9 @@ const verify = async (
   { baseUrl }: ApiRequest,
 ): Promise<Delivery> => {
   const { id, name, url, destinationType } = configuration;
-  const payload = verificationPayload(id, name);
-  if (destinationType === 'email') return deliverEmails(configuration, { payload });
-  return deliverNotification({ url: url ?? '', destinationType, token }, payload, baseUrl);
+  const message = verificationMessage(id, name);
+  if (destinationType === 'email') return deliverEmails(configuration, { message });
+  return deliverNotification({ url: url ?? '', destinationType, token }, message, baseUrl);
 };
 
 /** @throws {ApiError} 422 for who is neither a member of the organization nor invited */

@@ -1,10 +1,10 @@
-import { ok } from '../api/answer.ts';
-import { notFound } from '../api/errors.ts';
-import { param } from '../api/finders.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Call, type Route, userRoute } from '../api/route.ts';
-import { isOperator } from '../people/organizations/admission-rules.ts';
-import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { ok } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { param } from '#api/finders.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Call, type Route, userRoute } from '#api/route.ts';
+import { isOperator } from './admission-rules.ts';
+import { getOrganization, type Organization } from './records.ts';
 import { findVersion, terraformVersionDocument, terraformVersions } from './terraform-versions.ts';
 
 /** What whoever operates the platform reads of it and of any organization (Terraform Enterprise API: admin). For all others it is not there. */

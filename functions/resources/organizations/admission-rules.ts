@@ -1,9 +1,9 @@
-import type { Principal } from '../../api/permissions/principal.ts';
-import { environment } from '../../environment.ts';
-import { membershipsOf, roleOf } from '../accounts/memberships.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import { environment } from '#platform/environment.ts';
+import { membershipsOf, roleOf } from '#resources/users/memberships.ts';
 import { getOrganizations, type Organization } from './records.ts';
 
-/** The operator's admission rules (infra/organizations.ts): a user who can sign in is not trusted yet. */
+/** The operator's admission rules (infra/stack/organizations.ts): a user who can sign in is not trusted yet. */
 
 /** 1 read, only where it matters who asks. */
 export const mayCreateOrganizations = async (userId: string): Promise<boolean> => {

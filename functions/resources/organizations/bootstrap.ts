@@ -1,16 +1,11 @@
 import * as v from 'valibot';
-import { email, organizationName, username } from '../api/names.ts';
-import { environment } from '../environment.ts';
-import { createOneTimeSecret } from '../people/accounts/one-time-secrets.ts';
-import { holderOfUsername, isReserved } from '../people/accounts/usernames.ts';
-import { createUser } from '../people/accounts/users.ts';
-import {
-  defaultOrganizationSettings,
-  getOrganization,
-  isNameTaken,
-  markAsOperators,
-} from '../people/organizations/records.ts';
-import { createOrganization } from './records.ts';
+import { email, organizationName, username } from '#api/names.ts';
+import { environment } from '#platform/environment.ts';
+import { createOneTimeSecret } from '#resources/users/one-time-secrets.ts';
+import { holderOfUsername, isReserved } from '#resources/users/usernames.ts';
+import { createUser } from '#resources/users/users.ts';
+import { createOrganization } from './create.ts';
+import { defaultOrganizationSettings, getOrganization, isNameTaken, markAsOperators } from './records.ts';
 
 /**
  * The first organization and its owner, for whoever operates the platform: what lets the owner in is a secret that is good
@@ -65,7 +60,9 @@ const ownerOf = async (request: v.InferOutput<typeof input>): Promise<string> =>
   const user = await createUser({ username: name, email: request.email });
   const settings = { ...defaultOrganizationSettings, email: request.email };
   if (!(await createOrganization(request.organization, settings, user.id, { isOperators: true }))) {
-    throw new Error(`Organization ${request.organization} was created by another request at the same time.`);
+    throw new Error(
+      `The organization name ${request.organization} is taken, perhaps by one that differs in case only. Choose another name.`,
+    );
   }
   return user.id;
 };

@@ -1,16 +1,17 @@
-import { withPoolUse } from '../agent-pools/uses.ts';
-import { addMember, getMembership } from '../people/accounts/memberships.ts';
-import { getOrganization, type Organization, type OrganizationSettings } from '../people/organizations/records.ts';
-import { ensureOwnersTeam } from '../people/teams/records.ts';
-import { addProject } from '../projects/records.ts';
-import { asEdit, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, update } from '../store/table.ts';
+import { asEdit, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, update } from '#platform/store/table.ts';
+import { claimUnique } from '#platform/store/unique-names.ts';
+import { withPoolUse } from '#resources/agents/pools/uses.ts';
+import { addProject } from '#resources/projects/records.ts';
+import { ensureOwnersTeam } from '#resources/teams/records.ts';
+import { addMember, getMembership } from '#resources/users/memberships.ts';
+import { getOrganization, isNameTaken, type Organization, type OrganizationSettings } from './records.ts';
 
 /**
- * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken, by one that was deleted
- * too; a creator who was cut off may repeat it.
+ * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken, in any case, by one that
+ * was deleted too; a creator who was cut off may repeat it.
  */
 export const createOrganization = async (
   name: string,
@@ -27,6 +28,7 @@ export const createOrganization = async (
     createdBy,
     defaultProjectId: newId('prj'),
   };
+  if (!(await claimUnique(keys.organizationName(name), name, isNameTaken))) return undefined;
   const created = await create({ ...keys.organization(name), ...newOrganization });
   const organization = created ? newOrganization : await getOrganization(name);
   if (!organization || organization.createdBy !== createdBy) return undefined;

@@ -1,6 +1,6 @@
-import { one } from '../../api/answer.ts';
-import type { Granted } from '../../api/permissions/granted.ts';
-import { organizationPermissions } from '../../api/permissions/reported-permissions.ts';
+import { one } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { organizationPermissions } from '#api/permissions/reported-permissions.ts';
 import type { Organization } from './records.ts';
 
 export const organizationDocument = (organization: Organization, granted: Granted) => ({
@@ -23,6 +23,8 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'pull-request-comments-enabled': organization.pullRequestCommentsEnabled ?? true,
     'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
     'user-tokens-enabled': organization.userTokensEnabled ?? true,
+    /** Not in HCP's API; Terraform Enterprise has it for the whole installation. */
+    'sso-max-token-age': organization.ssoMaxTokenAge ?? null,
     'assessments-enforced': organization.assessmentsEnforced,
     'default-execution-mode': organization.defaultExecutionMode,
     'default-engine': organization.defaultEngine ?? null,

@@ -1,6 +1,6 @@
-import type { Organization } from '../people/organizations/records.ts';
-import { maxTasks } from '../run-tasks/records.ts';
-import { maxWorkspaceTasks } from '../run-tasks/workspace-tasks.ts';
+import { maxTasks } from '#resources/run-tasks/records.ts';
+import { maxWorkspaceTasks } from '#resources/run-tasks/workspace-tasks.ts';
+import type { Organization } from './records.ts';
 
 /** What this platform can do; the command line runs remotely only with `operations`. */
 export const entitlementsDocument = (organization: Organization) => ({

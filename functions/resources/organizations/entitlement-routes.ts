@@ -1,7 +1,7 @@
-import { ok } from '../api/answer.ts';
-import { type Route, route } from '../api/route.ts';
-import { entitledOrganization } from '../people/organizations/finder.ts';
-import { entitlementsDocument } from './document.ts';
+import { ok } from '#api/answer.ts';
+import { type Route, route } from '#api/route.ts';
+import { entitlementsDocument } from './entitlement-document.ts';
+import { entitledOrganization } from './finder.ts';
 
 /** What an organization may use here; terraform asks before every run. */
 export const entitlementRoutes: Route[] = [

@@ -1,11 +1,11 @@
-import type { DataRetention } from '../../run/data-retention-record.ts';
-import type { Engine } from '../../run/engine.ts';
-import type { ExecutionMode } from '../../run/execution-mode.ts';
-import type { Edited } from '../../store/edits.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import type { NameCounts } from '../../store/name-index.ts';
-import { batchGet, get, update } from '../../store/table.ts';
-import { membershipsOf } from '../accounts/memberships.ts';
+import type { Edited } from '#platform/store/edits.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import type { NameCounts } from '#platform/store/name-index.ts';
+import { batchGet, get, update } from '#platform/store/table.ts';
+import { membershipsOf } from '#resources/users/memberships.ts';
+import type { DataRetention } from '#run/data-retention-record.ts';
+import type { Engine } from '#run/engine.ts';
+import type { ExecutionMode } from '#run/execution-mode.ts';
 import type { PolicyType, TokenTtl } from './token-ttl-record.ts';
 
 export interface OrganizationSettings {
@@ -23,6 +23,8 @@ export interface OrganizationSettings {
   allowForceDeleteWorkspaces: boolean;
   /** Absent in what was stored before there was this: true. */
   userTokensEnabled?: boolean;
+  /** Minutes since a user's last sign-in at the issuer in which their tokens are accepted; null = no limit. */
+  ssoMaxTokenAge?: number | null;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
   /** What runs of new workspaces use that do not say; null, or absent in what was stored before: the platform's. */
@@ -45,6 +47,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   pullRequestCommentsEnabled: true,
   allowForceDeleteWorkspaces: false,
   userTokensEnabled: true,
+  ssoMaxTokenAge: null,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
   defaultEngine: null,

@@ -1,37 +1,37 @@
 import * as v from 'valibot';
-import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
-import { withPool } from '../agent-pools/input.ts';
-import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { forbidden, nameTaken, notFound, unprocessable } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includable } from '../api/include.ts';
-import { noKeys, noStacks, type OtherFields } from '../api/known-attributes.ts';
-import { email, organizationName } from '../api/names.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { checkPerson } from '../api/permissions/principal.ts';
-import { type Call, type Context, checkRefusal, type Route, route, userRoute } from '../api/route.ts';
-import { readData, setting, settingsFrom, toOne } from '../api/validation.ts';
-import { mayCreateOrganizations } from '../people/organizations/admission-rules.ts';
-import { organizationDocument } from '../people/organizations/document.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
+import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
+import { forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { includable } from '#api/include.ts';
+import { noKeys, noStacks, type OtherFields } from '#api/known-attributes.ts';
+import { email, organizationName } from '#api/names.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import { type Call, type Context, checkRefusal, type Route, route, userRoute } from '#api/route.ts';
+import { readData, setting, settingsFrom, toOne } from '#api/validation.ts';
+import { defaultAgentPool } from '#resources/agents/pools/default-agent-pool.ts';
+import { withPool } from '#resources/agents/pools/input.ts';
+import { projectDocuments } from '#resources/projects/document.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { inheritFromOrganization } from '#resources/workspaces/execution-modes.ts';
+import { startHealthTimers } from '#resources/workspaces/health-timer.ts';
+import { engines } from '#run/engine.ts';
+import { secondsIn } from '#run/limits.ts';
+import { mayCreateOrganizations } from './admission-rules.ts';
+import { createOrganization, updateOrganization } from './create.ts';
+import { organizationDocument } from './document.ts';
+import { entitlementsDocument } from './entitlement-document.ts';
+import { type InOrganization, organization } from './finder.ts';
 import {
   defaultOrganizationSettings,
   getOrganization,
   listOrganizations,
   type Organization,
   type OrganizationSettings,
-} from '../people/organizations/records.ts';
-import { carryUserTokens } from '../people/organizations/user-tokens.ts';
-import { projectDocuments } from '../projects/document.ts';
-import { getProject } from '../projects/records.ts';
-import { engines } from '../run/engine.ts';
-import { secondsIn } from '../run/limits.ts';
-import { inheritFromOrganization } from '../workspaces/execution-modes.ts';
-import { startHealthTimers } from '../workspaces/health-timer.ts';
-import { entitlementsDocument } from './document.ts';
-import { deleteOrganization } from './end.ts';
-import { createOrganization, updateOrganization } from './records.ts';
+} from './records.ts';
 import { subscriptionDocument } from './subscription.ts';
+import { carryTokenAge } from './token-age.ts';
+import { carryUserTokens } from './user-tokens.ts';
 
 const noPublishing = 'the private registry is for one organization';
 
@@ -86,6 +86,7 @@ const settings = {
   'pull-request-comments-enabled': setting(v.boolean()),
   'allow-force-delete-workspaces': setting(v.boolean()),
   'user-tokens-enabled': setting(v.boolean()),
+  'sso-max-token-age': setting(minutes),
   'assessments-enforced': setting(v.boolean()),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'default-engine': setting(v.picklist(engines)),
@@ -123,13 +124,15 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     name.toLowerCase().includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
   const fitting = (await listOrganizations(principal.userId)).filter(fits);
-  const isOpen = async ({ name, userTokensEnabled = true, ipAllowlists }: Organization) =>
-    (userTokensEnabled && ipAllowlists === undefined) ||
+  const isOpen = async ({ name, userTokensEnabled = true, ssoMaxTokenAge = null, ipAllowlists }: Organization) =>
+    (userTokensEnabled && ssoMaxTokenAge === null && ipAllowlists === undefined) ||
     (await principal.on({ organization: name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);
   // An empty list would not say why.
-  const closed = fitting.find(({ ipAllowlists }) => ipAllowlists !== undefined);
+  const closed = fitting.find(
+    ({ ipAllowlists, ssoMaxTokenAge = null }) => ipAllowlists !== undefined || ssoMaxTokenAge !== null,
+  );
   if (closed && all.length === 0) await checkRefusal(principal, closed.name, request.address);
   const shown = pageSlice(all, page);
   const data = shown.map(async (organization) =>
@@ -199,18 +202,26 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     throw notFound('The organization was deleted at the same time.');
   }
   if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
+  if (change.ssoMaxTokenAge !== undefined) await carryTokenAge(organization);
   if (change.assessmentsEnforced) await startHealthTimers(organization.name);
   if (change.defaultAgentPoolId !== undefined) await inheritFromOrganization(organization);
   return withEtag(ok(organizationDocument(organization, granted)), organization);
 };
 
-/** With its workspaces, as HCP Terraform does: it takes an owner. */
-const remove = async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {
-  await deleteOrganization(subject.record, principal.userId);
-  return noContent();
-};
+/** What a deletion takes with it lies above this subject. */
+interface Removal {
+  deleteOrganization(organization: Organization, deletedBy: string): Promise<void>;
+}
 
-export const organizationRoutes: Route[] = [
+/** With its workspaces, as HCP Terraform does: it takes an owner. */
+const remove =
+  ({ deleteOrganization }: Removal) =>
+  async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {
+    await deleteOrganization(subject.record, principal.userId);
+    return noContent();
+  };
+
+export const organizationRoutes = (removal: Removal): Route[] => [
   userRoute('GET', '/organizations', 'any user', listMine, {
     q: 'text',
     'q[name]': 'text',
@@ -221,5 +232,5 @@ export const organizationRoutes: Route[] = [
   route('GET', '/organizations/{organization}', 'organization:read', organization, read, { include: readIncludes }),
   route('PATCH', '/organizations/{organization}', 'organization:update', organization, update),
   route('PUT', '/organizations/{organization}', 'organization:update', organization, update),
-  route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove),
+  route('DELETE', '/organizations/{organization}', 'organization:delete', organization, remove(removal)),
 ];

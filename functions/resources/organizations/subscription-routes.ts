@@ -1,9 +1,9 @@
-import { ok } from '../api/answer.ts';
-import { inOrganization, param } from '../api/finders.ts';
-import { wholeList } from '../api/pagination.ts';
-import { type Finder, type Route, route, userRoute } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
+import { ok } from '#api/answer.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { wholeList } from '#api/pagination.ts';
+import { type Finder, type Route, route, userRoute } from '#api/route.ts';
+import { type InOrganization, organization } from './finder.ts';
+import { getOrganization } from './records.ts';
 import { featureSetDocument, subscriptionDocument } from './subscription.ts';
 
 const byId: Finder<InOrganization> = {

@@ -1,6 +1,6 @@
-import { one, type Resource } from '../api/answer.ts';
-import type { Organization } from '../people/organizations/records.ts';
-import { entitlementsDocument } from './document.ts';
+import { one, type Resource } from '#api/answer.ts';
+import { entitlementsDocument } from './entitlement-document.ts';
+import type { Organization } from './records.ts';
 
 /**
  * What clients ask about plans and payment: there is one plan for everybody, it has what the entitlements say, and it never

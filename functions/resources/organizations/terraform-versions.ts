@@ -1,9 +1,9 @@
 import compare from 'semver/functions/compare.js';
 import valid from 'semver/functions/valid.js';
-import type { Resource } from '../api/answer.ts';
-import { type TerraformRelease, terraformOnPath, terraformReleases } from '../binary/terraform-releases.ts';
-import { environment } from '../environment.ts';
-import { messageOf } from '../transport/errors.ts';
+import type { Resource } from '#api/answer.ts';
+import { environment } from '#platform/environment.ts';
+import { type TerraformRelease, terraformOnPath, terraformReleases } from '#platform/net/binary/terraform-releases.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
 
 /** The Terraform versions that runners can use: the one that they bring, and every released one, which they download. */
 export interface TerraformVersions {

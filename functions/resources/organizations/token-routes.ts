@@ -1,19 +1,19 @@
 import * as v from 'valibot';
-import { type Answer, noContent, ok } from '../../api/answer.ts';
-import { badRequest, notFound } from '../../api/errors.ts';
-import type { QueryParameters } from '../../api/query-parameters.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { type Context, type Route, route } from '../../api/route.ts';
+import { type Answer, noContent, ok } from '#api/answer.ts';
+import { badRequest, notFound } from '#api/errors.ts';
+import type { QueryParameters } from '#api/query-parameters.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route } from '#api/route.ts';
 import {
   accountOfAuditTrail,
   accountOfOrganization,
   ensureAuditTrailAccount,
   ensureOrganizationAccount,
-} from '../accounts/accounts.ts';
-import { tokenDocument } from '../accounts/token-document.ts';
-import { readToken } from '../accounts/token-input.ts';
-import { makeToken } from '../accounts/token-routes.ts';
-import { deleteToken, deleteTokensOf, listTokens, type Token } from '../accounts/tokens.ts';
+} from '#resources/users/accounts.ts';
+import { tokenDocument } from '#resources/users/token-document.ts';
+import { readToken } from '#resources/users/token-input.ts';
+import { makeToken } from '#resources/users/token-routes.ts';
+import { deleteToken, deleteTokensOf, listTokens, type Token } from '#resources/users/tokens.ts';
 import { type InOrganization, organization } from './finder.ts';
 import type { Organization } from './records.ts';
 

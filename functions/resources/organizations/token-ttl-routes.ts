@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type Answer, ok, type Resource } from '../../api/answer.ts';
-import { notFound } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import { type Context, type Route, route } from '../../api/route.ts';
-import { readData } from '../../api/validation.ts';
-import { derivedId } from '../../store/id.ts';
+import { type Answer, ok, type Resource } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readData } from '#api/validation.ts';
+import { derivedId } from '#platform/store/id.ts';
 import { type InOrganization, organization } from './finder.ts';
 import type { Organization } from './records.ts';
 import { setTokenTtls } from './token-ttl.ts';

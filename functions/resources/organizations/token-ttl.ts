@@ -1,6 +1,6 @@
-import { keys } from '../../store/keys.ts';
-import { update } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import type { Organization } from './records.ts';
 import type { PolicyType } from './token-ttl-record.ts';
 

@@ -1,5 +1,5 @@
-import { inBatches } from '../../store/batches.ts';
-import { listMembers, setUserTokens } from '../accounts/memberships.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { listMembers, setUserTokens } from '#resources/users/memberships.ts';
 import type { Organization } from './records.ts';
 
 /** Parallel writes: an organization may have thousands of members. */

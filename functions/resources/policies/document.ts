@@ -1,6 +1,6 @@
-import { many, one } from '../api/answer.ts';
-import type { Variable } from '../variables/records.ts';
-import { vcsRepoDocument } from '../workspaces/document.ts';
+import { many, one } from '#api/answer.ts';
+import type { Variable } from '#resources/variables/records.ts';
+import { vcsRepoDocument } from '#resources/workspaces/document.ts';
 import type { Policy } from './records.ts';
 import type { PolicySet } from './set-records.ts';
 import type { PolicySetVersion } from './set-version-records.ts';
@@ -35,7 +35,8 @@ export const policyDocument = (policy: Policy) => ({
   },
 });
 
-export const policySetDocument = (set: PolicySet) => {
+/** @param unreservedTagKeys of its selectors, where they are known */
+export const policySetDocument = (set: PolicySet, unreservedTagKeys?: string[]) => {
   const versioned = set.newestVersionId !== undefined;
   return {
     id: set.id,
@@ -57,6 +58,7 @@ export const policySetDocument = (set: PolicySet) => {
       'vcs-repo': vcsRepoDocument(set.vcsRepo),
       'policy-update-patterns': set.policyUpdatePatterns ?? [],
       'tag-selectors': (set.tagSelectors ?? []).map(tagSelectorDocument),
+      ...(unreservedTagKeys === undefined ? {} : { 'unreserved-tag-keys': unreservedTagKeys }),
       'scoping-type': set.tagSelectors?.length ? 'tag' : 'explicit',
       'created-at': set.createdAt,
       'updated-at': set.updatedAt,

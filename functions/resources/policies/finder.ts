@@ -1,5 +1,5 @@
-import { inOrganization, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { getPolicy, type Policy } from './records.ts';
 import { getPolicySet, type PolicySet } from './set-records.ts';
 import { getPolicySetVersion, type PolicySetVersion } from './set-version-records.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, readWhole, setting, text } from '../api/validation.ts';
-import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '../run/policies.ts';
-import { givenValue } from '../variables/input.ts';
-import type { VariableValues } from '../variables/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, readWhole, setting, text } from '#api/validation.ts';
+import { givenValue } from '#resources/variables/input.ts';
+import type { VariableValues } from '#resources/variables/records.ts';
+import { type EnforcementLevel, enforcementLevels, type PolicyKind, policyKinds } from '#run/policies.ts';
 import { maxQuery } from './engine/policies-file.ts';
 import { getPolicies, type Policy } from './records.ts';
 import { maxRelated, type PolicySet } from './set-records.ts';

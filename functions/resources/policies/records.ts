@@ -1,10 +1,10 @@
-import type { EnforcementLevel, PolicyKind } from '../run/policies.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { hashSecret as digestOf, newId } from '../store/id.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { createUnique, releaseUnique } from '../store/unique-names.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { hashSecret as digestOf, newId } from '#platform/store/id.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { createUnique, releaseUnique } from '#platform/store/unique-names.ts';
+import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 
 /** Policies that are managed one by one (HCP API: policies). Those of a versioned policy set are in its archive. */
 export interface Policy {

@@ -1,16 +1,16 @@
-import { many, one, type Resource } from '../api/answer.ts';
-import { pendingOverride } from '../run/actions.ts';
-import { type PolicySetOutcome, resultCount } from '../run/policies.ts';
+import { many, one, type Resource } from '#api/answer.ts';
+import type { Viewer } from '#resources/runs/document.ts';
+import { pendingOverride } from '#run/actions.ts';
+import { type PolicySetOutcome, resultCount } from '#run/policies.ts';
 import {
   isJudged,
   policyCheckId,
   policyCheckStatus,
   policyEvaluationStatus,
   policyTimestamps,
-} from '../run/policy-status.ts';
-import type { Run } from '../run/run.ts';
-import { taskStageId } from '../run/task-stages.ts';
-import type { Viewer } from '../runs/document.ts';
+} from '#run/policy-status.ts';
+import type { Run } from '#run/run.ts';
+import { taskStageId } from '#run/task-stages.ts';
 import { getPolicyResult, type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
 /** Who overrode failed policies, and why. Not in HCP's API. */

@@ -1,9 +1,9 @@
-import type { PolicySetOutcome } from '../run/policies.ts';
-import { charactersOf } from '../run/policy-status.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { hashSecret as digestOf } from '../store/id.ts';
-import { keys, objects } from '../store/keys.ts';
-import { create, get } from '../store/table.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { hashSecret as digestOf } from '#platform/store/id.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { create, get } from '#platform/store/table.ts';
+import type { PolicySetOutcome } from '#run/policies.ts';
+import { charactersOf } from '#run/policy-status.ts';
 
 /**
  * Policy results of a run: a small item with the verdict, and an object with each policy's output. Ids begin with
@@ -65,7 +65,7 @@ export const keepPolicyResult = async (
   return (await getPolicyResult(result.runId, kind)) ?? stored;
 };
 
-/** The outcome of each set; empty once it has expired (infra/settings.ts: runRetentionDays). */
+/** The outcome of each set; empty once it has expired (infra/settings/settings.ts: runRetentionDays). */
 export const readPolicySetOutcomes = async ({
   detailsKey,
 }: Pick<PolicyResult, 'detailsKey'>): Promise<PolicySetOutcome[]> => {

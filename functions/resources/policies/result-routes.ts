@@ -1,19 +1,19 @@
-import { type Answer, ok, plainText, type Resource } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
-import { inWorkspace } from '../api/finders.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { readComment } from '../api/validation.ts';
-import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '../run/policy-status.ts';
-import type { Run } from '../run/run.ts';
-import type { Overridable } from '../run/status.ts';
-import { readTaskStageId } from '../run/task-stages.ts';
-import { runDocument } from '../runs/document.ts';
-import { run } from '../runs/finder.ts';
-import { getRun } from '../runs/records.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { type Answer, ok, plainText, type Resource } from '#api/answer.ts';
+import { conflict, notFound } from '#api/errors.ts';
+import { inWorkspace } from '#api/finders.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { readComment } from '#api/validation.ts';
+import { runDocument } from '#resources/runs/document.ts';
+import { run } from '#resources/runs/finder.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { workspaceDocument } from '#resources/workspaces/document.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '#run/policy-status.ts';
+import type { Run } from '#run/run.ts';
+import type { Overridable } from '#run/status.ts';
+import { readTaskStageId } from '#run/task-stages.ts';
 import { checkOutput } from './engine/check-output.ts';
 import { evaluationDocument, policyCheckDocument, policySetOutcomeDocument } from './result-document.ts';
 import {
@@ -106,7 +106,7 @@ const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   return plainText(sets.length ? checkOutput(sets) : 'The policy results have expired.\n');
 };
 
-/** Overrides failed policies (orchestration/decisions.ts). */
+/** Overrides failed policies (lifecycle/decisions/decisions.ts). */
 type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
 
 const override =

@@ -1,10 +1,10 @@
-import { type Answer, created, noContent, ok, plainText } from '../api/answer.ts';
-import { ApiError, nameTaken, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { policyKinds } from '../run/policies.ts';
+import { type Answer, created, noContent, ok, plainText } from '#api/answer.ts';
+import { ApiError, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { policyKinds } from '#run/policies.ts';
 import { policyDocument } from './document.ts';
 import { policy } from './finder.ts';
 import { checkOwnPolicies, readNewPolicy, readPolicyChange } from './input.ts';

@@ -1,9 +1,9 @@
-import type { EnforcementLevel, PolicyKind } from '../run/policies.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
-import { open, type SecretContext } from '../store/secrets.ts';
-import { contextOf, listVariables, type Variable } from '../variables/records.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { open, type SecretContext } from '#platform/store/secrets.ts';
+import { contextOf, listVariables, type Variable } from '#resources/variables/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 import { getPolicies } from './records.ts';
 import { type PolicySet, policySetsOf } from './set-records.ts';
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';

@@ -1,4 +1,4 @@
-import type { Tag } from '../projects/tags.ts';
+import type { Tag } from '#resources/projects/tags.ts';
 
 /** Which workspaces a policy set applies to by their tags. Pure. */
 

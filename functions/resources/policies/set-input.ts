@@ -1,12 +1,13 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, readWhole, setting, settingsFrom, text } from '../api/validation.ts';
-import { getProjects } from '../projects/records.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, readWhole, setting, settingsFrom, text } from '#api/validation.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
 import { checkPolicies, kind, policyName, readPolicies, toMany } from './input.ts';
 import type { TagSelector } from './select-by-tags.ts';
+import type { policySetAttributes } from './set-attributes.ts';
 import { maxRelated, type PolicySet, type PolicySetSettings, type Related } from './set-records.ts';
 import { checkScoping, tagSelectorList } from './tag-selector-input.ts';
 
@@ -14,7 +15,7 @@ import { checkScoping, tagSelectorList } from './tag-selector-input.ts';
 
 const otherFields: OtherFields = {
   // Follows from global, workspaces and projects.
-  shown: 'created-at policy-count project-count scoping-type updated-at versioned workspace-count',
+  shown: 'created-at policy-count project-count scoping-type unreserved-tag-keys updated-at versioned workspace-count',
   related: 'current-version newest-version organization',
 };
 
@@ -58,7 +59,7 @@ const settings = {
   // Read by what connects it.
   'vcs-repo': v.nullish(v.unknown()),
   'tag-selectors': setting(tagSelectorList),
-};
+} satisfies Record<Exclude<keyof typeof policySetAttributes, 'name' | 'kind'>, unknown>;
 
 const defaults = { description: null, global: false, overridable: false, policyToolVersion: null, policiesPath: null };
 const noPatterns = { policyUpdatePatterns: [] as string[], tagSelectors: [] as TagSelector[] };

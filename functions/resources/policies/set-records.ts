@@ -1,15 +1,16 @@
-import { getProject } from '../projects/records.ts';
-import { distinct } from '../projects/tags.ts';
-import type { PolicyKind } from '../run/policies.ts';
-import { inBatches } from '../store/batches.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys, type PolicyScope } from '../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
-import { now, nowAfter } from '../store/time.ts';
-import { queryTogether } from '../store/together.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
-import type { VcsRepo, Workspace } from '../workspaces/records.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys, type PolicyScope } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now, nowAfter } from '#platform/store/time.ts';
+import { queryTogether } from '#platform/store/together.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { distinct } from '#resources/projects/tags.ts';
+import type { VcsRepo, Workspace } from '#resources/workspaces/records.ts';
+import type { PolicyKind } from '#run/policies.ts';
 import { notePolicySets } from './records.ts';
 import { selects, type TagSelector } from './select-by-tags.ts';
 
@@ -184,7 +185,7 @@ export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: s
 /** Deletes the set with its parameters; existing runs keep their frozen copy. */
 export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   const key = keys.policySet(set.id);
-  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  await update(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) }, condition: 'attribute_exists(pk)' });
   const related = Object.keys(maxRelated) as Related[];
   for (const to of related) {
     await inBatches([...(set[to] ?? [])], atOnce, (id) => {
@@ -194,8 +195,12 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   }
   await unpoint({ organization: set.organization }, set.id);
   await releaseName(names, set);
-  const rest = await queryAll<Key>({ pk: key.pk, prefix: 'V' });
-  await inBatches(rest, atOnce, ({ pk, sk }) => remove({ pk, sk }));
+  const rest = await queryAll<Key & { policySetVersionId?: string }>({ pk: key.pk, prefix: 'V' });
+  await inBatches(rest, atOnce, async ({ pk, sk, policySetVersionId }) => {
+    // Runs that use a version have the key of its bundle.
+    if (policySetVersionId) await remove(keys.policySetVersion(policySetVersionId));
+    await remove({ pk, sk });
+  });
   await remove(key);
 };
 

@@ -1,17 +1,18 @@
-import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { nameTaken, notFound, unprocessable } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { flag } from '../api/query-parameters.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Route, route, type Subject } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { projectDocuments } from '../projects/document.ts';
-import { getProjects } from '../projects/records.ts';
-import { policyKinds } from '../run/policies.ts';
-import { workspaceDocuments } from '../workspaces/document.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
+import { nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { flag } from '#api/query-parameters.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { projectDocuments } from '#resources/projects/document.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { listReservedTagKeys } from '#resources/tags/reserved-keys/records.ts';
+import { workspaceDocuments } from '#resources/workspaces/document.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
+import { policyKinds } from '#run/policies.ts';
 import { policyDocument, policySetDocument, policySetVersionDocument } from './document.ts';
 import { policySet } from './finder.ts';
 import { getPolicies } from './records.ts';
@@ -60,6 +61,19 @@ export interface SetConnecting<P> {
   leave(set: PolicySet): Promise<void>;
 }
 
+/**
+ * Keys of the set's tag selectors whose tags workspaces may change: who may tag a workspace can take it out of the set. 1 query,
+ * and only with selectors.
+ */
+const unreservedKeys = async ({ organization, tagSelectors = [] }: PolicySet): Promise<string[] | undefined> => {
+  if (tagSelectors.length === 0) return undefined;
+  const reserved = (await listReservedTagKeys(organization)).filter(({ disableOverrides }) => disableOverrides);
+  const keys = [...new Set(tagSelectors.map(({ key }) => key))];
+  return keys.filter((key) => !reserved.some((one) => one.key === key));
+};
+
+const shown = async (set: PolicySet) => policySetDocument(set, await unreservedKeys(set));
+
 /** A policy set that cannot be connected to its repository is not created. */
 const connectNew = async <P>(
   connecting: SetConnecting<P>,
@@ -90,7 +104,7 @@ const create =
     if (!set) throw nameTaken();
     if (prepared) set = await connectNew(connecting, prepared, set, principal.userId);
     for (const target of targets) set = await add(set, target, `/data/relationships/${target.relation}`);
-    return created(policySetDocument(set));
+    return created(await shown(set));
   };
 
 const update =
@@ -105,7 +119,7 @@ const update =
     if (updated) {
       await connecting.settle(subject, updated);
       const after = updated.vcsRepo ? ((await getPolicySet(subject.id)) ?? updated) : updated;
-      return withEtag(ok(policySetDocument(after)), after);
+      return withEtag(ok(await shown(after)), after);
     }
     await connecting.abandon(subject, vcsRepo);
     const current = await getPolicySet(subject.id);
@@ -178,7 +192,7 @@ const included = async (
 
 const read = async (context: Context<PolicySet>): Promise<Answer> => {
   const set = await withNewestVersion(context.subject);
-  return withEtag(ok(policySetDocument(set), await included(context, [set])), set);
+  return withEtag(ok(await shown(set), await included(context, [set])), set);
 };
 
 /** Reads only the names, unless a filter needs the sets themselves. */
@@ -196,9 +210,10 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
           (versioned === null || (set.newestVersionId !== undefined) === (versioned === 'true')),
       )
     : [];
-  const shown = filtered ? pageSlice(fitting, page) : await getPolicySets(pageSlice(all, page));
+  const sets = filtered ? pageSlice(fitting, page) : await getPolicySets(pageSlice(all, page));
   const total = filtered ? fitting.length : all.length;
-  return list(request, page, total, shown.map(policySetDocument), await included(context, shown));
+  const documents = sets.map((set) => policySetDocument(set));
+  return list(request, page, total, documents, await included(context, sets));
 };
 
 const base = '/policy-sets/{policySet}';

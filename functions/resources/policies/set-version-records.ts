@@ -1,8 +1,8 @@
-import { getLargeObject, getObject, getObjectUpTo, presignUpload, putObject } from '../store/bucket.ts';
-import { hashSecret as digestOf, newId } from '../store/id.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, create, get, queryAll, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { getLargeObject, getObject, getObjectUpTo, presignUpload, putObject } from '#platform/store/bucket.ts';
+import { hashSecret as digestOf, newId } from '#platform/store/id.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import { type ArchiveLimits, archiveLimits, readArchive } from './engine/archive.ts';
 import { type Bundle, bundleOf } from './engine/bundle.ts';
 import { PolicySetError } from './engine/policy-blocks.ts';

@@ -1,9 +1,9 @@
-import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { conflict, keyTaken, notFound, unprocessable } from '../api/errors.ts';
-import { versionGuard, withEtag } from '../api/guard.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { createLimited } from '../store/limited.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { conflict, keyTaken, notFound, unprocessable } from '#api/errors.ts';
+import { versionGuard, withEtag } from '#api/guard.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { createLimited } from '#platform/store/limited.ts';
 import {
   createVariable,
   deleteVariable,
@@ -11,7 +11,7 @@ import {
   listVariables,
   updateVariable,
   type Variable,
-} from '../variables/records.ts';
+} from '#resources/variables/records.ts';
 import { parameterDocument, policySetVersionDocument } from './document.ts';
 import { policySet, policySetVersion } from './finder.ts';
 import { readNewParameter, readParameterChange } from './input.ts';

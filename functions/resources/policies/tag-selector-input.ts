@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import { tagKey, tagValue } from '../api/names.ts';
+import { unprocessable } from '#api/errors.ts';
+import { tagKey, tagValue } from '#api/names.ts';
 import type { TagSelector } from './select-by-tags.ts';
 import type { PolicySet } from './set-records.ts';
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, noContent } from '../api/answer.ts';
-import { conflict, notFound, unprocessable } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readWhole } from '../api/validation.ts';
+import { type Answer, noContent } from '#api/answer.ts';
+import { conflict, notFound, unprocessable } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readWhole } from '#api/validation.ts';
 import { policySet } from './finder.ts';
 import type { TagSelector } from './select-by-tags.ts';
 import { changeTagSelectors, getPolicySet, type PolicySet } from './set-records.ts';

@@ -1,8 +1,8 @@
-import { one, type Resource } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import type { Grants } from '../api/permissions/grants.ts';
-import { projectPermissions } from '../api/permissions/reported-permissions.ts';
-import { byOrganization } from '../api/permissions/shown.ts';
+import { one, type Resource } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import type { Grants } from '#api/permissions/grants.ts';
+import { projectPermissions } from '#api/permissions/reported-permissions.ts';
+import { byOrganization } from '#api/permissions/shown.ts';
 import type { Project } from './records.ts';
 
 export const projectDocument = (project: Project, granted: Granted) => ({

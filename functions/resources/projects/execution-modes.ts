@@ -1,4 +1,4 @@
-import type { Execution } from '../run/execution-mode.ts';
+import type { Execution } from '#run/execution-mode.ts';
 import type { Project } from './records.ts';
 
 /** What those that follow do. */

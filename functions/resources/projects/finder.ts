@@ -1,8 +1,8 @@
-import { param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
-import { relatedIn } from '../api/validation.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import type { Organization } from '../people/organizations/records.ts';
+import { param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
+import { relatedIn } from '#api/validation.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import type { Organization } from '#resources/organizations/records.ts';
 import { getProject, type Project } from './records.ts';
 
 /** Where something new is to be: in the organization, or in the project that the body names. */

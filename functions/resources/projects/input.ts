@@ -1,10 +1,11 @@
 import * as v from 'valibot';
-import { defaultAgentPool } from '../agent-pools/default-agent-pool.ts';
-import { noStacks, type OtherFields } from '../api/known-attributes.ts';
-import { projectName } from '../api/names.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, setting, text, toOne } from '../api/validation.ts';
-import { getOrganization, type Organization } from '../people/organizations/records.ts';
+import { noStacks, type OtherFields } from '#api/known-attributes.ts';
+import { projectName } from '#api/names.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, text, toOne } from '#api/validation.ts';
+import { defaultAgentPool } from '#resources/agents/pools/default-agent-pool.ts';
+import { getOrganization, type Organization } from '#resources/organizations/records.ts';
+import type { projectAttributes } from './attributes.ts';
 import { activityDuration } from './auto-destroy-input.ts';
 import { executionIn } from './execution-modes.ts';
 import type { Project } from './records.ts';
@@ -30,7 +31,7 @@ const attributes = {
   'setting-overwrites': v.nullish(
     v.strictObject({ 'default-execution-mode': v.nullish(v.boolean()), 'default-agent-pool': v.nullish(v.boolean()) }),
   ),
-};
+} satisfies Record<Exclude<keyof typeof projectAttributes, 'name'>, unknown>;
 
 const relationships = {
   'tag-bindings': v.optional(v.object({ data: tagBindingList })),

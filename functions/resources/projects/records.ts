@@ -1,12 +1,19 @@
-import { usePool, withPoolUse } from '../agent-pools/uses.ts';
-import type { ProjectGrant, TeamAccess } from '../api/permissions/team-access.ts';
-import type { ExecutionMode } from '../run/execution-mode.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { countNames, eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
-import type { Paging, ScanResult } from '../store/scan.ts';
-import { batchGet, create, get, remove, update } from '../store/table.ts';
+import type { ProjectGrant, TeamAccess } from '#api/permissions/team-access.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import {
+  countNames,
+  eachName,
+  findNames,
+  type NameCounts,
+  type Names,
+  pageOfNames,
+} from '#platform/store/name-index.ts';
+import type { Paging, ScanResult } from '#platform/store/scan.ts';
+import { batchGet, create, get, remove, update } from '#platform/store/table.ts';
+import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
+import type { ExecutionMode } from '#run/execution-mode.ts';
 import type { Tag } from './tags.ts';
 
 export interface Project extends Edited {

@@ -1,14 +1,14 @@
-import { withPool } from '../agent-pools/input.ts';
-import { type Answer, created, many, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, conflict, nameTaken, notFound } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
-import type { Reach } from '../api/permissions/grants.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
+import { type Answer, created, many, noContent, ok, type Resource } from '#api/answer.ts';
+import { badRequest, conflict, nameTaken, notFound } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
+import type { Reach } from '#api/permissions/grants.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { withPool } from '#resources/agents/pools/input.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
 import { projectDocument, projectDocuments } from './document.ts';
 import { project } from './finder.ts';
 import { readNewProject, readProjectChange } from './input.ts';
@@ -96,9 +96,9 @@ const read = async ({ request, subject, granted }: Context<Project>): Promise<An
 
 /** What projects mean to what is in them. */
 interface Below {
-  /** Execution mode and agent pool, to the workspaces that follow (workspaces/execution-modes.ts). */
+  /** Execution mode and agent pool, to the workspaces that follow (resources/workspaces/execution-modes.ts). */
   carry(project: Project): Promise<void>;
-  /** How long they live without activity, likewise (workspaces/inherited-auto-destroy.ts). */
+  /** How long they live without activity, likewise (resources/workspaces/inherited-auto-destroy.ts). */
   carryAutoDestroy(project: Project): Promise<void>;
   hasWorkspaces(project: Project): Promise<boolean>;
   deleteProject(project: Project): Promise<void>;

@@ -1,4 +1,4 @@
-import { unprocessable } from '../api/errors.ts';
+import { unprocessable } from '#api/errors.ts';
 
 /** Whether something has an execution mode of its own, or follows what is above it (HCP API: setting-overwrites). */
 

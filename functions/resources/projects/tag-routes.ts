@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, noContent, type Resource } from '../api/answer.ts';
-import { notFound } from '../api/errors.ts';
-import { wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readWhole } from '../api/validation.ts';
+import { type Answer, noContent, type Resource } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { wholeList } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readWhole } from '#api/validation.ts';
 import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';
 import { bindingOf, checkTagCount, distinct, type Tag, tagBindingDocuments, tagBindingList } from './tags.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import { tagKey, tagValue } from '../api/names.ts';
-import { typeOf } from '../api/validation.ts';
+import { unprocessable } from '#api/errors.ts';
+import { tagKey, tagValue } from '#api/names.ts';
+import { typeOf } from '#api/validation.ts';
 
 /** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
 export interface Tag {

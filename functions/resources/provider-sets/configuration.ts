@@ -1,4 +1,4 @@
-import { type Body, parseHcl } from '../hcl.ts';
+import { type Body, type File, NestingError, parseHcl } from '#platform/formats/hcl.ts';
 
 /** The parsed configuration of a provider set. */
 export interface ProviderConfiguration {
@@ -13,9 +13,20 @@ const expressionsIn = ({ attributes, blocks }: Body): string[] => [
   ...blocks.flatMap(expressionsIn),
 ];
 
+const fileOf = (text: string): File | { fault: string } => {
+  try {
+    return parseHcl(text);
+  } catch (error) {
+    if (error instanceof NestingError) return { fault: `cannot be read: ${error.message}` };
+    throw error;
+  }
+};
+
 /** Parses the configuration, or says why it cannot be used, for people. */
 export const providerConfigurationOf = (text: string): ProviderConfiguration | { fault: string } => {
-  const { blocks, attributes, faults, repeated } = parseHcl(text);
+  const file = fileOf(text);
+  if ('fault' in file) return file;
+  const { blocks, attributes, faults, repeated } = file;
   const [line] = [...faults, ...repeated];
   if (line !== undefined) return { fault: `has a syntax error in line ${line}` };
   const [block, ...others] = blocks;

@@ -1,4 +1,4 @@
-import { many, one } from '../api/answer.ts';
+import { many, one } from '#api/answer.ts';
 import type { ProviderSet } from './records.ts';
 
 /** HCP API: provider sets. @param seen its workspaces and projects that the reader may see */

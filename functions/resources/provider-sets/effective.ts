@@ -1,9 +1,9 @@
-import type { Organization } from '../people/organizations/records.ts';
-import type { JobProviderSet } from '../protocols/runner.ts';
-import { rankOfSet } from '../run/provider-sets.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { JobProviderSet } from '#run/protocols/runner.ts';
+import { rankOfSet } from '#run/provider-sets.ts';
 import { listProviderSets, type ProviderSet } from './records.ts';
 
 /** The provider sets of a workspace, and the ones that a run uses, which are fixed when it is created. */

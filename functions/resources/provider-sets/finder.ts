@@ -1,5 +1,5 @@
-import { inOrganization, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { findProviderSet, getProviderSet, type ProviderSet } from './records.ts';
 
 export const providerSet: Finder<ProviderSet> = {

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, readWhole, setting, text } from '../api/validation.ts';
-import { getProjects } from '../projects/records.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, readWhole, setting, text } from '#api/validation.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
 import { type ProviderConfiguration, providerConfigurationOf } from './configuration.ts';
 import { maxTargets, type ProviderSet, type ProviderSetSettings, type Targets } from './records.ts';
 

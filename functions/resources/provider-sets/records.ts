@@ -1,10 +1,10 @@
-import type { Organization } from '../people/organizations/records.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import type { Organization } from '#resources/organizations/records.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { isTokenOf } from '../api/admission.ts';
-import { secretOf } from '../api/bearer.ts';
-import { unauthorized } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import type { Run } from '../run/run.ts';
-import { findResultOfAccessToken, type TaskResult } from '../run-tasks/results.ts';
-import { getRun } from '../runs/records.ts';
+import { isTokenOf } from '#api/admission.ts';
+import { secretOf } from '#api/bearer.ts';
+import { unauthorized } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { Run } from '#run/run.ts';
+import { findResultOfAccessToken, type TaskResult } from './results.ts';
 
 /**
  * The task result that the caller's token is for, and its run.

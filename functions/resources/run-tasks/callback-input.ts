@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { ApiRequest } from '../api/request.ts';
-import { check, text } from '../api/validation.ts';
-import { optionalWebAddress } from '../api/web-address.ts';
-import { reportedStatuses, tagLevels } from '../run/task-stages.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { check, text } from '#api/validation.ts';
+import { optionalWebAddress } from '#api/web-address.ts';
+import { reportedStatuses, tagLevels } from '#run/task-stages.ts';
 import { maxOutcomes, type NewOutcome } from './outcomes.ts';
 import { maxMessage } from './results.ts';
 

@@ -1,17 +1,17 @@
-import { type Answer, ok } from '../api/answer.ts';
-import { conflict, unauthorized, unavailable, unprocessable } from '../api/errors.ts';
-import { limits } from '../api/limits.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { openRoute, type Route } from '../api/route.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { decideCallback } from '../run/task-callback.ts';
-import { readCallback, type TaskCallback } from '../run-tasks/callback-input.ts';
-import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from '../run-tasks/outcomes.ts';
-import { changeTaskResult, getTaskResult, type TaskResult } from '../run-tasks/results.ts';
-import { taskResultDocument } from '../run-tasks/stage-document.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { conflict, unauthorized, unavailable, unprocessable } from '#api/errors.ts';
+import { limits } from '#api/limits.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { openRoute, type Route } from '#api/route.ts';
+import { deliverResult, extendWait } from '#resources/runs/execution.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import { decideCallback } from '#run/task-callback.ts';
 import { authenticateTask } from './authenticate-task.ts';
-import { deliverResult, extendWait } from './execution.ts';
+import { readCallback, type TaskCallback } from './callback-input.ts';
+import { keepOutcomes, maxOutcomeBytes, maxOutcomes } from './outcomes.ts';
+import { changeTaskResult, getTaskResult, type TaskResult } from './results.ts';
+import { taskResultDocument } from './stage-document.ts';
 
 /** The callbacks of run tasks. The request's access token names run and task. */
 

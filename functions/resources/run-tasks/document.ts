@@ -1,4 +1,4 @@
-import { many, one } from '../api/answer.ts';
+import { many, one } from '#api/answer.ts';
 import type { Task } from './records.ts';
 import type { WorkspaceTask } from './workspace-tasks.ts';
 

@@ -1,14 +1,15 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { taskName } from '../api/names.ts';
-import { outboundUrl } from '../api/outbound-url.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, setting, text, toOne } from '../api/validation.ts';
-import { askTask } from '../outbound/run-task.ts';
-import { type TaskStage, taskStages } from '../run/check-record.ts';
-import { verificationPayload } from '../run/task-payload.ts';
-import { enforcementLevels } from '../run/task-stages.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { taskName } from '#api/names.ts';
+import { outboundUrl } from '#api/outbound-url.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, setting, text, toOne } from '#api/validation.ts';
+import { askTask } from '#platform/net/outbound/run-task.ts';
+import { type TaskStage, taskStages } from '#run/check-record.ts';
+import { verificationPayload } from '#run/task-payload.ts';
+import { enforcementLevels } from '#run/task-stages.ts';
+import type { taskAttributes } from './attributes.ts';
 import { openHmacKey, type Task, type TaskValues } from './records.ts';
 import type { WorkspaceTaskSettings } from './workspace-tasks.ts';
 
@@ -39,7 +40,7 @@ const settings = {
       'enforcement-level': setting(enforcementLevel),
     }),
   ),
-};
+} satisfies Record<Exclude<keyof typeof taskAttributes, 'name' | 'url'>, unknown>;
 
 /** There are no agents, so no task can be private. */
 const relationships = { 'agent-pool': v.optional(toOne('agent-pools')) };

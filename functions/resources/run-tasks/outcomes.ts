@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { TagLevel } from '../run/task-stages.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { newId } from '../store/id.ts';
-import { objects } from '../store/keys.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { newId } from '#platform/store/id.ts';
+import { objects } from '#platform/store/keys.ts';
+import type { TagLevel } from '#run/task-stages.ts';
 import type { TaskResult } from './results.ts';
 
 /**

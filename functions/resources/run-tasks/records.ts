@@ -1,13 +1,13 @@
-import type { TaskStage } from '../run/check-record.ts';
-import type { EnforcementLevel } from '../run/task-stages.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { open, type SecretContext, seal } from '../store/secrets.ts';
-import { batchGet, type Change, create, get, put, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { queryTogether } from '../store/together.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import { batchGet, type Change, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { queryTogether } from '#platform/store/together.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { EnforcementLevel } from '#run/task-stages.ts';
 
 /** A run task of an organization: an outside system that runs ask for its verdict. */
 export interface Task extends Edited {

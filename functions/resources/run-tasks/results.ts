@@ -1,11 +1,11 @@
-import { type Attempt, notSuperseded, orderOf } from '../run/attempts.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import { partTimestampKey, type Timestamp } from '../run/status.ts';
-import { type EnforcementLevel, isResultFinal, type TaskResultStatus } from '../run/task-stages.ts';
-import { hashSecret, newSecret } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { get, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { get, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { type Attempt, notSuperseded, orderOf } from '#run/attempts.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { partTimestampKey, type Timestamp } from '#run/status.ts';
+import { type EnforcementLevel, isResultFinal, type TaskResultStatus } from '#run/task-stages.ts';
 
 /** What became of one task in one stage of one run. */
 export interface TaskResult {
@@ -95,7 +95,7 @@ export const changeTaskResult = (
   });
 };
 
-/** How long a run waits for a result, and for a word of it, in seconds; as in infra/lifecycle.ts. */
+/** How long a run waits for a result, and for a word of it, in seconds; as in infra/stack/lifecycle.ts. */
 export const resultSeconds = 3600;
 
 export const silenceSeconds = 600;

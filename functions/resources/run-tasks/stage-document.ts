@@ -1,16 +1,16 @@
-import { many, one } from '../api/answer.ts';
-import { policyEvaluationId } from '../policies/result-records.ts';
-import { pendingOverride } from '../run/actions.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import type { Run } from '../run/run.ts';
+import { many, one } from '#api/answer.ts';
+import { policyEvaluationId } from '#resources/policies/result-records.ts';
+import type { Viewer } from '#resources/runs/document.ts';
+import { pendingOverride } from '#run/actions.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { Run } from '#run/run.ts';
 import {
   type StageFacts,
   shownResultStatus,
   taskStageId,
   taskStageStatus,
   taskStageTimestamps,
-} from '../run/task-stages.ts';
-import type { Viewer } from '../runs/document.ts';
+} from '#run/task-stages.ts';
 import type { Outcome } from './outcomes.ts';
 import type { TaskResult } from './results.ts';
 

@@ -1,20 +1,20 @@
-import { type Answer, ok, type Resource, standardHeaders } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
-import { inWorkspace } from '../api/finders.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { readComment } from '../api/validation.ts';
-import { evaluationDocument } from '../policies/result-document.ts';
-import type { TaskStage } from '../run/check-record.ts';
-import type { Run } from '../run/run.ts';
-import type { Overridable } from '../run/status.ts';
-import { readTaskStageId, type StageFacts, stagesOf, taskStageStatus } from '../run/task-stages.ts';
-import { runDocument } from '../runs/document.ts';
-import { run } from '../runs/finder.ts';
-import { getRun } from '../runs/records.ts';
-import { workspaceDocument } from '../workspaces/document.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { type Answer, ok, type Resource, standardHeaders } from '#api/answer.ts';
+import { conflict, notFound } from '#api/errors.ts';
+import { inWorkspace } from '#api/finders.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { readComment } from '#api/validation.ts';
+import { evaluationDocument } from '#resources/policies/result-document.ts';
+import { runDocument } from '#resources/runs/document.ts';
+import { run } from '#resources/runs/finder.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { workspaceDocument } from '#resources/workspaces/document.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { Run } from '#run/run.ts';
+import type { Overridable } from '#run/status.ts';
+import { readTaskStageId, type StageFacts, stagesOf, taskStageStatus } from '#run/task-stages.ts';
 import { type Outcome, readOutcomes, resultIdOfOutcome } from './outcomes.ts';
 import { getTaskResult, type TaskResult } from './results.ts';
 import { outcomeDocument, taskResultDocument, taskStageDocument } from './stage-document.ts';
@@ -123,7 +123,7 @@ const readStage = async (context: Context<Stage>): Promise<Answer> => {
   return ok(taskStageDocument(run, stage, context), await related(context, run, [stage]));
 };
 
-/** Overrides failed policies (orchestration/decisions.ts). */
+/** Overrides failed policies (lifecycle/decisions/decisions.ts). */
 type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
 
 /** Overrides failed policies; mandatory run tasks cannot be overridden. */

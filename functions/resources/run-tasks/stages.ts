@@ -1,9 +1,9 @@
-import { type FrozenTaskStages, type TaskStage, taskStages } from '../run/check-record.ts';
-import type { Run } from '../run/run.ts';
-import { digitOf, type EnforcementLevel, isResultFinal, type StageFacts, taskStageId } from '../run/task-stages.ts';
-import { derivedId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, queryAll } from '../store/table.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, queryAll } from '#platform/store/table.ts';
+import { type FrozenTaskStages, type TaskStage, taskStages } from '#run/check-record.ts';
+import type { Run } from '#run/run.ts';
+import { digitOf, type EnforcementLevel, isResultFinal, type StageFacts, taskStageId } from '#run/task-stages.ts';
 import { getTasks, listGlobalTasks, type Task } from './records.ts';
 import { newTaskResult, type TaskResult } from './results.ts';
 import { listWorkspaceTasks } from './workspace-tasks.ts';
@@ -116,7 +116,7 @@ export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promi
 
 /**
  * Task tokens that executions wait with for tasks of the run, to be told of a cancel. A token that comes later is told
- * by whoever keeps it (lifecycle/run-task.ts), because it reads the run again.
+ * by whoever keeps it (lifecycle/states/run-task.ts), because it reads the run again.
  */
 export const openTaskTokens = async (run: Pick<Run, 'id'>): Promise<string[]> => {
   const results = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix: 'TASKRESULT#' });

@@ -1,10 +1,10 @@
-import type { TaskStage } from '../run/check-record.ts';
-import type { EnforcementLevel } from '../run/task-stages.ts';
-import { derivedId } from '../store/id.ts';
-import { keys } from '../store/keys.ts';
-import { create, get, put, query, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { queryTogether } from '../store/together.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { queryTogether } from '#platform/store/together.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { EnforcementLevel } from '#run/task-stages.ts';
 
 /** A run task as a workspace has it. */
 export interface WorkspaceTask {

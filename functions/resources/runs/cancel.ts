@@ -1,7 +1,7 @@
-import { forceCancelCoolOffSeconds } from '../run/actions.ts';
-import type { Run } from '../run/run.ts';
-import { checkIn } from '../store/due.ts';
-import { now } from '../store/time.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { now } from '#platform/store/time.ts';
+import { forceCancelCoolOffSeconds } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
 import { updateRun } from './records.ts';
 
 /**

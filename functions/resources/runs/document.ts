@@ -1,13 +1,13 @@
-import { many, one } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import { runPermissions } from '../api/permissions/reported-permissions.ts';
-import type { Organization } from '../people/organizations/records.ts';
-import { allowedActions } from '../run/actions.ts';
-import { policyCheckId } from '../run/policy-status.ts';
-import { isUser, type Phase, type PhaseName, type Run, versionControl } from '../run/run.ts';
-import { isPhaseFinal } from '../run/status.ts';
-import { stagesOf, taskStageId } from '../run/task-stages.ts';
-import { applyId, costEstimateId, planId } from '../store/id.ts';
+import { many, one } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { runPermissions } from '#api/permissions/reported-permissions.ts';
+import { applyId, costEstimateId, planId } from '#platform/store/id.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { allowedActions } from '#run/actions.ts';
+import { policyCheckId } from '#run/policy-status.ts';
+import { isUser, type Phase, type PhaseName, type Run, versionControl } from '#run/run.ts';
+import { isFinal, isPhaseFinal } from '#run/status.ts';
+import { stagesOf, taskStageId } from '#run/task-stages.ts';
 import { commentIdsOf, type RunComment, type RunEvent } from './events.ts';
 import { logPath } from './log-links.ts';
 
@@ -59,6 +59,8 @@ const progress = (run: Run) => ({
   'updated-at': Object.values(run.statusTimestamps).sort().at(-1) ?? run.createdAt,
   'canceled-at': run.cancel?.at ?? null,
   'force-cancel-available-at': run.cancel?.forceAvailableAt,
+  /** Not in HCP's API: what Terraform finishes before a canceled run ends. */
+  'finishing-resources': isFinal(run.status) ? [] : (run.cancel?.open ?? []),
   'has-changes': shown(run.plan)?.hasChanges ?? false,
   'position-in-queue': 0,
   /** Not in HCP's API: why the run ended, for people. */

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { type Answer, created, ok, type Resource } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
-import { includable } from '../api/include.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { list, pageOf, wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readData, text } from '../api/validation.ts';
-import { userDocument } from '../people/accounts/user-document.ts';
-import { getUser } from '../people/accounts/users.ts';
-import type { Run } from '../run/run.ts';
+import { type Answer, created, ok, type Resource } from '#api/answer.ts';
+import { conflict, notFound } from '#api/errors.ts';
+import { includable } from '#api/include.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { list, pageOf, wholeList } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readData, text } from '#api/validation.ts';
+import { userDocument } from '#resources/users/user-document.ts';
+import { getUser } from '#resources/users/users.ts';
+import type { Run } from '#run/run.ts';
 import { commentDocument, runEventDocument } from './document.ts';
 import {
   commentOn,

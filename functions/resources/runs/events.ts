@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Run } from '../run/run.ts';
-import { isFinal, timestampKey } from '../run/status.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, get, put, query, queryAll, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, get, put, query, queryAll, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal, timestampKey } from '#run/status.ts';
 
 /**
  * A run's timeline, and what people said about it. Ids of both begin with their run's characters, so that finding them

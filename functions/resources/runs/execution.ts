@@ -6,14 +6,14 @@ import {
   SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
-import { environment } from '../environment.ts';
-import { type Resume, resume } from '../run/lifecycle.ts';
-import { phaseSeconds } from '../run/limits.ts';
-import type { Run } from '../run/run.ts';
-import { isResultFinal } from '../run/task-stages.ts';
-import type { TaskResult } from '../run-tasks/results.ts';
-import { openTaskTokens } from '../run-tasks/stages.ts';
-import { directly } from '../store/direct-calls.ts';
+import { environment } from '#platform/environment.ts';
+import { directly } from '#platform/store/direct-calls.ts';
+import type { TaskResult } from '#resources/run-tasks/results.ts';
+import { openTaskTokens } from '#resources/run-tasks/stages.ts';
+import { type Resume, resume } from '#run/lifecycle.ts';
+import { phaseSeconds } from '#run/limits.ts';
+import type { Run } from '#run/run.ts';
+import { isResultFinal } from '#run/task-stages.ts';
 
 /**
  * A run's execution: starting it, and resuming its waits. An execution waits with a task token for the run, or with one

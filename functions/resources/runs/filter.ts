@@ -1,13 +1,13 @@
-import { badRequest } from '../api/errors.ts';
-import type { QueryParameters } from '../api/query-parameters.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { listMembers } from '../people/accounts/memberships.ts';
-import { getUsers } from '../people/accounts/users.ts';
-import { allowedActions } from '../run/actions.ts';
-import { runOperations } from '../run/operation.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal, runStatuses } from '../run/status.ts';
-import { nameEntry } from '../workspaces/names.ts';
+import { badRequest } from '#api/errors.ts';
+import type { QueryParameters } from '#api/query-parameters.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { listMembers } from '#resources/users/memberships.ts';
+import { getUsers } from '#resources/users/users.ts';
+import { nameEntry } from '#resources/workspaces/names.ts';
+import { allowedActions } from '#run/actions.ts';
+import { runOperations } from '#run/operation.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal, runStatuses } from '#run/status.ts';
 import type { RunFilter, RunPointer } from './lists.ts';
 
 /** Filters and searches of lists of runs (HCP API: runs, list). */

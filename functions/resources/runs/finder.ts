@@ -1,13 +1,13 @@
-import { inWorkspace, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
-import { isHidden } from '../run/hidden.ts';
-import type { Run } from '../run/run.ts';
-import { applyId, planId, runIdOf } from '../store/id.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
+import { applyId, planId, runIdOf } from '#platform/store/id.ts';
+import { isHidden } from '#run/hidden.ts';
+import type { Run } from '#run/run.ts';
 import { getRunWithEvents, type RunWithEvents, runOfComment, runOfEvent } from './events.ts';
 import { getRun as getAny } from './records.ts';
 import { getRunTrigger, type RunTrigger } from './triggers.ts';
 
-/** Assessments (functions/health/), test runs and queries are no runs to those who ask. */
+/** Assessments (functions/resources/workspaces/health/), test runs and queries are no runs to those who ask. */
 const unlessHidden = <R extends Run>(run: R | undefined): R | undefined => (run && isHidden(run) ? undefined : run);
 
 const getRun = async (id: string): Promise<Run | undefined> => unlessHidden(await getAny(id));

@@ -1,12 +1,12 @@
-import type { JobVariable } from '../protocols/runner.ts';
-import type { Run } from '../run/run.ts';
-import { ownRank, runRank } from '../run/variable-precedence.ts';
-import { getObject, putObject } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
-import { open, type SecretContext } from '../store/secrets.ts';
-import { contextOf, listVariables, type Variable } from '../variables/records.ts';
-import { effectiveVariableSets } from '../variables/set-records.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { open, type SecretContext } from '#platform/store/secrets.ts';
+import { contextOf, listVariables, type Variable } from '#resources/variables/records.ts';
+import { effectiveVariableSets } from '#resources/variables/set-records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { JobVariable } from '#run/protocols/runner.ts';
+import type { Run } from '#run/run.ts';
+import { ownRank, runRank } from '#run/variable-precedence.ts';
 
 /** What a run works with: the values of its variables, fixed when it is created. */
 

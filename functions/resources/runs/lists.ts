@@ -1,10 +1,10 @@
-import type { RunOperation } from '../run/operation.ts';
-import type { Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { type Paging, type ScanResult, scan } from '../store/scan.ts';
-import { batchGet, query, queryAll } from '../store/table.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { type Paging, type ScanResult, scan } from '#platform/store/scan.ts';
+import { batchGet, query, queryAll } from '#platform/store/table.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { RunOperation } from '#run/operation.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { listRuns } from './records.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { PhaseName, Run } from '../run/run.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 
 /**
  * Who may read a run gets URLs of its logs, which carry their own permission: clients send no token there. Such a URL is

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { type Answer, standardHeaders } from '../api/answer.ts';
-import { environment } from '../environment.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { logError } from '../store/log.ts';
+import { type Answer, standardHeaders } from '#api/answer.ts';
+import { environment } from '#platform/environment.ts';
+import { logError } from '#platform/store/log.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 import { opensLog } from './log-links.ts';
 import { readLog } from './logs.ts';
 import { getRunEventually } from './records.ts';
@@ -44,7 +44,7 @@ const pauseGrowth = 1.3;
 
 /**
  * Terraform's command line waits half a second to two before it asks again: a moment here shows it output at once
- * (decisions/0135).
+ * (docs/performance.md).
  */
 const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   const end = Date.now() + environment.logWaitMs;

@@ -1,8 +1,8 @@
-import type { PhaseName, Run } from '../run/run.ts';
-import { isPhaseFinal } from '../run/status.ts';
-import { getObject, getObjectUpTo, putObject } from '../store/bucket.ts';
-import { keys, objects, padded } from '../store/keys.ts';
-import { create, query, queryAll } from '../store/table.ts';
+import { getObject, getObjectUpTo, putObject } from '#platform/store/bucket.ts';
+import { keys, objects, padded } from '#platform/store/keys.ts';
+import { create, query, queryAll } from '#platform/store/table.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isPhaseFinal } from '#run/status.ts';
 
 /**
  * Logs of plans and applies. While the phase runs, pieces of up to 64 KiB lie in the table, so that a reader sees them

@@ -1,8 +1,8 @@
-import { type Answer, noContent } from '../api/answer.ts';
-import { conflict } from '../api/errors.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import type { PhaseName, Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
+import { type Answer, noContent } from '#api/answer.ts';
+import { conflict } from '#api/errors.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { apply, plan } from './finder.ts';
 import { purgePhase, restorePhase, softDeletePhase } from './phase-content.ts';
 

@@ -1,8 +1,8 @@
-import { artifacts, type PhaseName, type Run } from '../run/run.ts';
-import { objectSize, putObject } from '../store/bucket.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { objectSize, putObject } from '#platform/store/bucket.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { artifacts, type PhaseName, type Run } from '#run/run.ts';
 
 /**
  * What plans and applies leave in storage: logs, plan files and their JSON. Only for runs that are over: nobody works with

@@ -1,7 +1,7 @@
-import type { Run } from '../run/run.ts';
-import { getLargeObject } from '../store/bucket.ts';
-import { checkContent } from '../store/integrity.ts';
-import { objects } from '../store/keys.ts';
+import { getLargeObject } from '#platform/store/bucket.ts';
+import { checkContent } from '#platform/store/integrity.ts';
+import { objects } from '#platform/store/keys.ts';
+import type { Run } from '#run/run.ts';
 
 /** With what is read from it, this takes 310 MB; functions have 512. */
 export const maxPlanBytes = 128 * 1024 * 1024;

@@ -1,10 +1,10 @@
-import { type Answer, noContent, redirect } from '../api/answer.ts';
-import { notFound } from '../api/errors.ts';
-import type { Artifact, Run } from '../run/run.ts';
-import { isPhaseFinal } from '../run/status.ts';
-import { objectSize, presignGet } from '../store/bucket.ts';
-import { objects } from '../store/keys.ts';
-import { hasExpired } from '../store/retention.ts';
+import { type Answer, noContent, redirect } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { objectSize, presignGet } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
+import { hasExpired } from '#platform/store/retention.ts';
+import type { Artifact, Run } from '#run/run.ts';
+import { isPhaseFinal } from '#run/status.ts';
 
 /** Links to what a plan left; apart from its routes, for functions that have others. */
 

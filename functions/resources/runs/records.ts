@@ -1,15 +1,19 @@
-import type { Run } from '../run/run.ts';
-import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, timestampKey } from '../run/status.ts';
-import type { Due } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, type Change, get, query, update } from '../store/table.ts';
+import type { Due } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, type Change, get, query, update } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
+import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, timestampKey } from '#run/status.ts';
 
 type RunItem = Run & Key & Due;
 
-export const getRun = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id));
+/** A run whose creation came too late has an item without attributes of a run (lifecycle/queue/places.ts). */
+const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? item : undefined);
+
+export const getRun = async (id: string): Promise<Run | undefined> => unlessVoided(await get<RunItem>(keys.run(id)));
 
 /** Perhaps as it was a moment ago, for half the price: for who asks again, or decides by a conditional write. */
-export const getRunEventually = (id: string): Promise<Run | undefined> => get<RunItem>(keys.run(id), false);
+export const getRunEventually = async (id: string): Promise<Run | undefined> =>
+  unlessVoided(await get<RunItem>(keys.run(id), false));
 
 /** Newest first; `page` from 1. Reads the pointers and runs of that page only. */
 export const listRuns = async (
@@ -32,7 +36,7 @@ const notFinal = (names: Record<string, string>, values: Record<string, unknown>
   finalStatuses.forEach((status, i) => {
     values[`:final${i}`] = status;
   });
-  return `NOT #status IN (${finalStatuses.map((_, i) => `:final${i}`).join(', ')})`;
+  return `attribute_exists(#status) AND NOT #status IN (${finalStatuses.map((_, i) => `:final${i}`).join(', ')})`;
 };
 
 /** One conditional write of a run that is not final; undefined when it is, or when `condition` does not hold. */

@@ -1,23 +1,23 @@
-import { type Answer, ok, type Resource } from '../api/answer.ts';
-import { badRequest } from '../api/errors.ts';
-import { includable } from '../api/include.ts';
-import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '../api/pagination.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import type { QueryParameters } from '../api/query-parameters.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
-import { waitsForPerson } from '../run/actions.ts';
-import type { Run } from '../run/run.ts';
-import { workspace } from '../workspaces/finder.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type Answer, ok, type Resource } from '#api/answer.ts';
+import { badRequest } from '#api/errors.ts';
+import { includable } from '#api/include.ts';
+import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '#api/pagination.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import type { QueryParameters } from '#api/query-parameters.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { waitsForPerson } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
 import { capacityDocument, runDocument, runWithEventsDocument } from './document.ts';
 import type { RunWithEvents } from './events.ts';
 import { runFilter as filter, readRunFilter } from './filter.ts';
 import { runWithEvents } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
-/** What can come along with runs; includes/runs.ts loads it. */
+/** What can come along with runs; public-api/includes/runs.ts loads it. */
 export const runIncludes = includable(
   'plan',
   'apply',

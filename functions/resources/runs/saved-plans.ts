@@ -1,12 +1,12 @@
-import { adoptConfigurationVersion } from '../configurations/records.ts';
-import type { Run } from '../run/run.ts';
-import { recordRunEvent } from '../runs/events.ts';
-import { getRun, updateRun } from '../runs/records.ts';
-import { checkIn } from '../store/due.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { checkIn } from '#platform/store/due.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { adoptConfigurationVersion } from '#resources/configurations/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { recordRunEvent } from './events.ts';
 import { deliver } from './execution.ts';
+import { getRun, updateRun } from './records.ts';
 
 /**
  * A saved plan is valid only for the state that it was made from. The workspace's item lists the saved plans that may

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { PhaseName, Run } from '../run/run.ts';
-import { isFinal } from '../run/status.ts';
-import { hashSecret } from '../store/id.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import type { PhaseName, Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
 import { getRun } from './records.ts';
 
 /**

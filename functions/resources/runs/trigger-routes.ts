@@ -1,13 +1,13 @@
-import { type Answer, created, noContent, ok, one, type Resource } from '../api/answer.ts';
-import { badRequest, unprocessable } from '../api/errors.ts';
-import { includable } from '../api/include.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Route, route, type Subject } from '../api/route.ts';
-import { readData, requiredIn, toOne } from '../api/validation.ts';
-import { workspaceDocuments } from '../workspaces/document.ts';
-import { workspace } from '../workspaces/finder.ts';
-import { checkUnmanaged } from '../workspaces/managed.ts';
-import { getWorkspace, getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { type Answer, created, noContent, ok, one, type Resource } from '#api/answer.ts';
+import { badRequest, unprocessable } from '#api/errors.ts';
+import { includable } from '#api/include.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { readData, requiredIn, toOne } from '#api/validation.ts';
+import { workspaceDocuments } from '#resources/workspaces/document.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import { checkUnmanaged } from '#resources/workspaces/managed.ts';
+import { getWorkspace, getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
 import { runTrigger } from './finder.ts';
 import {
   createRunTrigger,

@@ -1,6 +1,6 @@
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, get, put, query, queryAll, remove } from '../store/table.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, query, queryAll, remove } from '#platform/store/table.ts';
 
 /**
  * Run triggers: a successful apply in one workspace, the source, queues a run in another. The record says so; pointers
@@ -74,7 +74,7 @@ export type Refusal = 'exists' | 'loop' | 'too many sources' | 'too many targets
 
 /**
  * Two that together make a loop can still be created at the same moment: runs carry the workspaces that led to them, and
- * none is queued twice on one way (orchestration/triggered-runs.ts).
+ * none is queued twice on one way (lifecycle/creation/triggered-runs.ts).
  */
 export const createRunTrigger = async (
   organization: string,

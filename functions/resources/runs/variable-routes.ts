@@ -1,11 +1,11 @@
-import { type Answer, many, one } from '../api/answer.ts';
-import { includable } from '../api/include.ts';
-import { wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { isVariableSet } from '../store/keys.ts';
-import { variableDocument } from '../variables/document.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, many, one } from '#api/answer.ts';
+import { includable } from '#api/include.ts';
+import { wholeList } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { isVariableSet } from '#platform/store/keys.ts';
+import { variableDocument } from '#resources/variables/document.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { effectiveVariables } from './inputs.ts';
 
 const include = includable('overwritten');

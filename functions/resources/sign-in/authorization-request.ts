@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { clientId, isTerraformHere } from '../api/login-service.ts';
+import { clientId, isTerraformHere } from '#api/login-service.ts';
 
 /** Who wants a token at the end of a sign-in. Both show at the exchange that they are who asked (PKCE, RFC 7636). */
 

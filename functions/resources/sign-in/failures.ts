@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
-import type { SignInSettings } from '../environment.ts';
-import { OutboundError } from '../outbound/errors.ts';
-import { logWarning } from '../store/log.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { OutboundError } from '#platform/net/outbound/errors.ts';
+import { logWarning } from '#platform/store/log.ts';
 import { SignInError } from './errors.ts';
 import { forgetClientSecret, issuerName } from './settings.ts';
 

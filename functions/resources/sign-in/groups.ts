@@ -1,29 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import { keepEvent } from '../audit/records.ts';
+import { keepEvent } from '#resources/audit/records.ts';
+import { mapsGroups } from '#resources/organizations/admission-rules.ts';
+import { getOrganizations } from '#resources/organizations/records.ts';
+import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
+import { getTeams } from '#resources/teams/records.ts';
+import type { Team } from '#resources/teams/team.ts';
 import {
   acceptMembership,
   addMember,
+  getMembership,
   getMembershipOrInvitation,
+  type Membership,
+  membershipId,
   membershipsOf,
-} from '../people/accounts/memberships.ts';
-import { teamIdsOfGroups } from '../people/accounts/sso-groups.ts';
-import { mapsGroups } from '../people/organizations/admission-rules.ts';
-import { getOrganizations } from '../people/organizations/records.ts';
-import { enterTeam, removeFromTeam } from '../people/teams/members.ts';
-import { getTeams } from '../people/teams/records.ts';
-import type { Team } from '../people/teams/team.ts';
+  removeMember,
+} from '#resources/users/memberships.ts';
+import { teamIdsOfGroups } from '#resources/users/sso-groups.ts';
 
-const audit = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
+const audit = (
+  organization: string,
+  resource: { type: 'team' | 'organization-membership'; id: string },
+  userId: string,
+  action: string,
+): Promise<void> =>
   keepEvent({
     id: randomUUID(),
     at: new Date().toISOString(),
     organization,
     actor: userId,
     by: 'platform',
-    resource: { type: 'team', id },
+    resource,
     action,
     allowed: true,
   });
+
+const auditTeam = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
+  audit(organization, { type: 'team', id }, userId, action);
 
 /** Those of organizations in which the operator lets groups stand for teams. 1 read for 100 organizations. */
 const mapped = async (teams: Team[]): Promise<Team[]> => {
@@ -34,16 +46,30 @@ const mapped = async (teams: Team[]): Promise<Team[]> => {
 
 const enter = async (team: Team, userId: string): Promise<void> => {
   const { organization } = team;
-  await addMember(organization, userId);
+  await addMember(organization, userId, 'member', { byGroup: true });
   // The operator's issuer says that they are in: there is nothing left to accept.
   const membership = await getMembershipOrInvitation(userId, organization);
   if (membership?.invitation) await acceptMembership(membership);
   await enterTeam(team, [userId]);
 };
 
+/** Of somebody whom no group there stands for any more; not of the last owner, who stays. */
+const endMembership = async ({ userId, organization }: Membership): Promise<void> => {
+  const membership = await getMembership(userId, organization);
+  const [home] = await getOrganizations([organization]);
+  if (!membership || !home || !mapsGroups(home)) return;
+  const teams = await getTeams([...(membership.teams ?? [])]);
+  for (const team of teams.sort((a) => (a.owners ? -1 : 1))) {
+    if (!(await removeFromTeam(team, userId))) return;
+  }
+  await audit(organization, { type: 'organization-membership', id: membershipId(membership) }, userId, 'end_by_group');
+  await removeMember(membership);
+};
+
 /**
  * Makes somebody a member of the teams that their groups at the issuer stand for, and of no others that a group stands
- * for: the issuer decides who is in such a team. Who is the last owner of an organization stays one.
+ * for: the issuer decides who is in such a team. A membership that came by a group ends with the last such team. Who is the
+ * last owner of an organization stays one.
  */
 export const followGroups = async (userId: string, names: string[]): Promise<void> => {
   const groups = [...new Set(names)];
@@ -53,11 +79,15 @@ export const followGroups = async (userId: string, names: string[]): Promise<voi
   const theirs = await mapped((await getTeams(await teamIdsOfGroups(groups))).filter(isTheirs));
   for (const team of theirs) {
     if (current.some(({ id }) => id === team.id)) continue;
-    await audit(team, userId, 'join_by_group');
+    await auditTeam(team, userId, 'join_by_group');
     await enter(team, userId);
   }
   for (const team of current) {
     if (team.ssoTeamId === null || isTheirs(team)) continue;
-    if (await removeFromTeam(team, userId)) await audit(team, userId, 'leave_by_group');
+    if (await removeFromTeam(team, userId)) await auditTeam(team, userId, 'leave_by_group');
+  }
+  const homes = new Set(theirs.map(({ organization }) => organization));
+  for (const membership of memberships) {
+    if (membership.byGroup && !homes.has(membership.organization)) await endMembership(membership);
   }
 };

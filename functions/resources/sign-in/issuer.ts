@@ -1,7 +1,9 @@
 import * as oauth from 'oauth4webapi';
-import type { SignInSettings } from '../environment.ts';
-import { guardedFetch } from '../outbound/fetch.ts';
-import type { Person } from '../people/accounts/person.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { guardedFetch } from '#platform/net/outbound/fetch.ts';
+import { isLoopback } from '#platform/net/transport/plain-http.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import type { Person } from '#resources/users/person.ts';
 import type { Attempt } from './attempt.ts';
 import { readableFailure } from './failures.ts';
 import { clientSecret } from './settings.ts';
@@ -15,9 +17,7 @@ import { clientSecret } from './settings.ts';
 /** Differing clocks. */
 const toleranceSeconds = 60;
 
-/** http is for an issuer on the same machine, which on AWS cannot be called (outbound/addresses.ts). */
-const isLoopback = ({ hostname }: URL): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-
+/** http is for an issuer on the same machine, which on AWS cannot be called (platform/net/outbound/addresses.ts). */
 const optionsFor = ({ issuer }: SignInSettings) => ({
   [oauth.customFetch]: guardedFetch as never,
   [oauth.allowInsecureRequests]: isLoopback(new URL(issuer)),
@@ -133,7 +133,8 @@ const isComplete = ({ groupsClaim }: SignInSettings, claims: Claims): boolean =>
 const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 const personOf = (settings: SignInSettings, claims: oauth.IDToken & Claims): Person => {
-  const email = text(claims.email)?.toLowerCase();
+  const claimed = text(claims.email);
+  const email = claimed && foldCase(claimed);
   // Some issuers send booleans as text.
   const isVerified = claims.email_verified === true || claims.email_verified === 'true';
   return {

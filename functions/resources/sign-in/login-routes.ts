@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, redirect } from '../api/answer.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { openRoute, type Route } from '../api/route.ts';
-import { createLoginCode } from '../people/accounts/login-codes.ts';
-import { findToken } from '../people/accounts/tokens.ts';
+import { type Answer, redirect } from '#api/answer.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { openRoute, type Route } from '#api/route.ts';
+import { createLoginCode } from '#resources/users/login-codes.ts';
+import { findToken } from '#resources/users/tokens.ts';
 import { terraformRequest } from './authorization-request.ts';
 import { askPage, refusalPage } from './pages/login.ts';
 import { issuerName, issuerSettings } from './settings.ts';

@@ -1,10 +1,12 @@
-import type { SignInSettings } from '../environment.ts';
-import { claimIdentity } from '../people/accounts/identities.ts';
-import { acceptInvitation, invitedUser, linkEmail, takeOver } from '../people/accounts/invitations.ts';
-import type { Person } from '../people/accounts/person.ts';
-import type { User } from '../people/accounts/user.ts';
-import { settleUsername } from '../people/accounts/usernames.ts';
-import { createNamed, getUser, updateUser } from '../people/accounts/users.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { renewTokens } from '#resources/organizations/token-age.ts';
+import { claimIdentity } from '#resources/users/identities.ts';
+import { acceptInvitation, invitedUser, linkEmail, takeOver } from '#resources/users/invitations.ts';
+import type { Person } from '#resources/users/person.ts';
+import type { User } from '#resources/users/user.ts';
+import { settleUsername } from '#resources/users/usernames.ts';
+import { confirmEmail, createNamed, getUser } from '#resources/users/users.ts';
 import { SignInError } from './errors.ts';
 import { followGroups } from './groups.ts';
 import { issuerName } from './settings.ts';
@@ -60,7 +62,8 @@ export const userOf = async (person: Person): Promise<User> => {
   if (user.invitedAt) await acceptInvitation(user, usernameOf(person));
   else await settleUsername(user, usernameOf(person));
   await learn(person, id);
-  if (email !== undefined && email !== user.email) await updateUser(id, { email });
+  if (email !== undefined && email !== user.email) await confirmEmail(user, email);
+  await renewTokens(id);
   return user;
 };
 
@@ -74,9 +77,17 @@ const learn = async ({ email, emailVerified, groups }: Person, userId: string): 
   if (groups) await followGroups(userId, groups);
 };
 
+/** A connected identity confirms the address that the user entered; a user without one gets the identity's. */
+const settleEmail = async ({ email, emailVerified }: Person, userId: string): Promise<void> => {
+  const user = await getUser(userId);
+  if (!user || email === undefined || !emailVerified) return;
+  if (user.email === '' || foldCase(user.unconfirmedEmail ?? '') === email) await confirmEmail(user, email);
+};
+
 /** True when the identity is connected to the user; false when it belongs to another user. */
 export const connect = async (person: Person, userId: string): Promise<boolean> => {
   if ((await claimIdentity(person, userId)) !== userId) return false;
   await learn(person, userId);
+  await settleEmail(person, userId);
   return true;
 };

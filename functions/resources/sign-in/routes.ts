@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type Answer, json, redirect } from '../api/answer.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { openRoute, type Route } from '../api/route.ts';
-import type { SignInSettings } from '../environment.ts';
-import { createLoginCode } from '../people/accounts/login-codes.ts';
-import type { Person } from '../people/accounts/person.ts';
+import { type Answer, json, redirect } from '#api/answer.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { openRoute, type Route } from '#api/route.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { createLoginCode } from '#resources/users/login-codes.ts';
+import type { Person } from '#resources/users/person.ts';
 import { type Attempt, beginAttempt, cookieName, forgottenCookie, readAttempt } from './attempt.ts';
 import { authorizationRequest, redirectUriOf } from './authorization-request.ts';
 import { SignInError } from './errors.ts';

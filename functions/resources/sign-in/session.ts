@@ -1,5 +1,5 @@
-import { issueSession } from '../people/accounts/tokens.ts';
-import { listOrganizations } from '../people/organizations/records.ts';
+import { listOrganizations } from '#resources/organizations/records.ts';
+import { issueSession } from '#resources/users/tokens.ts';
 
 /** The page's session: a token that expires or ends at sign-out. */
 
@@ -18,7 +18,7 @@ const sessionEnd = async (userId: string): Promise<string> => {
 };
 
 /**
- * @param identity hash of what it began with, and ends with (people/accounts/identities.ts)
+ * @param identity hash of what it began with, and ends with (resources/users/identities.ts)
  * @returns the token's text, and when it ends
  */
 export const beginSession = async (

@@ -1,5 +1,5 @@
-import { environment, type SignInSettings } from '../environment.ts';
-import { forgetParameters, readParameter } from '../store/parameters.ts';
+import { environment, type SignInSettings } from '#platform/environment.ts';
+import { forgetParameters, readParameter } from '#platform/store/parameters.ts';
 
 /** Who vouches for people, when the operator named an issuer. */
 export const issuerSettings = (): SignInSettings | undefined => environment.signIn;

@@ -1,5 +1,5 @@
-import { inOrganization, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { getSshKey, type SshKey } from './records.ts';
 
 export const sshKey: Finder<SshKey> = {

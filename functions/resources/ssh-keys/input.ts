@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, readWhole, text } from '../api/validation.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, readWhole, text } from '#api/validation.ts';
 
 /** Input of SSH keys and their assignment (HCP API: SSH keys). */
 

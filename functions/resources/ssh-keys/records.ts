@@ -1,10 +1,10 @@
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { open, type SecretContext, seal } from '../store/secrets.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
  * SSH keys of organizations, with which runs fetch modules from private Git repositories (HCP API: SSH keys). The text of

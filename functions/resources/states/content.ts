@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mayHaveLongNumbers, parseExactly } from '../exact-json.ts';
+import { mayHaveLongNumbers, parseExactly } from '#platform/formats/exact-json.ts';
 import { placeOf } from './members.ts';
 
 /** What is in a state file (Terraform: state format version 4), as far as the API tells of it. */

@@ -1,5 +1,5 @@
-import { many, one } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
+import { many, one } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
 import type { StateOutput, StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
 

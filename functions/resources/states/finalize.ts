@@ -1,10 +1,10 @@
-import { discardStalePlans } from '../orchestration/saved-plans.ts';
-import { isSameState, stateConflict } from '../run/state-identity.ts';
-import { getObjectUpTo, putObject } from '../store/bucket.ts';
-import { sha256Of } from '../store/integrity.ts';
-import { keys, objects } from '../store/keys.ts';
-import { type Change, update } from '../store/table.ts';
-import { countOne, getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { getObjectUpTo, putObject } from '#platform/store/bucket.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { type Change, update } from '#platform/store/table.ts';
+import { discardStalePlans } from '#resources/runs/saved-plans.ts';
+import { countOne, getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { isSameState, stateConflict } from '#run/state-identity.ts';
 import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
 import { getStateVersion, maxStateBytes, tooLarge } from './records.ts';
 import { instancesBefore, withHistory } from './resource-history.ts';

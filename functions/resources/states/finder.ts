@@ -1,6 +1,6 @@
-import { inWorkspace, param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import { readOutputId } from './document.ts';
 import { getStateVersion } from './records.ts';
 import type { StateVersion } from './state-version.ts';

@@ -1,8 +1,8 @@
-import { putObject } from '../store/bucket.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { query, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { query, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { jsonKey } from './json.ts';
 import { getStateVersion, getStateVersions, jsonUploadName } from './records.ts';
 import type { StateVersion } from './state-version.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import { noKeys, type OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, setting, text, toOne } from '../api/validation.ts';
-import { getRun } from '../runs/records.ts';
-import { sha256Of } from '../store/integrity.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import { noKeys, type OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, text, toOne } from '#api/validation.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { getRun } from '#resources/runs/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
 
 /** Input of state versions. */

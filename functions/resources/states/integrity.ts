@@ -1,6 +1,6 @@
-import { getObject } from '../store/bucket.ts';
-import { damaged, sha256Of } from '../store/integrity.ts';
-import { objects } from '../store/keys.ts';
+import { getObject } from '#platform/store/bucket.ts';
+import { damaged, sha256Of } from '#platform/store/integrity.ts';
+import { objects } from '#platform/store/keys.ts';
 import { md5Of } from './content.ts';
 import type { StateVersion } from './state-version.ts';
 

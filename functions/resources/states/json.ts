@@ -1,7 +1,7 @@
-import { copyObject, objectSize } from '../store/bucket.ts';
-import { newSecret } from '../store/id.ts';
-import { keys, objects } from '../store/keys.ts';
-import { update } from '../store/table.ts';
+import { copyObject, objectSize } from '#platform/store/bucket.ts';
+import { newSecret } from '#platform/store/id.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
 import { jsonUploadName } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 

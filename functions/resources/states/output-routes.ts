@@ -1,9 +1,9 @@
-import { type Answer, ok } from '../api/answer.ts';
-import { forbidden, notFound, unavailable } from '../api/errors.ts';
-import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { sharedWorkspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { forbidden, notFound, unavailable } from '#api/errors.ts';
+import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { sharedWorkspace } from '#resources/workspaces/finder.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { outputDocument, readOutputId } from './document.ts';
 import { finalizeStateVersion } from './finalize.ts';
 import { sharedStateVersion, stateVersionOfOutput } from './finder.ts';

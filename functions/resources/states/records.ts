@@ -1,11 +1,11 @@
-import { parseExactly } from '../exact-json.ts';
-import { isSameState, stateConflict } from '../run/state-identity.ts';
-import { getObject, presignUpload } from '../store/bucket.ts';
-import { derivedId, newId } from '../store/id.ts';
-import { checkContent } from '../store/integrity.ts';
-import { type Key, keys, objects } from '../store/keys.ts';
-import { batchGet, create, get, query } from '../store/table.ts';
-import { countOne, type Workspace } from '../workspaces/records.ts';
+import { parseExactly } from '#platform/formats/exact-json.ts';
+import { getObject, presignUpload } from '#platform/store/bucket.ts';
+import { derivedId, newId } from '#platform/store/id.ts';
+import { checkContent } from '#platform/store/integrity.ts';
+import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { batchGet, create, get, query } from '#platform/store/table.ts';
+import { countOne, type Workspace } from '#resources/workspaces/records.ts';
+import { isSameState, stateConflict } from '#run/state-identity.ts';
 import type { StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Answer, Resource } from '../api/answer.ts';
-import { badRequest } from '../api/errors.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { Answer, Resource } from '#api/answer.ts';
+import { badRequest } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import type { StateInstance } from './content.ts';
 import { getStateVersion, readSummary } from './records.ts';
 

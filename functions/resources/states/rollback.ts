@@ -1,5 +1,5 @@
-import { sha256Of } from '../store/integrity.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { md5Of } from './content.ts';
 import { storeContent } from './finalize.ts';
 import { readState } from './integrity.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../api/errors.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { ApiError } from '#api/errors.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { finalizeStateVersion } from './finalize.ts';
 import { isAwaited, latestPending } from './history.ts';
 

@@ -1,14 +1,14 @@
 import * as v from 'valibot';
-import { type Answer, noContent } from '../api/answer.ts';
-import { unprocessable } from '../api/errors.ts';
-import { list, pageOf, pageSlice, totalOf } from '../api/pagination.ts';
-import { flag } from '../api/query-parameters.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { identifier, readWhole } from '../api/validation.ts';
-import { workspaceDocuments } from '../workspaces/document.ts';
-import { workspace } from '../workspaces/finder.ts';
-import { findWorkspaces, type WorkspaceFilter } from '../workspaces/lists.ts';
-import { getWorkspaces, type Workspace } from '../workspaces/records.ts';
+import { type Answer, noContent } from '#api/answer.ts';
+import { unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
+import { flag } from '#api/query-parameters.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { identifier, readWhole } from '#api/validation.ts';
+import { workspaceDocuments } from '#resources/workspaces/document.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
+import { findWorkspaces, type WorkspaceFilter } from '#resources/workspaces/lists.ts';
+import { getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
 import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';
 
 /** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */

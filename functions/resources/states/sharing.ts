@@ -1,8 +1,8 @@
-import type { Run } from '../run/run.ts';
-import { inBatches } from '../store/batches.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { get, put, queryAll, remove } from '../store/table.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { get, put, queryAll, remove } from '#platform/store/table.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 
 /** Which workspaces may read another's state in their runs (HCP API: remote state consumers). */
 

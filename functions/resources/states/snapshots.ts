@@ -1,19 +1,19 @@
-import { applyChanges, InvalidChangesError } from '../protocols/state-changes.ts';
-import type { Run } from '../run/run.ts';
-import { updateRun } from '../runs/records.ts';
-import { inBatches } from '../store/batches.ts';
-import { getObjectUpTo, putObject } from '../store/bucket.ts';
-import { DamagedContentError } from '../store/damaged-content.ts';
-import { sha256Of } from '../store/integrity.ts';
-import { keys, objects } from '../store/keys.ts';
-import { logError } from '../store/log.ts';
-import { queryAll, remove, update } from '../store/table.ts';
-import { getWorkspace } from '../workspaces/records.ts';
+import { applyChanges, InvalidChangesError } from '#platform/formats/state-changes.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { getObjectUpTo, putObject } from '#platform/store/bucket.ts';
+import { DamagedContentError } from '#platform/store/damaged-content.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { logError } from '#platform/store/log.ts';
+import { queryAll, remove, update } from '#platform/store/table.ts';
+import { updateRun } from '#resources/runs/records.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
 import { StateNotKeptError, storeState } from './finalize.ts';
 import { type Pointer, versionsOf } from './history.ts';
 import { readState } from './integrity.ts';
-import { createStateVersion, maxStateBytes } from './records.ts';
+import { createStateVersion, getStateVersion, maxStateBytes } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
@@ -89,6 +89,13 @@ export const recoverState = async ({ id, workspaceId, createdBy, apply }: Run): 
     if (!isFinal(error)) throw error;
     logError('the last snapshot of a state could not be brought in', error, { run: id });
   }
+};
+
+/** Whether the workspace's state is the one that the run's Terraform ended with, not a snapshot. 2 reads */
+export const hasLastState = async ({ id, workspaceId }: Run): Promise<boolean> => {
+  const { state } = (await getWorkspace(workspaceId)) ?? {};
+  const version = state && (await getStateVersion(state.id));
+  return version?.runId === id && !version.intermediate;
 };
 
 const bySerial = (version: StateVersion, other: StateVersion): number => version.serial - other.serial;

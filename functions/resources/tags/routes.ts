@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { type Answer, noContent, type Resource } from '../api/answer.ts';
-import { conflict, forbidden, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { identifier, readWhole } from '../api/validation.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { distinct } from '../projects/tags.ts';
-import { tagDocument } from '../workspaces/document.ts';
-import { eachTagged, tagKeysOf } from '../workspaces/lists.ts';
-import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type Answer, noContent, type Resource } from '#api/answer.ts';
+import { conflict, forbidden, notFound, unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { identifier, readWhole } from '#api/validation.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { distinct } from '#resources/projects/tags.ts';
+import { tagDocument } from '#resources/workspaces/document.ts';
+import { eachTagged, tagKeysOf } from '#resources/workspaces/lists.ts';
+import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 
 /**
  * Tags of an organization: those that its workspaces have (HCP API: organization tags). They have no records of their own;

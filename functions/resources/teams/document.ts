@@ -1,8 +1,8 @@
-import { many, one } from '../../api/answer.ts';
-import type { Granted } from '../../api/permissions/granted.ts';
-import { organizationFlags } from '../../api/permissions/organization-flags.ts';
-import { teamPermissions } from '../../api/permissions/reported-permissions.ts';
-import { membershipId } from '../accounts/memberships.ts';
+import { many, one } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { organizationFlags } from '#api/permissions/organization-flags.ts';
+import { teamPermissions } from '#api/permissions/reported-permissions.ts';
+import { membershipId } from '#resources/users/memberships.ts';
 import type { Team } from './team.ts';
 
 /** HCP API: teams. */

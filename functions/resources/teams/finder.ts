@@ -1,4 +1,4 @@
-import type { Finder } from '../../api/route.ts';
+import type { Finder } from '#api/route.ts';
 import { getTeam } from './records.ts';
 import type { Team } from './team.ts';
 

@@ -1,8 +1,8 @@
-import type { Reach } from '../../api/permissions/grants.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../../api/permissions/team-access.ts';
-import { newId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { create, get, queryAll, remove, update } from '../../store/table.ts';
+import type { Reach } from '#api/permissions/grants.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '#api/permissions/team-access.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { create, get, queryAll, remove, update } from '#platform/store/table.ts';
 
 /**
  * What teams are given, one by one. The items of workspaces and projects decide (team-access.ts); a record by its own id

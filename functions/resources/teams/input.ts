@@ -1,10 +1,12 @@
 import * as v from 'valibot';
-import { nameTaken, unprocessable } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import { teamName } from '../../api/names.ts';
-import { type OrganizationFlag, organizationFlags } from '../../api/permissions/organization-flags.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { readData, setting, settingsFrom, text } from '../../api/validation.ts';
+import { nameTaken, unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { teamName } from '#api/names.ts';
+import { type OrganizationFlag, organizationFlags } from '#api/permissions/organization-flags.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, settingsFrom, text } from '#api/validation.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import type { teamAttributes } from './attributes.ts';
 import { defaultTeamSettings, type TeamSettings } from './records.ts';
 import type { Team } from './team.ts';
 
@@ -29,7 +31,7 @@ const settings = {
   'sso-team-id': setting(text(250)),
   'allow-member-token-management': setting(v.boolean()),
   'organization-access': v.nullish(flags),
-};
+} satisfies Record<Exclude<keyof typeof teamAttributes, 'name'>, unknown>;
 
 /** What is refused without another (tfe provider: tfe_team). */
 const requires: Partial<Record<OrganizationFlag, OrganizationFlag>> = {
@@ -77,7 +79,7 @@ const changeOf = (attributes: Record<string, unknown>, before: readonly Organiza
 };
 
 const checkName = (name: string | undefined): void => {
-  if (name?.toLowerCase() === 'owners') throw nameTaken();
+  if (name !== undefined && foldCase(name) === 'owners') throw nameTaken();
 };
 
 /** @throws {ApiError} 400 or 422 */

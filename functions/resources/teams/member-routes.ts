@@ -1,19 +1,19 @@
 import * as v from 'valibot';
-import { type Answer, noContent, type Resource } from '../../api/answer.ts';
-import { conflict, unprocessable } from '../../api/errors.ts';
-import { list, pageOf, pageSlice } from '../../api/pagination.ts';
-import { type Context, type Route, route } from '../../api/route.ts';
-import { identifier, readWhole } from '../../api/validation.ts';
-import { membershipDocument, membershipStatus } from '../accounts/membership-document.ts';
+import { type Answer, noContent, type Resource } from '#api/answer.ts';
+import { conflict, unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { identifier, readWhole } from '#api/validation.ts';
+import { membershipDocument, membershipStatus } from '#resources/users/membership-document.ts';
 import {
   getMembership,
   getMemberships,
   type Membership,
   membershipId,
   membershipsIn,
-} from '../accounts/memberships.ts';
-import type { User } from '../accounts/user.ts';
-import { getUser, getUsers } from '../accounts/users.ts';
+} from '#resources/users/memberships.ts';
+import type { User } from '#resources/users/user.ts';
+import { getUser, getUsers } from '#resources/users/users.ts';
 import { team } from './finder.ts';
 import { enterTeam, maxUsers, removeFromTeam, usersOfTeam } from './members.ts';
 import { visibleMemberships } from './routes.ts';

@@ -1,6 +1,6 @@
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, get, remove, update } from '../../store/table.ts';
-import { joinTeam, leaveTeam } from '../accounts/memberships.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, get, remove, update } from '#platform/store/table.ts';
+import { joinTeam, leaveTeam } from '#resources/users/memberships.ts';
 
 /**
  * Who is in which team. Memberships decide (memberships.ts); beside each team is one item with the ids of its users, for

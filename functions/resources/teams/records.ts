@@ -1,19 +1,24 @@
-import { asEdit, type Editor } from '../../store/edits.ts';
-import { derivedId, newId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
-import { claimName, createNamed, releaseName, rename, type UniqueNames } from '../../store/unique-names.ts';
-import { closeTeamAccount } from '../accounts/accounts.ts';
-import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '../accounts/memberships.ts';
-import { forgetGroup, indexGroup } from '../accounts/sso-groups.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { asEdit, type Editor } from '#platform/store/edits.ts';
+import { derivedId, newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { claimName, createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { closeTeamAccount } from '#resources/users/accounts.ts';
+import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '#resources/users/memberships.ts';
+import { forgetGroup, indexGroup } from '#resources/users/sso-groups.ts';
 import { grantsOfTeam, revoke } from './grants.ts';
 import { removeAllMembers, usersOfTeam } from './members.ts';
 import type { Team } from './team.ts';
 
-export const getTeam = (id: string): Promise<Team | undefined> => get<Team>(keys.team(id));
+const living = (team: Team | undefined): Team | undefined => (team?.deletedAt ? undefined : team);
+
+export const getTeam = async (id: string): Promise<Team | undefined> => living(await get<Team>(keys.team(id)));
 
 /** In the order of the ids; missing ones are left out. */
-export const getTeams = (ids: readonly string[]): Promise<Team[]> => batchGet<Team & Key>(ids.map(keys.team));
+export const getTeams = async (ids: readonly string[]): Promise<Team[]> =>
+  (await batchGet<Team & Key>(ids.map(keys.team))).filter(living);
 
 export type TeamSettings = Pick<
   Team,
@@ -56,7 +61,7 @@ export const updateTeam = async (
   const updated = await rename(names, team, next, async () => {
     const regrouped = next.ssoTeamId !== team.ssoTeamId;
     if (regrouped) await indexGroup(team, next.ssoTeamId);
-    const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+    const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
     const written = await update<Team>(keys.team(team.id), edit);
     if (regrouped) await forgetGroup(team, written ? team.ssoTeamId : next.ssoTeamId);
     return written;
@@ -64,17 +69,19 @@ export const updateTeam = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Its permissions end immediately; then its records are removed. */
+/** Its permissions end immediately; then its records are removed. May be repeated; the sweep does so where it was cut off. */
 export const deleteTeam = async (
   team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId' | 'notifications'>,
 ): Promise<void> => {
-  await remove(keys.team(team.id));
+  const key = keys.team(team.id);
+  await update(key, { set: { deletedAt: now(), ...dueIn(team.id, 60) }, condition: 'attribute_exists(pk)' });
   await Promise.all([...(team.notifications ?? [])].map((id) => remove(keys.notification(id))));
   await closeTeamAccount(team);
   await forgetGroup(team, team.ssoTeamId);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);
   await removeAllMembers(team);
   await releaseName(names, team);
+  await remove(key);
 };
 
 /** Names in use, with those of a team whose deletion was cut off. */

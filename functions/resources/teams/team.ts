@@ -1,5 +1,5 @@
-import type { OrganizationFlag } from '../../api/permissions/organization-flags.ts';
-import type { Edited } from '../../store/edits.ts';
+import type { OrganizationFlag } from '#api/permissions/organization-flags.ts';
+import type { Edited } from '#platform/store/edits.ts';
 
 export interface Team extends Edited {
   id: string;
@@ -12,6 +12,8 @@ export interface Team extends Edited {
   ssoTeamId: string | null;
   allowMemberTokenManagement: boolean;
   createdAt: string;
+  /** It is being deleted. */
+  deletedAt?: string;
   /** The one whose members may do everything; every organization has it, and it stays. */
   owners?: true;
   /** Ids of its notification configurations. */

@@ -1,21 +1,22 @@
 import * as v from 'valibot';
-import { type Answer, json, ok } from '../../api/answer.ts';
-import { notFound, unprocessable } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import { email, username } from '../../api/names.ts';
-import { checkPerson } from '../../api/permissions/principal.ts';
-import { type Call, type Route, userRoute } from '../../api/route.ts';
-import { readData } from '../../api/validation.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
-import { bannerDocument } from '../banners/document.ts';
-import { activeBanner, type Banners } from '../banners/records.ts';
-import { mayCreateOrganizations } from '../organizations/admission-rules.ts';
+import { type Answer, json, ok } from '#api/answer.ts';
+import { notFound, unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { email, username } from '#api/names.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import { type Call, type Route, userRoute } from '#api/route.ts';
+import { readData } from '#api/validation.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { mayCreateOrganizations } from '#resources/organizations/admission-rules.ts';
+import { bannerDocument } from '#resources/organizations/banners/document.ts';
+import { activeBanner, type Banners } from '#resources/organizations/banners/records.ts';
+import { hasVerified } from './invitations.ts';
 import type { User } from './user.ts';
 import { accountDocument, userDocument } from './user-document.ts';
 import { maxUsernames, settleUsername, takeUsername } from './usernames.ts';
-import { getUser, updateUser } from './users.ts';
+import { confirmEmail, enterEmail, getUser } from './users.ts';
 
 const otherFields: OtherFields = {
   shown: `auth-method avatar-url enterprise-support has-git-hub-app-token has-linked-hcp is-admin is-confirmed
@@ -55,6 +56,13 @@ const rename = async ({ principal }: Call, username: string): Promise<User> => {
   return user;
 };
 
+/** An address that nobody vouched for stays unconfirmed, as in HCP Terraform: templates, runs and e-mails would take it for true. */
+const changeEmail = async (userId: string, email: string): Promise<void> => {
+  const user = await getUser(userId);
+  if (!user) throw noUser();
+  await ((await hasVerified(user, email)) ? confirmEmail(user, email) : enterEmail(userId, email));
+};
+
 const updateAccount = async (call: Call): Promise<Answer> => {
   const { request, principal } = call;
   checkPerson(principal);
@@ -65,7 +73,8 @@ const updateAccount = async (call: Call): Promise<Answer> => {
     otherFields,
   );
   if (attributes.username !== undefined) await rename(call, attributes.username);
-  const user = await updateUser(principal.userId, { email: attributes.email });
+  if (attributes.email !== undefined) await changeEmail(principal.userId, attributes.email);
+  const user = await getUser(principal.userId);
   if (!user) throw noUser();
   return account(user);
 };

@@ -1,9 +1,9 @@
-import type { Role } from '../../api/permissions/granted.ts';
-import { derivedId } from '../../store/id.ts';
-import { keys } from '../../store/keys.ts';
-import { remove, update } from '../../store/table.ts';
-import type { Organization } from '../organizations/records.ts';
-import type { Team } from '../teams/team.ts';
+import type { Role } from '#api/permissions/granted.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { remove, update } from '#platform/store/table.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import type { Team } from '#resources/teams/team.ts';
 import { endIfDeleted, type Membership } from './memberships.ts';
 import { deleteTokensOf } from './tokens.ts';
 import { ensureUser } from './users.ts';

@@ -1,6 +1,6 @@
-import { derivedId, hashSecret, newId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, create, get, queryAll, remove } from '../../store/table.ts';
+import { derivedId, hashSecret, newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove } from '#platform/store/table.ts';
 import { endSession } from './tokens.ts';
 
 /**

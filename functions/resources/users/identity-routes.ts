@@ -1,8 +1,8 @@
-import { type Answer, noContent } from '../../api/answer.ts';
-import { conflict, notFound } from '../../api/errors.ts';
-import { wholeList } from '../../api/pagination.ts';
-import { checkPerson } from '../../api/permissions/principal.ts';
-import { type Call, type Route, userRoute } from '../../api/route.ts';
+import { type Answer, noContent } from '#api/answer.ts';
+import { conflict, notFound } from '#api/errors.ts';
+import { wholeList } from '#api/pagination.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import { type Call, type Route, userRoute } from '#api/route.ts';
 import { forgetIdentity, identitiesOf, identityId, type LinkedIdentity } from './identities.ts';
 import { listTokens } from './tokens.ts';
 

@@ -1,12 +1,13 @@
-import { newId } from '../../store/id.ts';
-import { keys } from '../../store/keys.ts';
-import { create, get, put, update } from '../../store/table.ts';
-import { enterTeam, removeFromTeam } from '../teams/members.ts';
-import { getTeams } from '../teams/records.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, put, update } from '#platform/store/table.ts';
+import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
+import { getTeams } from '#resources/teams/records.ts';
 import { acceptMembership, addMember, membershipsAndInvitationsOf, removeMember } from './memberships.ts';
 import type { User } from './user.ts';
 import { takeFreeUsername } from './usernames.ts';
-import { ensureUser, getUser } from './users.ts';
+import { ensureUser, getUser, loseEmail } from './users.ts';
 
 /**
  * Who is invited by an e-mail address is a user from then on, as in HCP Terraform, whom nobody can be until somebody signs
@@ -46,7 +47,7 @@ export const acceptInvitation = async (user: User, username: string): Promise<Us
 export const takeOver = async (invited: User, userId: string): Promise<void> => {
   for (const membership of await membershipsAndInvitationsOf(invited.id)) {
     const { organization } = membership;
-    await addMember(organization, userId, 'member', { email: invited.email });
+    await addMember(organization, userId, 'member', { invitation: { email: invited.email } });
     const teams = await getTeams([...(membership.teams ?? [])]);
     for (const team of teams) await enterTeam(team, [userId]);
     for (const team of teams) await removeFromTeam(team, invited.id);
@@ -54,7 +55,14 @@ export const takeOver = async (invited: User, userId: string): Promise<void> => 
   }
 };
 
-/** From now on invitations to the address are to this user: an issuer says that it is theirs. */
+/** Whether the issuer or the operator said that the address is the user's. 1 read. */
+export const hasVerified = async ({ id, invitedAt }: User, email: string): Promise<boolean> =>
+  invitedAt === undefined && (await get<{ userId: string }>(keys.email(email)))?.userId === id;
+
+/** From now on invitations to the address are to this user: an issuer says that it is theirs, and no other user's. */
 export const linkEmail = async (email: string, userId: string): Promise<void> => {
+  const before = await holderOf(email);
+  if (before?.id === userId) return;
   await put({ ...keys.email(email), userId });
+  if (before && foldCase(before.email) === foldCase(email)) await loseEmail(before);
 };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { hashSecret, newSecret } from '../../store/id.ts';
-import { keys } from '../../store/keys.ts';
-import { create, get, remove } from '../../store/table.ts';
+import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, remove } from '#platform/store/table.ts';
 import type { Person } from './person.ts';
 
 /** Codes that `terraform login` and the web page exchange for a token: good for one exchange, soon after (RFC 6749 §4.1, RFC 7636). */

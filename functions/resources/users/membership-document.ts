@@ -1,4 +1,4 @@
-import { many, one } from '../../api/answer.ts';
+import { many, one } from '#api/answer.ts';
 import { type Membership, membershipId } from './memberships.ts';
 import type { User } from './user.ts';
 

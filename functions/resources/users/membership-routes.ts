@@ -1,21 +1,22 @@
 import * as v from 'valibot';
-import { type Answer, json, noContent, ok, type Resource } from '../../api/answer.ts';
-import { forbidden, notFound, unprocessable } from '../../api/errors.ts';
-import { includable } from '../../api/include.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import { email } from '../../api/names.ts';
-import { list, pageOf, pageSlice } from '../../api/pagination.ts';
-import { checkPerson, type Principal } from '../../api/permissions/principal.ts';
-import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
-import { identifier, readData } from '../../api/validation.ts';
-import { organizationDocument } from '../organizations/document.ts';
-import { type InOrganization, organization } from '../organizations/finder.ts';
-import { getOrganization } from '../organizations/records.ts';
-import { checkOwnersStay, lastOwner, usersIn } from '../teams/member-routes.ts';
-import { enterTeam, removeFromTeam } from '../teams/members.ts';
-import { ensureOwnersTeam, getTeams } from '../teams/records.ts';
-import { teamDocuments, visibleTeams } from '../teams/routes.ts';
-import type { Team } from '../teams/team.ts';
+import { type Answer, json, noContent, ok, type Resource } from '#api/answer.ts';
+import { forbidden, notFound, unprocessable } from '#api/errors.ts';
+import { includable } from '#api/include.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { email } from '#api/names.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { checkPerson, type Principal } from '#api/permissions/principal.ts';
+import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
+import { identifier, readData } from '#api/validation.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { organizationDocument } from '#resources/organizations/document.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { checkOwnersStay, lastOwner, usersIn } from '#resources/teams/member-routes.ts';
+import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
+import { ensureOwnersTeam, getTeams } from '#resources/teams/records.ts';
+import { teamDocuments, visibleTeams } from '#resources/teams/routes.ts';
+import type { Team } from '#resources/teams/team.ts';
 import { inviteUser } from './invitations.ts';
 import { membershipDocument, membershipEmail, membershipStatus } from './membership-document.ts';
 import {
@@ -104,10 +105,11 @@ const withoutMembers = ({ relationships, ...document }: Resource): Resource => {
 };
 
 const words = (text: string | null): string[] | undefined =>
-  (text || undefined)
-    ?.toLowerCase()
-    .split(',')
-    .map((word) => word.trim());
+  text
+    ? foldCase(text)
+        .split(',')
+        .map((word) => word.trim())
+    : undefined;
 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
@@ -121,7 +123,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   const all = everybody.filter(
     ({ membership, user }) =>
       (!statuses || statuses.includes(membershipStatus(membership, user))) &&
-      (!emails || emails.includes(membershipEmail(membership, user)?.toLowerCase() ?? '')) &&
+      (!emails || emails.includes(foldCase(membershipEmail(membership, user) ?? ''))) &&
       `${membership.invitation ? '' : user?.username}\n${membershipEmail(membership, user)}`
         .toLowerCase()
         .includes(search),
@@ -188,7 +190,7 @@ const invite = async (context: Context<InOrganization>): Promise<Answer> => {
   if (await getMembershipOrInvitation(user.id, subject.organization)) {
     throw unprocessable('/data/attributes/email', `email: ${input.attributes.email} is already a member or invited`);
   }
-  await addMember(subject.organization, user.id, 'member', { email: input.attributes.email });
+  await addMember(subject.organization, user.id, 'member', { invitation: { email: input.attributes.email } });
   for (const team of teams) await enterTeam(team, [user.id]);
   const membership = await getMembershipOrInvitation(user.id, subject.organization);
   if (!membership) throw notFound('The membership was ended at the same time.');
@@ -214,7 +216,7 @@ const remove = async ({ subject, principal }: Context<Membership>): Promise<Answ
   const { role } = await principal.standing(subject.organization);
   const isOwner = roleOf(subject) === 'owner';
   const hidden = teams.length - (await visibleTeams(principal, teams)).length;
-  if (!own && role === 'member' && (isOwner || hidden > 0)) {
+  if (!own && role !== 'owner' && (isOwner || hidden > 0)) {
     throw forbidden('Only owners can end this membership: the member is an owner, or in a team that you cannot see.');
   }
   const home = await getOrganization(subject.organization);

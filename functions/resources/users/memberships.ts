@@ -1,7 +1,8 @@
-import type { Role } from '../../api/permissions/granted.ts';
-import { derivedId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../../store/table.ts';
+import type { Role } from '#api/permissions/granted.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { identitiesOf } from './identities.ts';
 
 /** Of a user, or of the account that a team's or an organization's token acts as (public-api/authority.ts), in an organization. */
 export interface Membership {
@@ -14,7 +15,11 @@ export interface Membership {
   createdAt: string;
   /** The organization does not accept user tokens. */
   withoutUserTokens?: true;
-  /** The organization has IP allowlists: the caller's address is looked up (ip-allowlists/flags.ts). */
+  /** Until then it accepts tokens of this user, who has an identity at the issuer (organizations/token-age.ts). */
+  tokensUntil?: string;
+  /** A group at the issuer made the user a member: it ends with the user's last team of a group. */
+  byGroup?: true;
+  /** The organization has IP allowlists: the caller's address is looked up (resources/ip-allowlists/flags.ts). */
   ipAllowlists?: number;
   /** Somebody invited the user, who has not accepted: it gives nothing, and changes nothing for them. */
   invitation?: { email: string };
@@ -68,10 +73,10 @@ export const addMember = async (
   organization: string,
   userId: string,
   role: Role = 'member',
-  invitation?: Membership['invitation'],
+  { invitation, byGroup }: Pick<Membership, 'invitation' | 'byGroup'> = {},
 ): Promise<void> => {
   const createdAt = new Date().toISOString();
-  const membership: Membership = { userId, organization, roles: [role], createdAt, invitation };
+  const membership: Membership = { userId, organization, roles: [role], createdAt, invitation, byGroup };
   await indexMember(membership);
   await create({ ...keys.membership(userId, organization), ...membership });
   await endIfDeleted(membership);
@@ -83,10 +88,35 @@ export const addMember = async (
  */
 export const endIfDeleted = async (membership: Membership): Promise<void> => {
   const key = keys.organization(membership.organization);
-  const home = await get<{ deletedAt?: string; userTokensEnabled?: boolean; ipAllowlists?: number }>(key);
+  const home = await get<Rules>(key);
   if (home?.deletedAt) return removeMember(membership);
   if (home?.ipAllowlists !== undefined) await noteIpAllowlists(membership, home.ipAllowlists);
   if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
+  if (home?.ssoMaxTokenAge) await boundTokens(membership, home.ssoMaxTokenAge);
+};
+
+/** What of an organization its memberships repeat, so that one read tells. */
+interface Rules {
+  deletedAt?: string;
+  userTokensEnabled?: boolean;
+  ipAllowlists?: number;
+  ssoMaxTokenAge?: number | null;
+}
+
+/**
+ * Tokens of the user are accepted for so many minutes from now on; users without an identity cannot sign in, and keep theirs.
+ * @param minutes null ends the limit
+ */
+export const boundTokens = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  minutes: number | null,
+): Promise<void> => {
+  if (minutes !== null && (await identitiesOf(userId)).length === 0) return;
+  const until = minutes === null ? undefined : new Date(Date.now() + minutes * 60_000).toISOString();
+  await update<Membership>(keys.membership(userId, organization), {
+    ...(until === undefined ? { remove: ['tokensUntil'] } : { set: { tokensUntil: until } }),
+    condition: 'attribute_exists(pk)',
+  });
 };
 
 /** Effective at once. */

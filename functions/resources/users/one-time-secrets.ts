@@ -1,6 +1,6 @@
-import { hashSecret, newSecret } from '../../store/id.ts';
-import { keys } from '../../store/keys.ts';
-import { get, put, update } from '../../store/table.ts';
+import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, put, update } from '#platform/store/table.ts';
 
 /**
  * What lets the first owner of an organization in, once: handed over by the operator, dead after its use. A user has one

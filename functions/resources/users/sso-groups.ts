@@ -1,7 +1,7 @@
-import { hashSecret } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, update } from '../../store/table.ts';
-import type { Team } from '../teams/team.ts';
+import { hashSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, update } from '#platform/store/table.ts';
+import type { Team } from '#resources/teams/team.ts';
 
 /**
  * Which teams a group at the issuer stands for: those whose `sso-team-id` is its name. This is an index, and may name teams

@@ -1,4 +1,4 @@
-import { one } from '../../api/answer.ts';
+import { one } from '#api/answer.ts';
 import type { Token } from './tokens.ts';
 
 /** HCP API: authentication tokens. `secret` only in the answer to its creation. */

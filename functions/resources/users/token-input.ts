@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { unprocessable } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { readData, setting, text } from '../../api/validation.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, text } from '#api/validation.ts';
 
 const otherFields: OtherFields = { shown: 'created-at last-used-at token', related: 'created-by team' };
 

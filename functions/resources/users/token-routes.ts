@@ -1,13 +1,13 @@
-import { type Answer, created, noContent, ok } from '../../api/answer.ts';
-import { notFound, unprocessable } from '../../api/errors.ts';
-import { wholeList } from '../../api/pagination.ts';
-import type { Permission } from '../../api/permissions/permissions.ts';
-import type { Principal } from '../../api/permissions/principal.ts';
-import { type Call, type Route, userRoute } from '../../api/route.ts';
-import { createLimited } from '../../store/limited.ts';
-import { getOrganization } from '../organizations/records.ts';
-import { latestExpiry } from '../organizations/token-ttl.ts';
-import { getTeam } from '../teams/records.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { notFound, unprocessable } from '#api/errors.ts';
+import { wholeList } from '#api/pagination.ts';
+import type { Permission } from '#api/permissions/permissions.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import { type Call, type Route, userRoute } from '#api/route.ts';
+import { createLimited } from '#platform/store/limited.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
+import { latestExpiry } from '#resources/organizations/token-ttl.ts';
+import { getTeam } from '#resources/teams/records.ts';
 import { tokenDocument } from './token-document.ts';
 import { readToken } from './token-input.ts';
 import {

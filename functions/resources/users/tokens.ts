@@ -1,7 +1,7 @@
-import type { CallerKind } from '../../api/permissions/principal.ts';
-import { hashSecret, newId, newSecret } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, type Change, create, get, queryAll, remove, update } from '../../store/table.ts';
+import type { CallerKind } from '#api/permissions/principal.ts';
+import { hashSecret, newId, newSecret } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, type Change, create, get, queryAll, remove, update } from '#platform/store/table.ts';
 
 /**
  * `session`: of somebody who signed in on the web page. `team` and `organization` act as an account of their own, and
@@ -31,7 +31,7 @@ export interface Token {
   lastUsedAt?: string;
   /** Of an agent pool: what its agents do, from its first use on. Absent for one that was used before there was a choice. */
   purpose?: AgentPurpose;
-  /** Of an agent pool whose organization has IP allowlists (ip-allowlists/flags.ts). */
+  /** Of an agent pool whose organization has IP allowlists (resources/ip-allowlists/flags.ts). */
   ipAllowlists?: number;
 }
 

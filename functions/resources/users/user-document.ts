@@ -1,4 +1,4 @@
-import { one, type Relationship } from '../../api/answer.ts';
+import { one, type Relationship } from '#api/answer.ts';
 import type { User } from './user.ts';
 
 /** A picture of the name's first letter, so that no other service is called. */
@@ -39,7 +39,7 @@ export const accountDocument = (user: User, createsOrganizations: boolean) => {
     attributes: {
       ...attributes,
       email: user.email,
-      'unconfirmed-email': null,
+      'unconfirmed-email': user.unconfirmedEmail ?? null,
       'is-confirmed': true,
       'is-site-admin': false,
       'is-admin': false,

@@ -4,7 +4,10 @@ export interface User {
   username: string;
   /** All that are kept for the user, in lower case. Absent in what was stored before names were unique. */
   usernames?: Set<string>;
+  /** Verified by the issuer, or vouched for by the operator; empty when neither. */
   email: string;
+  /** Entered by the user, and not verified: only the user sees it. */
+  unconfirmedEmail?: string;
   createdAt: string;
   /** Was invited and has not signed in yet (invitations.ts). */
   invitedAt?: string;

@@ -1,11 +1,15 @@
-import { keys } from '../../store/keys.ts';
-import { create, get, update } from '../../store/table.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { keys } from '#platform/store/keys.ts';
+import { create, get, update } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 
 /**
  * Names of people, which policies judge by: an item of the name, in lower case, says whose it is. A name stays with its
  * user for good, so that nobody else is ever taken for them, and so a user may have a few only.
  */
+
+/** Members are named by id or by username: a name in the form of an id is its bearer's only. */
+const isAnotherId = (name: string, id: string): boolean => /^user-[A-Za-z0-9]{16}$/.test(name) && name !== id;
 
 /** Most that one user has had. */
 export const maxUsernames = 10;
@@ -44,8 +48,8 @@ export const takeUsername = async (
   { id }: Pick<User, 'id'>,
   username: string,
 ): Promise<User | 'taken' | 'too many'> => {
-  if (isReserved(username)) return 'taken';
-  const name = username.toLowerCase();
+  if (isReserved(username) || isAnotherId(username, id)) return 'taken';
+  const name = foldCase(username);
   if (!(await reserve(id, name))) return 'too many';
   if (!(await claim(name, id))) {
     await release(id, name);
@@ -72,6 +76,6 @@ export const takeFreeUsername = async (user: User, username: string): Promise<Us
  * @param otherwise what to call somebody without a name
  */
 export const settleUsername = async (user: User, otherwise: string = user.id): Promise<User> => {
-  if (user.service || user.invitedAt || user.usernames?.has(user.username.toLowerCase())) return user;
+  if (user.service || user.invitedAt || user.usernames?.has(foldCase(user.username))) return user;
   return takeFreeUsername(user, user.username || otherwise);
 };

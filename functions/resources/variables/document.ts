@@ -1,6 +1,6 @@
-import { many, one, type Relationship } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import { isModule, isVariableSet } from '../store/keys.ts';
+import { many, one, type Relationship } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { isModule, isVariableSet } from '#platform/store/keys.ts';
 import type { Variable } from './records.ts';
 import type { VariableSet } from './set-records.ts';
 

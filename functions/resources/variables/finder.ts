@@ -1,5 +1,5 @@
-import { param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { getVariableSet, type VariableSet } from './set-records.ts';
 
 export const variableSet: Finder<VariableSet> = {

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, setting, text } from '../api/validation.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, text } from '#api/validation.ts';
+import { refusedArgument } from '#run/cli-arguments.ts';
 import { maxValueBytes, type Variable, type VariableValues } from './records.ts';
 
 /** Input of variables (HCP API: variables). */
@@ -54,13 +55,18 @@ const checkName = (variable: Pick<Variable, 'key' | 'category'>, pointer: string
   if (!form.test(variable.key)) throw unprocessable(`${pointer}/key`, `key: ${message}`);
 };
 
-const checkContent = (variable: { category: string; hcl: boolean; value?: string }, pointer: string): void => {
+const checkContent = (
+  variable: { key: string; category: string; hcl: boolean; value?: string },
+  pointer: string,
+): void => {
   if (variable.category === 'env' && variable.hcl) {
     throw unprocessable(`${pointer}/hcl`, 'hcl: cannot be true for environment variables');
   }
   if (variable.category === 'env' && variable.value?.includes('\0')) {
     throw unprocessable(`${pointer}/value`, 'value: must not contain a NUL character in an environment variable');
   }
+  const problem = variable.category === 'env' ? refusedArgument(variable.key, variable.value ?? '') : undefined;
+  if (problem) throw unprocessable(`${pointer}/value`, `value: ${problem}`);
 };
 
 /** Null is no value, but where it only stands for one that is not shown. */

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { keyTaken, notFound, unprocessable } from '../api/errors.ts';
-import { versionGuard, withEtag } from '../api/guard.ts';
-import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
-import type { Permission } from '../api/permissions/permissions.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { readWhole } from '../api/validation.ts';
-import { isModule } from '../store/keys.ts';
-import { now } from '../store/time.ts';
-import { buildVariable, checkUnmanaged } from '../workspaces/managed.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
+import { versionGuard, withEtag } from '#api/guard.ts';
+import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import type { Permission } from '#api/permissions/permissions.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { readWhole } from '#api/validation.ts';
+import { isModule } from '#platform/store/keys.ts';
+import { now } from '#platform/store/time.ts';
+import { buildVariable, checkUnmanaged } from '#resources/workspaces/managed.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { variableDocument } from './document.ts';
 import { changeOf, readNewVariable, readVariableChange, variableChange } from './input.ts';
 import {

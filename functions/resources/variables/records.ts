@@ -1,10 +1,10 @@
-import type { Edited } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { isModule, isPolicySet, isVariableSet, keys } from '../store/keys.ts';
-import { type SecretContext, seal } from '../store/secrets.ts';
-import { create, get, remove, update } from '../store/table.ts';
-import { queryTogether } from '../store/together.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
+import type { Edited } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { isModule, isPolicySet, isVariableSet, keys } from '#platform/store/keys.ts';
+import { type SecretContext, seal } from '#platform/store/secrets.ts';
+import { create, get, remove, update } from '#platform/store/table.ts';
+import { queryTogether } from '#platform/store/together.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import { addIds, removeIds } from './set-records.ts';
 
 /** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */

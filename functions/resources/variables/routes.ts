@@ -1,5 +1,5 @@
-import { type Route, route } from '../api/route.ts';
-import { workspace } from '../workspaces/finder.ts';
+import { type Route, route } from '#api/route.ts';
+import { workspace } from '#resources/workspaces/finder.ts';
 import { variableSet } from './finder.ts';
 import { updateSome, variablesOf } from './owned.ts';
 

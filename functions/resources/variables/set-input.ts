@@ -1,12 +1,13 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import { noStacks, type OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData, readWhole, setting, settingsFrom, text, toOne } from '../api/validation.ts';
-import { inProjectOf } from '../projects/finder.ts';
-import { getProject, getProjects } from '../projects/records.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+import { unprocessable } from '#api/errors.ts';
+import { noStacks, type OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData, readWhole, setting, settingsFrom, text, toOne } from '#api/validation.ts';
+import { inProjectOf } from '#resources/projects/finder.ts';
+import { getProject, getProjects } from '#resources/projects/records.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
 import { newVariable, newVariableOf } from './input.ts';
+import type { variableSetAttributes } from './set-attributes.ts';
 import { maxOf, type VariableSet } from './set-records.ts';
 
 /** Input of variable sets and their assignment (HCP API: variable sets). */
@@ -19,7 +20,11 @@ const otherFields: OtherFields = {
 
 const name = v.pipe(text(90), v.regex(/^\S(.*\S)?$/, 'must not be empty, or begin or end with a space'));
 
-const settings = { description: setting(text(512)), global: setting(v.boolean()), priority: setting(v.boolean()) };
+const settings = {
+  description: setting(text(512)),
+  global: setting(v.boolean()),
+  priority: setting(v.boolean()),
+} satisfies Record<Exclude<keyof typeof variableSetAttributes, 'name'>, unknown>;
 
 export type Kind = 'workspaces' | 'projects';
 export const kinds: readonly Kind[] = ['workspaces', 'projects'];

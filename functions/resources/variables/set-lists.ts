@@ -1,6 +1,6 @@
-import { keys } from '../store/keys.ts';
-import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
-import type { Paging, ScanResult } from '../store/scan.ts';
+import { keys } from '#platform/store/keys.ts';
+import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '#platform/store/name-index.ts';
+import type { Paging, ScanResult } from '#platform/store/scan.ts';
 import { getVariableSets, type VariableSet, type VariableSetName } from './set-records.ts';
 
 /** Lists of an organization's variable sets, in the order of names. */
@@ -31,7 +31,7 @@ export interface VariableSetFilter {
   visible?(sets: VariableSet[]): Promise<VariableSet[]>;
 }
 
-/** Those of the organization that fit. Reads what was looked at for the page (store/scan.ts). */
+/** Those of the organization that fit. Reads what was looked at for the page (platform/store/scan.ts). */
 export const findVariableSets = (
   organization: string,
   { mayFit, fits, visible }: VariableSetFilter,

@@ -1,14 +1,15 @@
-import { byPrecedence, rankOf, type VariableScope } from '../run/variable-precedence.ts';
-import { inBatches } from '../store/batches.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { countNames } from '../store/name-index.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { queryTogether } from '../store/together.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { countNames } from '#platform/store/name-index.ts';
+import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { queryTogether } from '#platform/store/together.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { byPrecedence, rankOf, type VariableScope } from '#run/variable-precedence.ts';
 
 /**
  * Variable sets. The set's own item says to what it is applied; pointers beside a workspace, a project and the
@@ -116,7 +117,7 @@ const removePointers = (set: VariableSet): Promise<void> => inBatches(pointersOf
 /** Deletes it with its variables; a run that was created keeps what it was given. */
 export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   const key = keys.variableSet(set.id);
-  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  await update(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) }, condition: 'attribute_exists(pk)' });
   await removePointers(set);
   await remove(keys.globalVariableSet(set.organization, set.id));
   if (set.projectId) await remove(keys.ownVariableSet(set.projectId, set.id));

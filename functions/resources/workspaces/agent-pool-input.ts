@@ -1,6 +1,6 @@
-import { pointer } from '../agent-pools/input.ts';
-import { allows, getAgentPool } from '../agent-pools/records.ts';
-import { unprocessable } from '../api/errors.ts';
+import { unprocessable } from '#api/errors.ts';
+import { pointer } from '#resources/agents/pools/input.ts';
+import { allows, getAgentPool } from '#resources/agents/pools/records.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /** Which agents do a workspace's runs: a pool goes with execution mode `agent`, and with no other. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import { activityDuration } from '../projects/auto-destroy-input.ts';
-import { destroyTime } from '../run/auto-destroy.ts';
+import { unprocessable } from '#api/errors.ts';
+import { activityDuration } from '#resources/projects/auto-destroy-input.ts';
+import { destroyTime } from '#run/auto-destroy.ts';
 import type { AutoDestroyChange, Workspace } from './records.ts';
 
 /** When a workspace is destroyed by itself, as creating and changing it say (HCP API: workspaces, auto-destroy). */

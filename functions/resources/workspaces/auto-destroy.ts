@@ -1,12 +1,12 @@
-import type { AutoDestroyProgress, AutoDestroySettings } from '../run/auto-destroy.ts';
-import { type Due, dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { put } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { type Due, dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { put } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { AutoDestroyProgress, AutoDestroySettings } from '#run/auto-destroy.ts';
 
 /**
  * The one timer of a workspace that is destroyed by itself; workspaces without such a setting have none. It says when to look,
- * not what to do: whoever looks goes by what the workspace says then (orchestration/auto-destroy.ts).
+ * not what to do: whoever looks goes by what the workspace says then (lifecycle/timers/auto-destroy.ts).
  */
 export type AutoDestroyTimer = Key & Due & AutoDestroyProgress;
 

@@ -1,12 +1,12 @@
-import { many, one, type Relationship, type Resource } from '../api/answer.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import type { Grants } from '../api/permissions/grants.ts';
-import { workspacePermissions } from '../api/permissions/reported-permissions.ts';
-import { byOrganization } from '../api/permissions/shown.ts';
-import type { Project } from '../projects/records.ts';
-import { type Tag, tagId } from '../projects/tags.ts';
-import { destroyTime } from '../run/auto-destroy.ts';
-import { assessmentResultId } from '../run/health-notice.ts';
+import { many, one, type Relationship, type Resource } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import type { Grants } from '#api/permissions/grants.ts';
+import { workspacePermissions } from '#api/permissions/reported-permissions.ts';
+import { byOrganization } from '#api/permissions/shown.ts';
+import type { Project } from '#resources/projects/records.ts';
+import { type Tag, tagId } from '#resources/projects/tags.ts';
+import { destroyTime } from '#run/auto-destroy.ts';
+import { assessmentResultId } from '#run/notifications/health.ts';
 import type { VcsRepo, Workspace } from './records.ts';
 
 /** The run that holds the workspace, else the last one that did. */
@@ -25,6 +25,13 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   if (!lock) return null;
   if (lock.kind === 'user') return lock.reason;
   if (!lock.unsaved) return `Locked by Run ${lock.runId}`;
+  if (lock.unsaved.lost) {
+    return (
+      `The apply of ${lock.runId} ended without its last state: resources may exist that the workspace's state does not ` +
+      'have. The run says what is known. Push a state that has them with "terraform state push", or force-unlock the ' +
+      'workspace to go on from the recorded state.'
+    );
+  }
   return (
     `The last state of the apply of ${lock.runId} (serial ${lock.unsaved.serial}) could not be saved to the workspace. ` +
     'Download it from the errored state of that apply and push it with "terraform state push": then the next run ' +

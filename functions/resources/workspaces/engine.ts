@@ -1,6 +1,6 @@
-import { unprocessable } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Engine, versionProblem } from '../run/engine.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Engine, versionProblem } from '#run/engine.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /** Which engine a workspace's runs use, and whether that has the version they are to use. */

@@ -1,7 +1,7 @@
-import type { Organization } from '../people/organizations/records.ts';
-import { executionIn } from '../projects/execution-modes.ts';
-import { eachProject, type Project, updateProject } from '../projects/records.ts';
-import { inBatches } from '../store/batches.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import type { Organization } from '#resources/organizations/records.ts';
+import { executionIn } from '#resources/projects/execution-modes.ts';
+import { eachProject, type Project, updateProject } from '#resources/projects/records.ts';
 import { eachWorkspaceIn } from './lists.ts';
 import { inheritExecution } from './records.ts';
 

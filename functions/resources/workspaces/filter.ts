@@ -1,7 +1,7 @@
-import { badRequest } from '../api/errors.ts';
-import { commaSeparated, flag, type QueryParameters } from '../api/query-parameters.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { runStatuses } from '../run/status.ts';
+import { badRequest } from '#api/errors.ts';
+import { commaSeparated, flag, type QueryParameters } from '#api/query-parameters.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { runStatuses } from '#run/status.ts';
 import type { WorkspaceFilter } from './lists.ts';
 
 /** Filters and searches of lists of workspaces (HCP API: workspaces, list). */

@@ -1,5 +1,5 @@
-import { param } from '../api/finders.ts';
-import type { Finder } from '../api/route.ts';
+import { param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import { findWorkspace, getWorkspace, type Workspace } from './records.ts';
 
 export const workspace: Finder<Workspace> = {

@@ -1,15 +1,15 @@
-import { assessmentHours } from '../run/health.ts';
-import { inBatches } from '../store/batches.ts';
-import { type Due, dueIn } from '../store/due.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { eachName } from '../store/name-index.ts';
-import { create, put } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { type Due, dueIn } from '#platform/store/due.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { eachName } from '#platform/store/name-index.ts';
+import { create, put } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { assessmentHours } from '#run/health.ts';
 import { type NameItem, namesOf } from './names.ts';
 
 /**
  * The one timer of a workspace whose health is assessed; other workspaces have none. It says when to look, not what to do
- * (orchestration/assessments.ts).
+ * (lifecycle/timers/assessments.ts).
  */
 export type HealthTimer = Key & Due & { lookedAt: string };
 

@@ -1,8 +1,8 @@
-import type { Project } from '../projects/records.ts';
-import { inBatches } from '../store/batches.ts';
-import { keys } from '../store/keys.ts';
-import { update } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { inBatches } from '#platform/store/batches.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Project } from '#resources/projects/records.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { eachWorkspaceIn } from './lists.ts';
 import type { Workspace } from './records.ts';

@@ -1,21 +1,22 @@
 import * as v from 'valibot';
-import { type ApiError, unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { tagKey, workspaceName } from '../api/names.ts';
-import type { ApiRequest } from '../api/request.ts';
-import type { Finder } from '../api/route.ts';
-import { readData, setting, settingsFrom, text, toOne, typeOf } from '../api/validation.ts';
-import { optionalWebAddress } from '../api/web-address.ts';
-import { getOrganization, type Organization } from '../people/organizations/records.ts';
-import { executionIn } from '../projects/execution-modes.ts';
-import { inProjectOf, type NewInOrganization } from '../projects/finder.ts';
-import { getProject } from '../projects/records.ts';
-import { checkFollows, overwriteIn } from '../projects/setting-overwrites.ts';
-import { bindingOf, checkTagCount, distinct, maxTags, type Tag, tagBindingList } from '../projects/tags.ts';
-import { checkOverrides } from '../reserved-tag-keys/overrides.ts';
-import { engines } from '../run/engine.ts';
-import type { Execution } from '../run/execution-mode.ts';
+import { type ApiError, unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { tagKey, workspaceName } from '#api/names.ts';
+import type { ApiRequest } from '#api/request.ts';
+import type { Finder } from '#api/route.ts';
+import { readData, setting, settingsFrom, text, toOne, typeOf } from '#api/validation.ts';
+import { optionalWebAddress } from '#api/web-address.ts';
+import { getOrganization, type Organization } from '#resources/organizations/records.ts';
+import { executionIn } from '#resources/projects/execution-modes.ts';
+import { inProjectOf, type NewInOrganization } from '#resources/projects/finder.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { checkFollows, overwriteIn } from '#resources/projects/setting-overwrites.ts';
+import { bindingOf, checkTagCount, distinct, maxTags, type Tag, tagBindingList } from '#resources/projects/tags.ts';
+import { checkOverrides } from '#resources/tags/reserved-keys/overrides.ts';
+import { engines } from '#run/engine.ts';
+import type { Execution } from '#run/execution-mode.ts';
 import { settleAgentPool } from './agent-pool-input.ts';
+import type { workspaceAttributes } from './attributes.ts';
 import { autoDestroyAttributes, readAutoDestroy } from './auto-destroy-input.ts';
 import { checkVersion, engineOfNew } from './engine.ts';
 import { mergeRequirements } from './merge-requirements.ts';
@@ -96,7 +97,7 @@ const settings = {
   ...autoDestroyAttributes,
   'agent-pool-id': setting(text(100)),
   'hyok-enabled': setting(v.literal(false, 'cannot be true: this platform does not support HYOK')),
-};
+} satisfies Record<Exclude<keyof typeof workspaceAttributes, 'name'>, unknown>;
 
 /** `{data: [{attributes: {name}}]}` */
 export const tagList = v.pipe(

@@ -1,9 +1,9 @@
-import { getProjects } from '../projects/records.ts';
-import type { Tag } from '../projects/tags.ts';
-import { keys } from '../store/keys.ts';
-import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '../store/name-index.ts';
-import { type Paging, type ScanResult, scan } from '../store/scan.ts';
-import { query } from '../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '#platform/store/name-index.ts';
+import { type Paging, type ScanResult, scan } from '#platform/store/scan.ts';
+import { query } from '#platform/store/table.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import type { Tag } from '#resources/projects/tags.ts';
 import { type NameItem, namesOf, namesOfProject } from './names.ts';
 import { getWorkspaces, type Workspace } from './records.ts';
 
@@ -100,7 +100,7 @@ const withProjectTags = () => {
   };
 };
 
-/** Those that fit; `fits` is asked of what the records say. Reads what was looked at for the page (store/scan.ts). */
+/** Those that fit; `fits` is asked of what the records say. Reads what was looked at for the page (platform/store/scan.ts). */
 export const findWorkspaces = <R>(
   organization: string,
   filter: WorkspaceFilter,

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, ok } from '../api/answer.ts';
-import { conflict, notFound } from '../api/errors.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readWhole, text } from '../api/validation.ts';
-import { getUser } from '../people/accounts/users.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { conflict, notFound } from '#api/errors.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readWhole, text } from '#api/validation.ts';
+import { getUser } from '#resources/users/users.ts';
 import { lockReason, workspaceDocument } from './document.ts';
 import { workspace } from './finder.ts';
 import { getWorkspace, type Workspace } from './records.ts';

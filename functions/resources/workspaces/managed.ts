@@ -1,4 +1,4 @@
-import { conflict } from '../api/errors.ts';
+import { conflict } from '#api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /**

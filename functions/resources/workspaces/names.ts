@@ -1,7 +1,7 @@
-import type { Tag } from '../projects/tags.ts';
-import { type Key, keys } from '../store/keys.ts';
-import type { Names } from '../store/name-index.ts';
-import { create, get, put, remove } from '../store/table.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import type { Names } from '#platform/store/name-index.ts';
+import { create, get, put, remove } from '#platform/store/table.ts';
+import type { Tag } from '#resources/projects/tags.ts';
 
 /**
  * Names of an organization's workspaces: what makes them unique, and the index that lists are made from. A name is

@@ -1,4 +1,4 @@
-import type { Project } from '../projects/records.ts';
+import type { Project } from '#resources/projects/records.ts';
 import type { Workspace } from './records.ts';
 
 /** What becomes of its copy when a workspace comes into a project; nothing where that stays the same. */

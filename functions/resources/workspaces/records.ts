@@ -1,16 +1,16 @@
-import { usePool, withPoolUse } from '../agent-pools/uses.ts';
-import type { TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
-import type { Tag } from '../projects/tags.ts';
-import type { DataRetention } from '../run/data-retention-record.ts';
-import type { Engine } from '../run/engine.ts';
-import type { Execution, ExecutionMode } from '../run/execution-mode.ts';
-import type { HealthResult } from '../run/health-record.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { countNames } from '../store/name-index.ts';
-import { batchGet, create, get, query, update } from '../store/table.ts';
-import { now, nowAfter } from '../store/time.ts';
+import type { TeamAccess, WorkspaceGrant } from '#api/permissions/team-access.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { countNames } from '#platform/store/name-index.ts';
+import { batchGet, create, get, update } from '#platform/store/table.ts';
+import { now, nowAfter } from '#platform/store/time.ts';
+import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
+import type { Tag } from '#resources/projects/tags.ts';
+import type { DataRetention } from '#run/data-retention-record.ts';
+import type { Engine } from '#run/engine.ts';
+import type { Execution, ExecutionMode } from '#run/execution-mode.ts';
+import type { HealthResult } from '#run/health-record.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
 import { withoutDefaults } from './left-out.ts';
@@ -95,8 +95,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   inheritsExecutionMode?: boolean;
   /** Run numbers given so far. */
   runCount: number;
-  /** Which run has the last number. */
-  countedRunId?: string;
+  /** The last place in the queue that was committed, and by which run (lifecycle/queue/places.ts). */
+  place?: string;
   /** How many of them were plan-only; lists leave those out. */
   planOnlyCount?: number;
   /** How many of each it has had, for the totals of lists. */
@@ -112,7 +112,7 @@ export interface Workspace extends WorkspaceSettings, Edited {
   autoDestroyStatus?: 'queued' | 'errored' | null;
   /** How many of its change requests are open. */
   changeRequests?: number;
-  /** Newest result of an assessment of its health, and the one that goes on (orchestration/assessments.ts). */
+  /** Newest result of an assessment of its health, and the one that goes on (lifecycle/timers/assessments.ts). */
   health?: HealthResult;
   assessing?: { runId: string; at: string };
   /** In place of its organization's (data-retention/). */
@@ -138,9 +138,9 @@ export interface Workspace extends WorkspaceSettings, Edited {
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
-  /** Its project has notification configurations: its own copy, so that runs need not look (notifications/carry.ts). */
+  /** Its project has notification configurations: its own copy, so that runs need not look (resources/notifications/carry.ts). */
   projectNotifies?: boolean;
-  /** What its runs fetch modules with (ssh-keys/records.ts). */
+  /** What its runs fetch modules with (resources/ssh-keys/records.ts). */
   sshKeyId?: string;
   /** What teams may do with it. */
   teamAccess?: TeamAccess<WorkspaceGrant>;
@@ -153,7 +153,7 @@ export interface Workspace extends WorkspaceSettings, Edited {
   vcsMoves?: number;
   /** Of which pull request something was applied that is not merged yet: pushes start no run (version-control/merge-locks.ts). */
   vcsPull?: { repository: string; number: number; by: string; at: string };
-  /** The no-code module that it was made from, and which version of the module it has (functions/no-code/). */
+  /** The no-code module that it was made from, and which version of the module it has (functions/features/no-code/). */
   sourceModule?: SourceModule;
   /** It is being deleted (end.ts): for everybody else it is gone. */
   deletedAt?: string;
@@ -283,10 +283,4 @@ export const countOne = async (
   set: Pick<Workspace, 'newestConfigurationId'> = {},
 ): Promise<void> => {
   await update(keys.workspace(workspaceId), { set, add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
-};
-
-/** The run that is current or next in the queue. */
-export const firstQueued = async (workspaceId: string): Promise<string | undefined> => {
-  const queue = { pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit: 1 };
-  return (await query<{ runId: string }>(queue))[0]?.runId;
 };

@@ -1,9 +1,9 @@
-import type { Relationship, Resource } from '../api/answer.ts';
-import { includable } from '../api/include.ts';
-import type { Granted } from '../api/permissions/granted.ts';
-import type { Permission } from '../api/permissions/permissions.ts';
-import type { Context, Subject } from '../api/route.ts';
-import type { Run } from '../run/run.ts';
+import type { Relationship, Resource } from '#api/answer.ts';
+import { includable } from '#api/include.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import type { Permission } from '#api/permissions/permissions.ts';
+import type { Context, Subject } from '#api/route.ts';
+import type { Run } from '#run/run.ts';
 import type { Workspace } from './records.ts';
 
 /** What can be included with a workspace, and the permission that reading it takes. */
@@ -63,7 +63,7 @@ export const withRelated = (document: Resource, related: Related | undefined): R
   relationships: { ...document.relationships, ...related?.relationships.get(document.id) },
 });
 
-/** What is asked to come along (includes/workspaces.ts). Undefined when nothing is. @throws {ApiError} 400 */
+/** What is asked to come along (public-api/includes/workspaces.ts). Undefined when nothing is. @throws {ApiError} 400 */
 export type RelatedToWorkspaces = (
   context: Context<Subject>,
   shown: ShownWorkspace[],
@@ -76,7 +76,7 @@ export interface WorkspaceDependencies {
   variableIds(workspaceId: string): Promise<string[]>;
   related: RelatedToWorkspaces;
   getRuns(ids: string[]): Promise<Run[]>;
-  /** Ids of those that were made from a module which has another version by now (no-code/upgrades.ts). */
+  /** Ids of those that were made from a module which has another version by now (features/no-code/upgrades.ts). */
   upgradable(workspaces: Workspace[]): Promise<Set<string>>;
 }
 

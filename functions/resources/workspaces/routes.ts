@@ -1,12 +1,13 @@
-import { type Answer, ok } from '../api/answer.ts';
-import { withEtag } from '../api/guard.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { organization } from '../people/organizations/finder.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { withEtag } from '#api/guard.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { organization } from '#resources/organizations/finder.ts';
 import { currentRunId, withVariables, workspaceDocument } from './document.ts';
 import { workspaceFilter } from './filter.ts';
 import { sharedWorkspace, sharedWorkspaceByName } from './finder.ts';
 import { answerWorkspaces } from './list-route.ts';
-import { firstQueued, type Workspace } from './records.ts';
+import { firstQueued } from './queue-entries.ts';
+import type { Workspace } from './records.ts';
 import { workspaceIncludes as include, type WorkspaceDependencies, withRelated, withUpgrade } from './related.ts';
 
 /** Workspaces as they are read; what they are set up with is changed in settings-routes.ts. */

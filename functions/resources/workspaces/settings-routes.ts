@@ -1,24 +1,18 @@
-import { withPool } from '../agent-pools/input.ts';
-import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { conflict, forbidden, nameTaken } from '../api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '../api/guard.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Method, type Route, route } from '../api/route.ts';
-import type { InOrganization } from '../people/organizations/finder.ts';
-import { getOrganization } from '../people/organizations/records.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { conflict, forbidden, nameTaken } from '#api/errors.ts';
+import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Method, type Route, route } from '#api/route.ts';
+import { withPool } from '#resources/agents/pools/input.ts';
+import type { InOrganization } from '#resources/organizations/finder.ts';
+import { getOrganization } from '#resources/organizations/records.ts';
 import { withVariables, workspaceDocument } from './document.ts';
 import { workspace, workspaceByName } from './finder.ts';
 import { startHealthTimer } from './health-timer.ts';
 import { newWorkspace, noProject, readNewWorkspace, readWorkspaceChange } from './input.ts';
 import { checkManagedChange, checkUnmanaged } from './managed.ts';
-import {
-  createWorkspace,
-  firstQueued,
-  getWorkspace,
-  updateWorkspace,
-  type Workspace,
-  type WorkspaceChange,
-} from './records.ts';
+import { firstQueued } from './queue-entries.ts';
+import { createWorkspace, getWorkspace, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
 /** Creates, changes and deletes workspaces; routes.ts reads them. */
 

@@ -1,4 +1,4 @@
-/** What a workspace was made from (functions/no-code/). */
+/** What a workspace was made from (functions/features/no-code/). */
 export interface SourceModule {
   noCodeId: string;
   /** `private/<organization>/<name>/<provider>`. */

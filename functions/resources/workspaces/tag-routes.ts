@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Answer, noContent } from '../api/answer.ts';
-import { conflict, unprocessable } from '../api/errors.ts';
-import { list, pageOf, pageSlice, wholeList } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { readWhole } from '../api/validation.ts';
-import { getProject } from '../projects/records.ts';
-import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '../projects/tags.ts';
+import { type Answer, noContent } from '#api/answer.ts';
+import { conflict, unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { readWhole } from '#api/validation.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '#resources/projects/tags.ts';
 import { effectiveTagDocuments, tagDocument } from './document.ts';
 import { workspace } from './finder.ts';
 import { checkOwnTags, tagList } from './input.ts';

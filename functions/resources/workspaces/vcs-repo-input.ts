@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { check, text } from '../api/validation.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { check, text } from '#api/validation.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /** Input of a workspace's `vcs-repo` (HCP API: workspaces). */

@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from 'node:crypto';
-import { environment, type GithubAppSecret, type GithubAppSettings } from '../../environment.ts';
-import { readParameter } from '../../store/parameters.ts';
+import { environment, type GithubAppSecret, type GithubAppSettings } from '#platform/environment.ts';
+import { readParameter } from '#platform/store/parameters.ts';
 import { callerOf } from '../call.ts';
 import type { ForgeClient } from '../connections.ts';
 import { ForgeError } from '../forge-error.ts';

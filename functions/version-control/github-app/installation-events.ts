@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { badRequest } from '../../api/errors.ts';
-import type { GithubAppSettings } from '../../environment.ts';
-import { now } from '../../store/time.ts';
+import { badRequest } from '#api/errors.ts';
+import type { GithubAppSettings } from '#platform/environment.ts';
+import { now } from '#platform/store/time.ts';
 import { counted } from '../handling.ts';
 import { getRepository, hasFollowers, repositoryId } from '../repositories.ts';
 import { recordVcsEvent } from '../vcs-events.ts';

@@ -1,9 +1,10 @@
 import * as v from 'valibot';
-import type { GithubAppSettings } from '../../environment.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { open, type SecretContext, seal } from '../../store/secrets.ts';
-import { get, remove, update } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
+import type { GithubAppSettings } from '#platform/environment.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import { get, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import { type Connection, callerOf } from '../call.ts';
 import { ForgeError } from '../forge-error.ts';
 import { appClient, callAsApp, theApp } from './app.ts';
@@ -72,7 +73,7 @@ const uninstalled = (login: string): ForgeError =>
 
 const token = async (wanted: Wanted): Promise<{ secret: string; key: Key }> => {
   const { installation, repository } = wanted;
-  const name = repository.toLowerCase();
+  const name = foldCase(repository);
   const key = keys.installationToken(installation.id, name);
   const context = contextOf(installation.id, name);
   const kept = await get<KeptToken>(key);
@@ -127,7 +128,7 @@ export const connectionByInstallation = async (
   const { organization, account } = installation;
   const [owner = '', name = '', ...rest] = repository.split('/');
   // Tokens are issued by name only: reject another owner's repository of that name.
-  if (repository && (rest.length > 0 || owner.toLowerCase() !== account.login.toLowerCase())) {
+  if (repository && (rest.length > 0 || foldCase(owner) !== foldCase(account.login))) {
     throw new ForgeError('missing', `the GitHub App's installation for ${account.login} does not reach ${repository}`);
   }
   const { secret, key } = await token({ app, installation, repository: name, patient });

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { GithubAppSettings } from '../../environment.ts';
-import { dueIn } from '../../store/due.ts';
-import { derivedId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { batchGet, get, put, queryAll, remove, update } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
+import type { GithubAppSettings } from '#platform/environment.ts';
+import { dueIn } from '#platform/store/due.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 
 /**
  * Installations of the GitHub App (HCP API: GitHub App installations). An installation has a record once an

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { forbidden, unavailable, unprocessable } from '../../api/errors.ts';
-import type { GithubAppSettings } from '../../environment.ts';
+import { forbidden, unavailable, unprocessable } from '#api/errors.ts';
+import type { GithubAppSettings } from '#platform/environment.ts';
 import { asForgeError } from '../call.ts';
 import type { Call } from '../forges/forge.ts';
 import { authorizationOf, callAsPerson } from './authorization.ts';

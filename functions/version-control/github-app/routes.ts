@@ -1,14 +1,15 @@
-import { type Answer, noContent, ok, type Resource } from '../../api/answer.ts';
-import { conflict, forbidden, notFound, unavailable, unprocessable } from '../../api/errors.ts';
-import { inOrganization, param } from '../../api/finders.ts';
-import { list, type Page, pageOf, pageSlice } from '../../api/pagination.ts';
-import { checkPerson } from '../../api/permissions/principal.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { type Call, type Context, type Finder, type Route, route, userRoute } from '../../api/route.ts';
-import { readData } from '../../api/validation.ts';
-import { environment } from '../../environment.ts';
-import { type InOrganization, organization } from '../../people/organizations/finder.ts';
-import { listOrganizations } from '../../people/organizations/records.ts';
+import { type Answer, noContent, ok, type Resource } from '#api/answer.ts';
+import { conflict, forbidden, notFound, unavailable, unprocessable } from '#api/errors.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { list, type Page, pageOf, pageSlice } from '#api/pagination.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
+import { readData } from '#api/validation.ts';
+import { environment } from '#platform/environment.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { listOrganizations } from '#resources/organizations/records.ts';
 import { accessBy } from '../access.ts';
 import { asForgeError } from '../call.ts';
 import { checkConnects } from '../repository-routes.ts';
@@ -71,8 +72,7 @@ const listForCaller = async ({ request, principal }: Call): Promise<Answer> => {
   const [name, number] = ['filter[name]', 'filter[installation_id]'].map((filter) => request.query.get(filter));
   const fitting = all.filter(
     (one) =>
-      (!name || one.account.login.toLowerCase() === name.toLowerCase()) &&
-      (!number || String(one.installationId) === number),
+      (!name || foldCase(one.account.login) === foldCase(name)) && (!number || String(one.installationId) === number),
   );
   const page = pageOf(request);
   return list(request, page, fitting.length, pageSlice(fitting, page).map(document));

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { type Answer, json } from '../../api/answer.ts';
-import { badRequest, notFound, unsupported } from '../../api/errors.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { openRoute, type Route } from '../../api/route.ts';
-import { environment, type GithubAppSettings } from '../../environment.ts';
-import { hashSecret } from '../../store/id.ts';
+import { type Answer, json } from '#api/answer.ts';
+import { badRequest, notFound, unsupported } from '#api/errors.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { openRoute, type Route } from '#api/route.ts';
+import { environment, type GithubAppSettings } from '#platform/environment.ts';
+import { hashSecret } from '#platform/store/id.ts';
 import { keepDelivery } from '../deliveries.ts';
 import type { ForgeEvent } from '../forges/events.ts';
 import { webhookReaders } from '../forges/webhook-readers.ts';

@@ -1,5 +1,5 @@
-import { ApiError, type Client, isFinalRun, type Resource, type RunAction } from '../../client/client.ts';
-import { offeredActions, overrideOf } from '../../client/run-facts.ts';
+import { ApiError, type Client, isFinalRun, type Resource, type RunAction } from '#clients/client/client.ts';
+import { offeredActions, overrideOf } from '#clients/client/run-facts.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { followRun } from '../follow-run.ts';

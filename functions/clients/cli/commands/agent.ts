@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { Agent } from '../../agent/agent.ts';
-import { Client, RefusedError, TokenDeadError } from '../../agent/client.ts';
-import { Forwarder } from '../../agent/forwarder.ts';
+import { Agent } from '#runner/agent/agent.ts';
+import { Client, RefusedError, TokenDeadError } from '#runner/agent/client.ts';
+import { Forwarder } from '#runner/agent/forwarder.ts';
 import type { Call, Command } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { print } from '../terminal.ts';
@@ -76,7 +76,7 @@ connections: give it a token of the pool that no other agent uses, and a user of
     const origins = originsOf(call);
     if (origins.length) checkForwarding(call);
     const running = origins.length
-      ? new Forwarder({ client: new Client(address.url, token), name, origins, say: stamped })
+      ? new Forwarder({ client: new Client(address.url, token), name, address: address.url, origins, say: stamped })
       : new Agent({
           address: address.url,
           hosts: [new URL(address.url).host, address.host],

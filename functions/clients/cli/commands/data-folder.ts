@@ -5,7 +5,7 @@ import { root, runProgram } from '../run-program.ts';
 
 /** What operators do with the data folder of a platform on one machine, from a checkout or from the package. */
 
-const local = (name: string): string => join(root, 'infra/local', name);
+const local = (name: string): string => join(root, 'infra/local/commands', name);
 const dataFolder = 'Data folder: STEPFORM_DATA, or .stepform in this folder.';
 const forced = (force: boolean): string[] => (force ? ['--force'] : []);
 
@@ -15,7 +15,7 @@ const backup: Command = {
   about: 'Save the data of the platform on this machine to one private file',
   takes: '<file>',
   options: { force: { about: 'overwrite the file' } },
-  more: `${dataFolder} Stop the platform first. The file contains tokens, variables and states.`,
+  more: `${dataFolder} The platform may run. The file contains tokens, variables and states.`,
   run: (call) => runProgram([local('backup-command.ts'), 'backup', call.required(0), ...forced(call.flag('force'))]),
 };
 
@@ -25,7 +25,7 @@ const restore: Command = {
   about: 'Restore the data of the platform on this machine from a backup',
   takes: '<file>',
   options: { force: { about: 'replace a data folder that is not empty' } },
-  more: `${dataFolder} Stop the platform first. If anything was applied after the backup, start the platform, then: ${program} recover <time>`,
+  more: `${dataFolder} Stop the platform first. If anything was planned or applied after the backup: ${program} start --recovered-to <time>`,
   run: (call) => runProgram([local('backup-command.ts'), 'restore', call.required(0), ...forced(call.flag('force'))]),
 };
 

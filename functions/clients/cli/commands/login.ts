@@ -1,4 +1,4 @@
-import { ApiError, Client } from '../../client/client.ts';
+import { ApiError, Client } from '#clients/client/client.ts';
 import { findToken } from '../address.ts';
 import type { Command } from '../arguments.ts';
 import { credentialsFile, forgetToken, keepToken, keptToken } from '../credentials.ts';

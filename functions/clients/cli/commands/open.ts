@@ -1,4 +1,4 @@
-import { pathOf, tabs } from '../../client/page-addresses.ts';
+import { pathOf, tabs } from '#clients/client/page-addresses.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { openInBrowser } from '../browser.ts';
 import { wrongUsage } from '../exit.ts';

@@ -23,9 +23,15 @@ const start: Command = {
   name: 'start',
   isProgram: true,
   about: 'Run the platform on this machine',
+  options: { 'recovered-to': { about: 'after a restore: first end the runs that were under way then', value: 'time' } },
   more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT, HTTPS_PORT and ENVIRONMENTS_PORT. Ctrl-C stops it;
-unfinished runs continue at the next start.`,
-  run: () => runProgram([join(root, 'infra/local/start.ts')]),
+unfinished runs continue at the next start.
+
+  ${program} start --recovered-to 2026-01-31T08:00:00Z`,
+  run: (call) => {
+    const time = call.text('recovered-to');
+    return runProgram([join(root, 'infra/local/commands/start.ts'), ...(time ? ['--recovered-to', time] : [])]);
+  },
 };
 
 const afterwards = `
@@ -36,7 +42,7 @@ Create the first organization, with the BootstrapFunctionName above:
 
 It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
 
-/** Whether the settings name an existing runner image (infra/settings.ts: runnerImage). */
+/** Whether the settings name an existing runner image (infra/settings/settings.ts: runnerImage). */
 const namesImage = (settings: string[]): boolean => {
   const { context } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { context?: object };
   return settings.some((setting) => setting.startsWith('runnerImage=')) || 'runnerImage' in { ...context };
@@ -73,7 +79,7 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
     const cdk = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin/cdk');
     const settings = call.texts('context').flatMap((setting) => ['-c', setting]);
     const asking = call.flag('yes') ? ['--require-approval', 'never'] : [];
-    const app = `"${process.execPath}" infra/app.ts`;
+    const app = `"${process.execPath}" infra/stack/app.ts`;
     const code = await runProgram([cdk, 'deploy', '--app', app, ...settings, ...asking], root);
     if (code === exit.done) print(afterwards);
     return code;

@@ -1,4 +1,4 @@
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { type Call, type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
 import { confirmByName } from '../confirm.ts';
 import { CommandError, exit } from '../exit.ts';

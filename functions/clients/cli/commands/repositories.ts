@@ -1,5 +1,5 @@
-import { type Resource, related } from '../../client/client.ts';
-import { isOutOfReach } from '../../client/vcs-repo.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { isOutOfReach } from '#clients/client/vcs-repo.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { plain } from '../paint.ts';
 import { program } from '../program.ts';

@@ -1,9 +1,9 @@
-import { type Resource, related } from '../../client/client.ts';
-import { factsOf, kindOf, since, sourceOf } from '../../client/run-facts.ts';
-import { ago, duration } from '../../client/text/time.ts';
-import { displayStatus } from '../../run/display.ts';
-import { stagesOf } from '../../run/stages.ts';
-import { runStatuses } from '../../run/status.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
+import { ago, duration } from '#clients/client/text/time.ts';
+import { displayStatus } from '#run/display.ts';
+import { stagesOf } from '#run/stages.ts';
+import { runStatuses } from '#run/status.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { wrongUsage } from '../exit.ts';
 import { nearest } from '../nearest-word.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
-import type { Client, Resource } from '../../client/client.ts';
-import { bytes } from '../../client/text/time.ts';
+import type { Client, Resource } from '#clients/client/client.ts';
+import { bytes } from '#clients/client/text/time.ts';
 import { packFolder } from '../archive.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { hasConfiguration } from '../cloud-block.ts';

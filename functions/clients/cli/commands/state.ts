@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { ApiError, type Client, type Resource, related, until } from '../../client/client.ts';
-import { ago, bytes } from '../../client/text/time.ts';
+import { ApiError, type Client, type Resource, related, until } from '#clients/client/client.ts';
+import { ago, bytes } from '#clients/client/text/time.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, green, plain } from '../paint.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { type Call, type Command, type Option, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, plain } from '../paint.ts';

@@ -1,5 +1,5 @@
-import { type Resource, related } from '../../client/client.ts';
-import { ago } from '../../client/text/time.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { ago } from '#clients/client/text/time.ts';
 import { type Call, type Command, ofOrganization } from '../arguments.ts';
 import { confirmByName } from '../confirm.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';

@@ -1,4 +1,4 @@
-import { ApiError, type Resource, related } from '../../client/client.ts';
+import { ApiError, type Resource, related } from '#clients/client/client.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { confirmByName } from '../confirm.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';

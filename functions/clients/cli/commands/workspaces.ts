@@ -1,6 +1,6 @@
-import { type Resource, related } from '../../client/client.ts';
-import { since } from '../../client/run-facts.ts';
-import { ago } from '../../client/text/time.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { since } from '#clients/client/run-facts.ts';
+import { ago } from '#clients/client/text/time.ts';
 import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
 import { bold, dim, plain, yellow } from '../paint.ts';
 import { program } from '../program.ts';

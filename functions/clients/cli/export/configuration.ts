@@ -1,5 +1,18 @@
 import { type Block, type Body, hclOf, Reference } from './hcl.ts';
 
+/** Terraform takes these names for no variable (Terraform: input variables). */
+const notForVariables = new Set([
+  '_',
+  'source',
+  'version',
+  'providers',
+  'count',
+  'for_each',
+  'lifecycle',
+  'depends_on',
+  'locals',
+]);
+
 /** Collects the files of a configuration: resources with their import blocks, and variables for secrets. */
 export class Configuration {
   readonly #files = new Map<string, Block[]>();
@@ -15,7 +28,8 @@ export class Configuration {
       .replaceAll(/[^A-Za-z0-9_]+/g, '_')
       .replaceAll(/^_+|_+$/g, '')
       .toLowerCase();
-    const base = /^[a-z_]/.test(plain) ? plain.slice(0, 100) : `_${plain.slice(0, 100)}`;
+    const start = /^[a-z_]/.test(plain) ? plain.slice(0, 100) : `_${plain.slice(0, 100)}`;
+    const base = type === 'variable' && notForVariables.has(start) ? `${start}value` : start;
     for (let n = 1; ; n++) {
       const name = n === 1 ? base : `${base}_${n}`;
       if (this.#names.has(`${type}.${name}`)) continue;

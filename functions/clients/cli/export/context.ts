@@ -1,4 +1,5 @@
-import type { Client, Resource } from '../../client/client.ts';
+import { type MovingTable, namesFor } from '#api/moving.ts';
+import type { Client, Resource } from '#clients/client/client.ts';
 import type { Configuration } from './configuration.ts';
 import type { Body, Reference } from './hcl.ts';
 
@@ -20,14 +21,28 @@ export const inOrganization = ({ organization }: Export, path: string): string =
   `/organizations/${encodeURIComponent(organization)}/${path}`;
 
 /** `auto-apply` → `auto_apply`: arguments of the provider are named like attributes of the API. Drops empty values. */
-export const args = (attributes: Record<string, unknown>, names: string): Body =>
+export const args = (attributes: Record<string, unknown>, names: string | string[]): Body =>
   Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
+    (typeof names === 'string' ? names.trim().split(/\s+/) : names)
       .map((name) => [name.replaceAll('-', '_'), attributes[name] ?? undefined] as [string, Body[string]])
       .filter(([, value]) => value !== '' && !(Array.isArray(value) && value.length === 0)),
   );
+
+/** The attributes that are copied as they are. */
+export const copiedFrom = (attributes: Record<string, unknown>, table: MovingTable): Body =>
+  args(attributes, namesFor(table, 'export', 'copied'));
+
+const isUnset = (value: unknown, unless: unknown): boolean =>
+  value === undefined || value === null || value === unless || (Array.isArray(value) && value.length === 0);
+
+/** Notes the attributes that the tfe provider has no argument for. */
+export const noteLeft = ({ note }: Export, item: string, attributes: Record<string, unknown>, table: MovingTable) => {
+  for (const name of namesFor(table, 'export', 'left')) {
+    const value = attributes[name];
+    if (isUnset(value, table[name]?.unless)) continue;
+    note(`${item}: ${name} ${JSON.stringify(value)} is not exported, because the tfe provider has no argument for it`);
+  }
+};
 
 export const idsIn = ({ relationships }: Resource, name: string): string[] => {
   const data = relationships?.[name]?.data;

@@ -35,7 +35,8 @@ export const quoted = (text: string): string => {
   return `"${escaped.replaceAll(/([$%])\{/g, '$1$1{')}"`;
 };
 
-const isName = (text: string): boolean => /^[A-Za-z_][\w-]*$/.test(text);
+/** In front of an object's first key, `for` begins an expression. */
+const isName = (text: string): boolean => /^[A-Za-z_][\w-]*$/.test(text) && text !== 'for';
 
 export const expression = (value: Value): string => {
   if (value instanceof Reference) return value.text;

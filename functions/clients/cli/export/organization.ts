@@ -1,5 +1,9 @@
-import { type Resource, related } from '../../client/client.ts';
-import { all, args, type Export, idsIn, inOrganization, references, tagsOf } from './context.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { policySetAttributes } from '#resources/policies/set-attributes.ts';
+import { projectAttributes } from '#resources/projects/attributes.ts';
+import { taskAttributes } from '#resources/run-tasks/attributes.ts';
+import { teamAttributes } from '#resources/teams/attributes.ts';
+import { all, args, copiedFrom, type Export, idsIn, inOrganization, noteLeft, references, tagsOf } from './context.ts';
 import { type Block, Reference } from './hcl.ts';
 
 /** Agent pools, projects, teams, run tasks, policies. */
@@ -16,7 +20,7 @@ const exportProjects = async (work: Export): Promise<void> => {
   const { configuration, exported } = work;
   for (const { id, attributes } of await all(work, inOrganization(work, 'projects'))) {
     const tags = await tagsOf(work, `/projects/${id}`);
-    const body = { ...args(attributes, 'name description auto-destroy-activity-duration'), ...(tags ? { tags } : {}) };
+    const body = { ...copiedFrom(attributes, projectAttributes), ...(tags ? { tags } : {}) };
     exported.set(id, configuration.resource('projects.tf', 'tfe_project', attributes.name, id, body));
   }
 };
@@ -31,7 +35,7 @@ const exportTeams = async (work: Export): Promise<void> => {
   for (const { id, attributes } of await all(work, inOrganization(work, 'teams'))) {
     if (attributes.name === 'owners') continue;
     const access: Block = { type: 'organization_access', body: args(attributes['organization-access'] ?? {}, flags) };
-    const body = args(attributes, 'name visibility sso-team-id allow-member-token-management');
+    const body = copiedFrom(attributes, teamAttributes);
     exported.set(
       id,
       configuration.resource('teams.tf', 'tfe_team', attributes.name, `${organization}/${id}`, body, [access]),
@@ -66,7 +70,7 @@ const exportProjectAccess = async (work: Export): Promise<void> => {
 const exportTasks = async (work: Export): Promise<void> => {
   const { configuration, exported, organization, note } = work;
   for (const { id, attributes } of await all(work, inOrganization(work, 'tasks'))) {
-    const body = args(attributes, 'name url category enabled description');
+    const body = copiedFrom(attributes, taskAttributes);
     const at = `${organization}/${attributes.name}`;
     exported.set(id, configuration.resource('run-tasks.tf', 'tfe_organization_run_task', attributes.name, at, body));
     note(`run task ${attributes.name}: set hmac_key if it has one`);
@@ -111,11 +115,12 @@ const exportSet = async (work: Export, listed: Resource): Promise<void> => {
     return;
   }
   const body = {
-    ...args(attributes, 'name description kind overridable'),
+    ...copiedFrom(attributes, policySetAttributes),
     policy_ids: references(work, idsIn(set, 'policies')),
     // The provider allows one of the two.
     ...(attributes.global ? { global: true } : { workspace_ids: references(work, idsIn(set, 'workspaces')) }),
   };
+  noteLeft(work, `policy set ${attributes.name}`, attributes, policySetAttributes);
   exported.set(id, configuration.resource('policies.tf', 'tfe_policy_set', attributes.name, id, body));
   for (const project of idsIn(set, 'projects')) {
     const projectName = (await client.get(`/projects/${project}`)).attributes.name;

@@ -1,12 +1,10 @@
-import { type Resource, related } from '../../client/client.ts';
-import { all, args, type Export, inOrganization, references, tagsOf } from './context.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { variableSetAttributes } from '#resources/variables/set-attributes.ts';
+import { workspaceAttributes } from '#resources/workspaces/attributes.ts';
+import { all, args, copiedFrom, type Export, inOrganization, noteLeft, references, tagsOf } from './context.ts';
 import type { Block, Body } from './hcl.ts';
 
 /** Workspaces with their variables, access, run tasks and notifications; variable sets. */
-
-const settings = `name description allow-destroy-plan auto-apply auto-apply-run-trigger assessments-enabled
-  file-triggers-enabled queue-all-runs speculative-enabled structured-run-output-enabled terraform-version
-  trigger-prefixes trigger-patterns working-directory source-name source-url`;
 
 const repositoryOf = ({ attributes }: Resource): Block[] => {
   const repository = attributes['vcs-repo'] as Record<string, unknown> | null | undefined;
@@ -26,13 +24,14 @@ const exportWorkspace = async (work: Export, workspace: Resource): Promise<void>
   const { id, attributes } = workspace;
   const tags = await tagsOf(work, `/workspaces/${id}`);
   const body = {
-    ...args(attributes, settings),
+    ...copiedFrom(attributes, workspaceAttributes),
     project_id: exported.get(related(workspace, 'project') ?? ''),
     ...autoDestroyOf(workspace),
     ...(tags ? { tags } : {}),
     ssh_key_id: related(workspace, 'ssh-key'),
   };
   const blocks = repositoryOf(workspace);
+  noteLeft(work, `workspace ${attributes.name}`, attributes, workspaceAttributes);
   exported.set(id, configuration.resource('workspaces.tf', 'tfe_workspace', attributes.name, id, body, blocks));
 };
 
@@ -91,7 +90,7 @@ const exportSets = async (work: Export): Promise<void> => {
     const { name } = set.attributes;
     const parent = set.relationships?.parent?.data;
     const home = parent && !Array.isArray(parent) && parent.type === 'projects' ? exported.get(parent.id) : undefined;
-    const body = { ...args(set.attributes, 'name description global priority'), parent_project_id: home };
+    const body = { ...copiedFrom(set.attributes, variableSetAttributes), parent_project_id: home };
     const reference = configuration.resource('variable-sets.tf', 'tfe_variable_set', name, id, body);
     const owner = { file: 'variable-sets.tf', name, path: `/varsets/${id}/relationships/vars`, at: id };
     await exportVariables(work, { ...owner, argument: { variable_set_id: reference } });

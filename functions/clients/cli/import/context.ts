@@ -1,4 +1,5 @@
-import type { Resource } from '../../client/client.ts';
+import { type MovingTable, namesFor } from '#api/moving.ts';
+import type { Resource } from '#clients/client/client.ts';
 import type { Journal } from './journal.ts';
 import type { Secrets } from './secrets.ts';
 import type { Source } from './source.ts';
@@ -26,14 +27,16 @@ export interface Import {
 export const nameOf = ({ attributes }: Resource): string => String(attributes.name ?? '');
 
 /** The named attributes that have a value. */
-export const pick = (attributes: Record<string, unknown>, names: string): Record<string, unknown> =>
+export const pick = (attributes: Record<string, unknown>, names: string | string[]): Record<string, unknown> =>
   Object.fromEntries(
-    names
-      .trim()
-      .split(/\s+/)
+    (typeof names === 'string' ? names.split(' ') : names)
       .filter((name) => attributes[name] !== undefined)
       .map((name) => [name, attributes[name]]),
   );
+
+/** The attributes that are copied as they are. */
+export const copiedFrom = (attributes: Record<string, unknown>, table: MovingTable): Record<string, unknown> =>
+  pick(attributes, namesFor(table, 'import', 'copied'));
 
 /** The first resource with this name. */
 export const named = (resources: Resource[], name: string): Resource | undefined =>

@@ -1,4 +1,4 @@
-import { ApiError } from '../../client/client.ts';
+import { ApiError } from '#clients/client/client.ts';
 import { CommandError } from '../exit.ts';
 import { dim, green, plain, red, yellow } from '../paint.ts';
 

@@ -1,5 +1,8 @@
-import { type Resource, related } from '../../client/client.ts';
-import { type Import, named, nameOf, pick } from './context.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { projectAttributes } from '#resources/projects/attributes.ts';
+import { taskAttributes } from '#resources/run-tasks/attributes.ts';
+import { teamAttributes } from '#resources/teams/attributes.ts';
+import { copiedFrom, type Import, named, nameOf, pick } from './context.ts';
 import { part } from './source.ts';
 
 /** Agent pools, projects, teams and run tasks. */
@@ -64,7 +67,7 @@ const copyProject = async (work: Import, project: Resource, existing: Resource |
   const copy = await target.sync({
     ...{ item, type: 'projects', existing, path: `/organizations/${into}/projects` },
     attributes: {
-      ...pick(project.attributes, 'name description auto-destroy-activity-duration'),
+      ...copiedFrom(project.attributes, projectAttributes),
       ...modeOf(project, 'default-execution-mode'),
     },
     relationships: {
@@ -109,7 +112,7 @@ const copyTeams = async ({ source, target, journal, from, into, teams }: Import)
       target.sync({
         ...{ item, type: 'teams', existing, path: `/organizations/${into}/teams` },
         attributes: {
-          ...pick(team.attributes, 'name visibility allow-member-token-management'),
+          ...copiedFrom(team.attributes, teamAttributes),
           'organization-access': flagsOf(team),
         },
       }),
@@ -130,7 +133,7 @@ const copyTasks = async (work: Import): Promise<void> => {
       const key = existing || target.isDry ? undefined : await secrets.valueOf(`key of ${item}`);
       return target.sync({
         ...{ item, type: 'tasks', changeAt: '/tasks', existing, path: `/organizations/${into}/tasks` },
-        attributes: pick(task.attributes, 'name url description enabled category global-configuration'),
+        attributes: copiedFrom(task.attributes, taskAttributes),
         ...(key === undefined ? {} : { initial: { 'hmac-key': key } }),
       });
     });

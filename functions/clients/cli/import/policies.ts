@@ -1,5 +1,6 @@
-import type { Resource } from '../../client/client.ts';
-import { type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { policySetAttributes } from '#resources/policies/set-attributes.ts';
+import { copiedFrom, type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
 import { part } from './source.ts';
 import { isPlaceholder } from './target.ts';
 import { copyParameters } from './variables.ts';
@@ -46,7 +47,7 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
   }
   const copy = await target.sync({
     ...{ item, type: 'policy-sets', existing, path: `/organizations/${into}/policy-sets` },
-    attributes: pick(set.attributes, 'name description global overridable'),
+    attributes: copiedFrom(set.attributes, policySetAttributes),
     initial: pick(set.attributes, 'kind'),
   });
   const lists: [string, string, string[]][] = [

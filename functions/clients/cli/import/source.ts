@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { isLoopback } from '#platform/net/transport/plain-http.ts';
 import { CommandError } from '../exit.ts';
 import { plain } from '../paint.ts';
 
@@ -23,8 +24,6 @@ class SourceError extends CommandError {
     this.status = status;
   }
 }
-
-const isLoopback = ({ hostname }: URL): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 
 /** The body, up to a size limit. @throws {SourceError} */
 const bodyOf = async (response: Response, maxBytes: number): Promise<Buffer> => {

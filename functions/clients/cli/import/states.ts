@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Resource, related, until } from '../../client/client.ts';
-import { isFinal, type RunStatus } from '../../run/status.ts';
+import { type Resource, related, until } from '#clients/client/client.ts';
+import { isFinal, type RunStatus } from '#run/status.ts';
 import { CommandError } from '../exit.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
 import { type Import, nameOf } from './context.ts';

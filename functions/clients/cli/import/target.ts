@@ -1,4 +1,4 @@
-import { ApiError, type Client, type Resource, related } from '../../client/client.ts';
+import { ApiError, type Client, type Resource, related } from '#clients/client/client.ts';
 import type { Journal } from './journal.ts';
 
 /** The platform to import into. A dry run writes nothing: resources that it would create get a placeholder id. */

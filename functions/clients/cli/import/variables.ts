@@ -1,5 +1,6 @@
-import type { Resource } from '../../client/client.ts';
-import { type Import, idsIn, mapped, nameOf, pick } from './context.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { variableSetAttributes } from '#resources/variables/set-attributes.ts';
+import { copiedFrom, type Import, idsIn, mapped, nameOf, pick } from './context.ts';
 import { part } from './source.ts';
 
 /** Variables and variable sets. */
@@ -70,7 +71,7 @@ const copySet = async (work: Import, listed: Resource, existing: Resource | unde
     type: 'varsets',
     existing,
     path: `/organizations/${into}/varsets`,
-    attributes: pick(original.attributes, 'name description global priority'),
+    attributes: copiedFrom(original.attributes, variableSetAttributes),
     ...(home && !existing ? { relationships: { parent: { data: { type: 'projects', id: home } } } } : {}),
   });
   const path = `/varsets/${set.id}/relationships`;

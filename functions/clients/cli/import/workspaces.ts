@@ -1,15 +1,12 @@
-import { type Resource, related } from '../../client/client.ts';
-import { type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { workspaceAttributes } from '#resources/workspaces/attributes.ts';
+import { copiedFrom, type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
 import { bindingsOf, syncTags, type Tag, tagsOf } from './organization.ts';
 import { part } from './source.ts';
 import { copyState } from './states.ts';
 import { copyVariables } from './variables.ts';
 
 /** Workspaces with their variables, access, run tasks, notifications and states. */
-
-const settings = `name description auto-apply auto-apply-run-trigger allow-destroy-plan queue-all-runs speculative-enabled
-  structured-run-output-enabled file-triggers-enabled trigger-prefixes trigger-patterns terraform-version
-  working-directory global-remote-state assessments-enabled source-name source-url`;
 
 const poolOf = ({ pools }: Import, workspace: Resource): Resource | undefined =>
   pools.get(related(workspace, 'agent-pool') ?? '');
@@ -52,7 +49,7 @@ const copyWorkspace = async (work: Import, original: Resource, existing: Resourc
   const pool = mode['execution-mode'] === 'agent' ? poolOf(work, original) : undefined;
   const copy = await target.sync({
     ...{ item, type: 'workspaces', existing, path: `/organizations/${into}/workspaces` },
-    attributes: { ...pick(original.attributes, settings), ...mode, ...autoDestroyOf(original) },
+    attributes: { ...copiedFrom(original.attributes, workspaceAttributes), ...mode, ...autoDestroyOf(original) },
     relationships: {
       ...(project ? { project: { data: { type: 'projects', id: project.id } } } : {}),
       ...(pool ? { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } } : {}),

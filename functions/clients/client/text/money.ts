@@ -1,4 +1,4 @@
-import type { Details, MatchedDetail, UnmatchedDetail } from '../../costs/details.ts';
+import type { Details, MatchedDetail, UnmatchedDetail } from '#resources/costs/details.ts';
 
 /** Formats USD from the API's decimal strings, without floating point. */
 

@@ -1,6 +1,6 @@
-import { marksAny, type Secrets, valueAt } from '../../marks.ts';
+import { marksAny, type Secrets, valueAt } from '#platform/formats/marks.ts';
+import { visible } from '#platform/text/visible.ts';
 import type { Difference } from './plan.ts';
-import { visible } from './visible.ts';
 
 /** Changes of one resource or output, by attribute. */
 

@@ -1,4 +1,4 @@
-import type { Secrets } from '../../marks.ts';
+import type { Secrets } from '#platform/formats/marks.ts';
 
 /**
  * A plan as a list of differences, from the API's `json-output-redacted`, in which nothing
@@ -29,7 +29,7 @@ export interface RedactedPlan {
   resource_changes?: ResourceChange[] | null;
   resource_drift?: ResourceChange[] | null;
   output_changes?: Record<string, Change> | null;
-  /** Addresses in the configuration (runner/dependencies.ts). */
+  /** Addresses in the configuration (runner/program/dependencies.ts). */
   resource_dependencies?: Record<string, string[]>;
 }
 

@@ -1,5 +1,3 @@
-import '../app.tsx';
-
 export { EnvironmentView } from '../views/environments/environment.tsx';
 export { Environments } from '../views/environments/environments.tsx';
 export { TemplateView } from '../views/environments/template.tsx';

@@ -1,5 +1,3 @@
-import '../app.tsx';
-
 export { AgentPoolView } from '../views/agents/agent-pool.tsx';
 export { AgentPools } from '../views/agents/agent-pools.tsx';
 export { AuditTrail } from '../views/audit/audit-trail.tsx';

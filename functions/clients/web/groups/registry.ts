@@ -1,5 +1,3 @@
-import '../app.tsx';
-
 export { ModuleView } from '../views/registry/module.tsx';
 export { Modules } from '../views/registry/modules.tsx';
 export { ProviderView } from '../views/registry/provider.tsx';

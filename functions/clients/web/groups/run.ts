@@ -1,5 +1,3 @@
-import '../app.tsx';
-
 export { QueryView } from '../views/queries/query.tsx';
 export { RunView } from '../views/runs/run.tsx';
 export { StateView } from '../views/states/state-version.tsx';

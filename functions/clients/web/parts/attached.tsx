@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Place } from '../../client/page-addresses.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 import { errorText } from '../session.ts';
 import { Notice } from './basics.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { type BannerPart, bannerParts } from '../../banner-text.ts';
+import { type BannerPart, bannerParts } from '#platform/text/banner-text.ts';
 import { clock } from '../live.ts';
 import { banner } from '../session.ts';
 import { Notice, type NoticeKind } from './basics.tsx';

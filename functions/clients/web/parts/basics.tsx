@@ -1,8 +1,8 @@
 import { computed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { ago, duration, exactTime } from '../../client/text/time.ts';
-import { visible } from '../../client/text/visible.ts';
+import { ago, duration, exactTime } from '#clients/client/text/time.ts';
+import { visible } from '#platform/text/visible.ts';
 import { clock, type Live, useLive } from '../live.ts';
 import { hrefOf, place } from '../location.ts';
 import { get } from '../session.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 
 const kinds = [
   ['resource-imports', 'import', '↓', 'to import', 'imported'],

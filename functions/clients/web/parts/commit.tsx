@@ -1,4 +1,4 @@
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { Outside } from './outside.tsx';
 
 /** The run's commit. */

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Side } from '../../client/text/plan-rows.ts';
+import type { Side } from '#clients/client/text/plan-rows.ts';
 import { type Line, shortened, textDifference } from '../text/text-diff.ts';
 
 /** The two sides of a changed attribute. */

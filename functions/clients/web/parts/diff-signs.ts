@@ -1,4 +1,4 @@
-import type { Kind } from '../../client/text/plan.ts';
+import type { Kind } from '#clients/client/text/plan.ts';
 
 /** Sign and name of each kind of change. */
 export const signs: Record<Kind, { sign: string; tone: string; name: string; chip: string }> = {

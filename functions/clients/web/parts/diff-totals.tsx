@@ -1,4 +1,4 @@
-import { type Difference, type Kind, kindsByRisk } from '../../client/text/plan.ts';
+import { type Difference, type Kind, kindsByRisk } from '#clients/client/text/plan.ts';
 import { totalsOf } from '../text/plan-totals.ts';
 import { signs } from './diff-signs.ts';
 

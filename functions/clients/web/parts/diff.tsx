@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { type Difference, type Kind, kindsByRisk } from '../../client/text/plan.ts';
-import { type Row, rowsOf } from '../../client/text/plan-rows.ts';
+import { type Difference, type Kind, kindsByRisk } from '#clients/client/text/plan.ts';
+import { type Row, rowsOf } from '#clients/client/text/plan-rows.ts';
 import { addStyle } from '../lazily.tsx';
 import { hash } from '../location.ts';
 import diffStyle from '../style/diff.css' with { type: 'text' };

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId } from 'preact/hooks';
-import { ApiError } from '../../client/client.ts';
+import { ApiError } from '#clients/client/client.ts';
 import { useSettled } from '../click-guard.ts';
 import { conflictingChange, errorText } from '../session.ts';
 import { Ago, Notice } from './basics.tsx';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { count, duration, timeOfDay } from '../../client/text/time.ts';
+import { count, duration, timeOfDay } from '#clients/client/text/time.ts';
 import { addStyle } from '../lazily.tsx';
 import { clock } from '../live.ts';
 import ganttStyle from '../style/gantt.css' with { type: 'text' };

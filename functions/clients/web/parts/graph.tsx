@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { count } from '../../client/text/time.ts';
+import { count } from '#clients/client/text/time.ts';
 import { addStyle } from '../lazily.tsx';
 import graphStyle from '../style/graph.css' with { type: 'text' };
 import { type GraphNode, type GraphResource, graphOf, nodeHeight, nodeWidth } from '../text/graph.ts';

@@ -1,5 +1,5 @@
-import { type Piece, plain } from '../../client/text/ansi.ts';
-import { exactTime, timeOfDay } from '../../client/text/time.ts';
+import { exactTime, timeOfDay } from '#clients/client/text/time.ts';
+import { type Piece, plain } from '#platform/text/ansi.ts';
 
 /** One row of a log. */
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { PhaseName } from '../../run/run.ts';
+import type { PhaseName } from '#run/run.ts';
 import { repeat } from '../live.ts';
 import { base } from '../location.ts';
 import { LogText } from '../text/log-text.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../client/client.ts';
-import { count } from '../../client/text/time.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
 import { addStyle } from '../lazily.tsx';
 import { setHash } from '../location.ts';
 import { related } from '../session.ts';

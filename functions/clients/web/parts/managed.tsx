@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../client/client.ts';
-import type { Place } from '../../client/page-addresses.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
 import { type Live, useLive } from '../live.ts';
 import { go } from '../location.ts';
 import { call, change, get } from '../session.ts';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Place } from '../../client/page-addresses.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
 import { canNotify, notifies, type TurnedOn, turnOff, turnOn } from '../browser-notifications.ts';
 import { place } from '../location.ts';
 import { Notice } from './basics.tsx';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { OrganizationView } from '../../client/page-addresses.ts';
+import type { OrganizationView } from '#clients/client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 import { useOrganization } from '../organization.ts';
 import { sectionGroups } from '../sections.ts';

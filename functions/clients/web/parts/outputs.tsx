@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { errorText, get } from '../session.ts';
 import { Copy, Value } from './basics.tsx';
 

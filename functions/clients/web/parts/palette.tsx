@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
-import type { Resource } from '../../client/client.ts';
-import { type Place, tabs } from '../../client/page-addresses.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { type Place, tabs } from '#clients/client/page-addresses.ts';
 import type { Environment } from '../environments.ts';
 import { go, place } from '../location.ts';
 import { may, organizationNow } from '../organization.ts';

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { get } from '../session.ts';
 
 /** Names of users, each requested once. */

@@ -1,4 +1,4 @@
-import type { Resource } from '../../client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { Choice, Text, textOf } from './form.tsx';
 
 /** Settings of a policy set. */

@@ -1,7 +1,7 @@
-import type { Resource } from '../../client/client.ts';
-import { factsOf } from '../../client/run-facts.ts';
-import { count, duration } from '../../client/text/time.ts';
-import { displayStatus } from '../../run/display.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { factsOf } from '#clients/client/run-facts.ts';
+import { count, duration } from '#clients/client/text/time.ts';
+import { displayStatus } from '#run/display.ts';
 import { type Day, workedMs } from '../text/run-history.ts';
 
 /** Small charts as SVG, with a table or a label as an alternative that does not depend on color. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../client/client.ts';
-import { duration } from '../../client/text/time.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { duration } from '#clients/client/text/time.ts';
 import { hrefOf } from '../location.ts';
 import { related } from '../session.ts';
 import { workedMs } from '../text/run-history.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Place } from '../../client/page-addresses.ts';
-import type { Tone } from '../../run/display.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
+import type { Tone } from '#run/display.ts';
 import { trouble } from '../live.ts';
 import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { duration } from '../../client/text/time.ts';
+import { duration } from '#clients/client/text/time.ts';
 import { useLive } from '../live.ts';
 import { planOf } from '../plans.ts';
 import { type Span, slowest, tookMs } from '../text/resource-times.ts';

@@ -1,6 +1,6 @@
-import type { Resource } from '../../client/client.ts';
-import { displayStatus } from '../../run/display.ts';
-import { type StageState, stagesOf } from '../../run/stages.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { displayStatus } from '#run/display.ts';
+import { type StageState, stagesOf } from '#run/stages.ts';
 import { Duration } from './basics.tsx';
 import { factsOf } from './status.tsx';
 

@@ -1,9 +1,9 @@
-import { isFinalRun, type Resource } from '../../client/client.ts';
-import { factsOf } from '../../client/run-facts.ts';
-import { displayStatus } from '../../run/display.ts';
+import { isFinalRun, type Resource } from '#clients/client/client.ts';
+import { factsOf } from '#clients/client/run-facts.ts';
+import { displayStatus } from '#run/display.ts';
 
-export { isFinalRun as isOver } from '../../client/client.ts';
-export { factsOf, kindOf, since, sourceOf } from '../../client/run-facts.ts';
+export { isFinalRun as isOver } from '#clients/client/client.ts';
+export { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
 
 export const Status = ({ run }: { run: Resource<'runs'> }) => {
   const { name, tone } = displayStatus(factsOf(run));

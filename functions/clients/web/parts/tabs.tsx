@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import type { Place } from '../../client/page-addresses.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 
 /** Scrolls the current tab into view: on a phone, not all tabs fit. @param at changes with the current tab */

@@ -1,4 +1,4 @@
-import { type TaskStage, taskStages } from '../../run/check-record.ts';
+import { type TaskStage, taskStages } from '#run/check-record.ts';
 import { stageNames } from '../text/run-task.ts';
 import { Choices, type Option, Select } from './form.tsx';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../client/client.ts';
-import { exactTime } from '../../client/text/time.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { exactTime } from '#clients/client/text/time.ts';
 import { useLive } from '../live.ts';
 import { all, call, create } from '../session.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';

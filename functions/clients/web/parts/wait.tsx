@@ -1,4 +1,4 @@
-import { displayStatus } from '../../run/display.ts';
+import { displayStatus } from '#run/display.ts';
 import type { Wait } from '../text/queue.ts';
 import { Person } from './person.tsx';
 import { factsOf } from './status.tsx';

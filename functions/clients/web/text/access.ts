@@ -1,5 +1,5 @@
-import type { OrganizationFlag } from '../../api/permissions/organization-flags.ts';
-import type { ProjectLevel, WorkspaceLevel } from '../../api/permissions/team-access.ts';
+import type { OrganizationFlag } from '#api/permissions/organization-flags.ts';
+import type { ProjectLevel, WorkspaceLevel } from '#api/permissions/team-access.ts';
 import type { Option } from '../parts/form.tsx';
 
 /** Names and explanations of team permissions. */

@@ -1,9 +1,9 @@
-import type { OrganizationView, Place, SingleView, Tab } from '../../client/page-addresses.ts';
-import { csvOf } from '../../csv.ts';
+import type { OrganizationView, Place, SingleView, Tab } from '#clients/client/page-addresses.ts';
+import { csvOf } from '#platform/formats/csv.ts';
 
 /** Display texts of audit trail events. */
 
-/** An event in the API's format, which is not JSON:API (audit/document.ts). */
+/** An event in the API's format, which is not JSON:API (resources/audit/document.ts). */
 export interface TrailEvent {
   id: string;
   /** UTC, ISO 8601. */
@@ -115,7 +115,7 @@ const tabsOf: Record<string, Tab> = {
   notification_configuration: 'settings',
 };
 
-/** Types whose name the API adds while they exist (audit/names.ts). */
+/** Types whose name the API adds while they exist (resources/audit/names.ts). */
 const named = ['agent_pool', 'policy_set', 'project', 'run', 'task', 'team', 'var', 'varset'];
 
 const programs: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [

@@ -1,4 +1,4 @@
-import { parseSchedule } from '../../environments/workspaces/cron.ts';
+import { parseSchedule } from '#environments/workspaces/cron.ts';
 
 /** Display and input of environment schedules. */
 

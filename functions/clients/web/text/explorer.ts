@@ -1,4 +1,4 @@
-import { fields, type Kind, type Operator, operators, type QueryType } from '../../explorer/fields.ts';
+import { fields, type Kind, type Operator, operators, type QueryType } from '#features/explorer/fields.ts';
 
 /** Display texts and addresses of the explorer. */
 

@@ -1,5 +1,5 @@
-import type { Resource } from '../../client/client.ts';
-import type { Attributes } from '../../client/documents.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Attributes } from '#clients/client/documents.ts';
 
 /** Display texts of health assessments. */
 

@@ -1,6 +1,6 @@
-import { ansi, type Piece, plain, type Style, stripAnsi } from '../../client/text/ansi.ts';
-import { linesOf, messageIn } from '../../client/text/terraform-json.ts';
-import type { PhaseName } from '../../run/run.ts';
+import { ansi, type Piece, plain, type Style, stripAnsi } from '#platform/text/ansi.ts';
+import { linesOf, messageIn } from '#platform/text/terraform-json.ts';
+import type { PhaseName } from '#run/run.ts';
 import { type FoundResource, foundIn } from './query-results.ts';
 import { ResourceTimes } from './resource-times.ts';
 

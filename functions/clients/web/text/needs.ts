@@ -1,6 +1,6 @@
-import { type Resource, related } from '../../client/client.ts';
-import { factsOf, waitsForOverride } from '../../client/run-facts.ts';
-import { displayStatus } from '../../run/display.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { factsOf, waitsForOverride } from '#clients/client/run-facts.ts';
+import { displayStatus } from '#run/display.ts';
 
 type Run = Resource<'runs'>;
 

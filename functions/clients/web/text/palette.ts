@@ -1,4 +1,4 @@
-import type { Place } from '../../client/page-addresses.ts';
+import type { Place } from '#clients/client/page-addresses.ts';
 import { wordsOf } from './lists.ts';
 
 /** A destination of the palette. */

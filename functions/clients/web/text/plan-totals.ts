@@ -1,4 +1,4 @@
-import type { Difference, Kind } from '../../client/text/plan.ts';
+import type { Difference, Kind } from '#clients/client/text/plan.ts';
 
 type Counts = [name: string, counts: Map<Kind, number>][];
 

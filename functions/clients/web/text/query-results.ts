@@ -1,4 +1,4 @@
-import type { Message } from '../../client/text/terraform-json.ts';
+import type { Message } from '#platform/text/terraform-json.ts';
 
 /** A resource found by `terraform query` (Terraform: machine-readable output, `list_resource_found`). */
 export interface FoundResource {

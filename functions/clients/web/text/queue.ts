@@ -1,4 +1,4 @@
-import { isFinalRun, type Resource, related } from '../../client/client.ts';
+import { isFinalRun, type Resource, related } from '#clients/client/client.ts';
 import { takesTurn } from './workspace-rows.ts';
 
 /** Positions of runs in their workspaces' queues, and what each waits for. */

@@ -1,4 +1,4 @@
-import type { Message } from '../../client/text/terraform-json.ts';
+import type { Message } from '#platform/text/terraform-json.ts';
 
 /** Start and end of Terraform's work on each resource, from its machine-readable output. */
 

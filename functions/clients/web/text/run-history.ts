@@ -1,6 +1,6 @@
-import { type Resource, related } from '../../client/client.ts';
-import { factsOf } from '../../client/run-facts.ts';
-import { displayStatus, type Tone } from '../../run/display.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { factsOf } from '#clients/client/run-facts.ts';
+import { displayStatus, type Tone } from '#run/display.ts';
 
 /** Statistics of an organization's latest runs, for the charts of its overview. */
 

@@ -1,4 +1,4 @@
-import type { TaskStage } from '../../run/check-record.ts';
+import type { TaskStage } from '#run/check-record.ts';
 
 /** Display texts of run tasks. */
 

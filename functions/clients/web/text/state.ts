@@ -1,5 +1,5 @@
-import { byRisk, type Change, type Difference } from '../../client/text/plan.ts';
-import { Secrets } from '../../marks.ts';
+import { byRisk, type Change, type Difference } from '#clients/client/text/plan.ts';
+import { Secrets } from '#platform/formats/marks.ts';
 import { marksOf, type SensitivePath, unwrappedAttributes } from './state-values.ts';
 
 /** Differences between two states (Terraform's state format, version 4). */

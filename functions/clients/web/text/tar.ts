@@ -1,4 +1,4 @@
-import { type Entry, tarBlocks } from '../../tar-writer.ts';
+import { type Entry, tarBlocks } from '#platform/formats/tar-writer.ts';
 
 /** Packs configuration files in the browser, in the API's format. */
 

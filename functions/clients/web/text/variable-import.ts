@@ -1,5 +1,5 @@
-import type { Resource } from '../../client/client.ts';
-import { literalText, readTfvars, readTfvarsJson } from '../../tfvars.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { literalText, readTfvars, readTfvarsJson } from '#platform/formats/tfvars.ts';
 
 type Variable = Resource<'vars'>;
 

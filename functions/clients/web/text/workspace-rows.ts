@@ -1,6 +1,6 @@
-import { isFinalRun, type Resource, related } from '../../client/client.ts';
-import { factsOf } from '../../client/run-facts.ts';
-import { displayStatus, type Tone } from '../../run/display.ts';
+import { isFinalRun, type Resource, related } from '#clients/client/client.ts';
+import { factsOf } from '#clients/client/run-facts.ts';
+import { displayStatus, type Tone } from '#run/display.ts';
 
 /** Workspaces with their run in progress, or else their latest completed run. */
 

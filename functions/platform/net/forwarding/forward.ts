@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { getObject, presignUpload } from '#platform/store/bucket.ts';
+import { newId } from '#platform/store/id.ts';
+import { objects } from '#platform/store/keys.ts';
 import { OutboundError } from '../outbound/errors.ts';
 import { defaultLimits, type OutboundAnswer, type OutboundLimits, type OutboundRequest } from '../outbound/send.ts';
-import { getObject, presignUpload } from '../store/bucket.ts';
-import { newId } from '../store/id.ts';
-import { objects } from '../store/keys.ts';
 import { openAnswer, sealFor } from './box.ts';
 import { type ForwardedAnswer, type ForwardedRequest, unpackAnswer } from './messages.ts';
 import { addRequest, listForwarders, readAnswer } from './records.ts';
 
 /**
- * Requests to addresses that only agents reach: an agent of the pool sends them, as outbound/send.ts would. Which
+ * Requests to addresses that only agents reach: an agent of the pool sends them, as platform/net/outbound/send.ts would. Which
  * addresses that may be is decided by whoever runs the agent.
  */
 
@@ -44,7 +44,7 @@ const forward = async (poolId: string, request: ForwardedRequest): Promise<Forwa
   throw new OutboundError('timeout', 'no agent of its agent pool answered in time');
 };
 
-/** As `send` of outbound/send.ts, by an agent of the pool. @throws {OutboundError} */
+/** As `send` of platform/net/outbound/send.ts, by an agent of the pool. @throws {OutboundError} */
 export const sendThrough = async (
   poolId: string,
   { method, url, headers, body }: OutboundRequest,
@@ -74,7 +74,7 @@ async function* piecesOf(key: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** As `download` of outbound/download.ts: the agent puts the body where it expires in a week. @throws {OutboundError} */
+/** As `download` of platform/net/outbound/download.ts: the agent puts the body where it expires in a week. @throws {OutboundError} */
 export const downloadThrough = async (
   poolId: string,
   { url, headers }: { url: string; headers: Record<string, string> },

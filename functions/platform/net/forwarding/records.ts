@@ -1,6 +1,6 @@
-import { forwardingKeys } from '../store/forwarding-keys.ts';
-import { keys } from '../store/keys.ts';
-import { get, put, query, queryAll, remove, update } from '../store/table.ts';
+import { forwardingKeys } from '#platform/store/forwarding-keys.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
 import type { Sealed } from './box.ts';
 
 /**
@@ -19,7 +19,7 @@ export interface Forwarder {
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** Its id begins with its pool's (agents/agents.ts). 1 write. */
+/** Its id begins with its pool's (resources/agents/agents.ts). 1 write. */
 export const keepForwarder = async (
   poolId: string,
   { id, name, publicKey }: Pick<Forwarder, 'id' | 'name' | 'publicKey'>,

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
-import { environment } from '../environment.ts';
+import { environment } from '#platform/environment.ts';
 import { OutboundError } from './errors.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { environment } from '../environment.ts';
-import { callEmail } from '../store/email.ts';
+import { environment } from '#platform/environment.ts';
+import { callEmail } from '#platform/store/email.ts';
 
 /** Sends e-mails through SES, from the operator's address (settings: emailSender). */
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { notificationBody, type Payload } from '../run/notification-formats.ts';
-import type { UrlDestinationType } from '../run/notifications.ts';
+import { notificationBody } from '#run/notifications/formats.ts';
+import type { Message, UrlDestinationType } from '#run/notifications/message.ts';
 import { OutboundError } from './errors.ts';
 import { send } from './send.ts';
 import { signatureOf } from './signature.ts';
@@ -49,10 +49,10 @@ const passes = (status: number): boolean => status >= 500 || [408, 425, 429].inc
 /** One request to the URL of a notification configuration; whatever comes of it is an answer. */
 export const deliverNotification = async (
   { url, destinationType, token }: Destination,
-  payload: Payload,
+  message: Message,
   baseUrl: string,
 ): Promise<Delivery> => {
-  const body = Buffer.from(JSON.stringify(notificationBody(destinationType, payload)));
+  const body = Buffer.from(JSON.stringify(notificationBody(destinationType, message)));
   const headers = {
     'content-type': 'application/json',
     'user-agent': `TFC/1.0 (+${baseUrl}; TFC)`,

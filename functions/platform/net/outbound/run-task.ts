@@ -1,4 +1,4 @@
-import type { TaskPayload } from '../run/task-payload.ts';
+import type { TaskPayload } from '#run/task-payload.ts';
 import { OutboundError } from './errors.ts';
 import { type OutboundLimits, send } from './send.ts';
 import { signatureOf } from './signature.ts';

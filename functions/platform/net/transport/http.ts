@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import type http from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { TransportError } from './errors.ts';
+import { isLoopback } from './plain-http.ts';
 
 /**
  * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after.
@@ -37,12 +38,12 @@ export interface Answer {
 const defaultIdleMs = 20_000;
 const maxAnswer = 32 * 1024 * 1024;
 
-const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const agents = new Map<string, http.Agent>();
 
 /** Proxies come from the environment, as for Terraform; never used for this machine itself. */
-const agentFor = ({ protocol, hostname }: URL): http.Agent => {
-  const direct = loopback.test(hostname);
+const agentFor = (url: URL): http.Agent => {
+  const { protocol } = url;
+  const direct = isLoopback(url);
   const key = `${protocol}${direct}`;
   let agent = agents.get(key);
   if (!agent) {

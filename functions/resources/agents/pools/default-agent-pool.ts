@@ -1,5 +1,5 @@
-import { unprocessable } from '../api/errors.ts';
-import type { ExecutionMode } from '../run/execution-mode.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { ExecutionMode } from '#run/execution-mode.ts';
 import { type AgentPool, getAgentPool } from './records.ts';
 
 interface PoolChoice {

@@ -1,4 +1,4 @@
-import { unprocessable } from '../api/errors.ts';
+import { unprocessable } from '#api/errors.ts';
 import { AgentPoolGoneError } from './uses.ts';
 
 /** The pool was there a moment ago. */

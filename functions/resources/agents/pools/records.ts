@@ -1,10 +1,11 @@
-import { deleteTokensOf } from '../people/accounts/tokens.ts';
-import { asEdit, type Edited, type Editor } from '../store/edits.ts';
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
+import { dueAttributes, dueIn } from '#platform/store/due.ts';
+import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { deleteTokensOf } from '#resources/users/tokens.ts';
 import { isPoolUsed } from './uses.ts';
 
 /** Agent pools of organizations: whose runs their agents may do (HCP API: agent pools). */
@@ -96,9 +97,9 @@ export const allows = (pool: AgentPool, { id, projectId }: { id?: string; projec
  */
 export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
   const key = keys.agentPool(pool.id);
-  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  await update(key, { set: { deletedAt: now(), ...dueIn(pool.id, 60) }, condition: 'attribute_exists(pk)' });
   if (await isPoolUsed(pool.id)) {
-    await update(key, { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
+    await update(key, { remove: ['deletedAt', ...dueAttributes], condition: 'attribute_exists(pk)' });
     return false;
   }
   await deleteTokensOf(pool.id);

@@ -1,6 +1,6 @@
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, get, put, queryAll, remove } from '../store/table.ts';
-import { now } from '../store/time.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, get, put, queryAll, remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 
 /**
  * Which workspaces and OAuth clients use an agent pool, and of which projects and organization it is the default: they say

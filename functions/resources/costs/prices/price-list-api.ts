@@ -1,4 +1,4 @@
-import { callPriceList } from '../../store/aws.ts';
+import { callPriceList } from '#platform/store/aws.ts';
 import type { Price } from '../bill.ts';
 import { type Decimal, decimal, dividedBy } from '../decimal.ts';
 import { keyOf, type Quote } from '../estimate.ts';

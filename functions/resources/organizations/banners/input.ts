@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { unprocessable } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { readData, text } from '../../api/validation.ts';
-import { sanitized } from '../../banner-text.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, text } from '#api/validation.ts';
+import { sanitized } from '#platform/text/banner-text.ts';
 import type { Banner } from './records.ts';
 
 /** Input of banners (Terraform Enterprise API: admin banners). */

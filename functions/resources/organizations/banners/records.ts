@@ -1,5 +1,5 @@
-import { keys } from '../../store/keys.ts';
-import { get, put } from '../../store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { get, put } from '#platform/store/table.ts';
 
 /** Announcements to everybody who signs in (Terraform Enterprise API: admin banners), all in one item; the newest first. */
 

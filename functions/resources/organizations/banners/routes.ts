@@ -1,10 +1,10 @@
-import { type Answer, created, noContent, ok } from '../../api/answer.ts';
-import { conflict, notFound, unprocessable } from '../../api/errors.ts';
-import { param } from '../../api/finders.ts';
-import { type Call, type Route, userRoute } from '../../api/route.ts';
-import { newId } from '../../store/id.ts';
-import { now } from '../../store/time.ts';
-import { isOperator } from '../organizations/admission-rules.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { conflict, notFound, unprocessable } from '#api/errors.ts';
+import { param } from '#api/finders.ts';
+import { type Call, type Route, userRoute } from '#api/route.ts';
+import { newId } from '#platform/store/id.ts';
+import { now } from '#platform/store/time.ts';
+import { isOperator } from '../admission-rules.ts';
 import { bannerDocument } from './document.ts';
 import { checkSchedule, readBannerChange, readNewBanner } from './input.ts';
 import { type Banner, changeBanners, endTime, listBanners, publishTime } from './records.ts';

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { createGunzip } from 'node:zlib';
-import { TarError, tarEntries } from '../../tar.ts';
+import { TarError, tarEntries } from '#platform/formats/tar.ts';
 import type { SourceFile } from './engine.ts';
 import { PolicySetError } from './policy-blocks.ts';
 

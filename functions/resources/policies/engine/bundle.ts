@@ -1,4 +1,4 @@
-import type { PolicyKind } from '../../run/policies.ts';
+import type { PolicyKind } from '#run/policies.ts';
 import type { SourceFile } from './engine.ts';
 import { type Declared, readPoliciesFile } from './policies-file.ts';
 import { PolicySetError } from './policy-blocks.ts';

@@ -1,4 +1,4 @@
-import { checkCount, type PolicyOutcome, type PolicySetOutcome } from '../../run/policies.ts';
+import { checkCount, type PolicyOutcome, type PolicySetOutcome } from '#run/policies.ts';
 
 /** A policy check in plain text, as the command line prints it. */
 

@@ -1,5 +1,8 @@
-import { getUser } from '../../people/accounts/users.ts';
-import { getProject } from '../../projects/records.ts';
+import { getProject } from '#resources/projects/records.ts';
+import { listInputs } from '#resources/runs/inputs.ts';
+import { maxPlanBytes, readPlanJson } from '#resources/runs/plan-json.ts';
+import { getUser } from '#resources/users/users.ts';
+import { getWorkspace } from '#resources/workspaces/records.ts';
 import {
   type CheckVerdict,
   checkCount,
@@ -10,15 +13,12 @@ import {
   type PolicySetOutcome,
   type ReasonedVerdict,
   resultCount,
-} from '../../run/policies.ts';
-import { nameOfCreator, type Run } from '../../run/run.ts';
-import { listInputs } from '../../runs/inputs.ts';
-import { maxPlanBytes, readPlanJson } from '../../runs/plan-json.ts';
-import { getWorkspace } from '../../workspaces/records.ts';
+} from '#run/policies.ts';
+import { nameOfCreator, type Run } from '#run/run.ts';
 import { getPolicyResult, keepPolicyResult, type ResultKind } from '../result-records.ts';
 import { policySetsOfRun } from '../run-policies.ts';
 import type { Limits } from './engine.ts';
-import { evaluateSet } from './evaluate-set.ts';
+import { evaluateSet, unevaluated } from './evaluate-set.ts';
 import { runInput, writeInput } from './input.ts';
 
 /** For one policy, and for one process. */
@@ -38,6 +38,8 @@ const surroundings = async (run: Run) => {
 
 const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[]> => {
   const sets = await policySetsOfRun(run.id, kind);
+  const { uncompared } = run.plan.report ?? {};
+  if (uncompared !== undefined) return sets.map((set) => unevaluated(set, uncompared));
   const [plan, around] = await Promise.all([readPlanJson(run), surroundings(run)]);
   if (!plan) throw new Error(`the plan of run ${run.id} is missing`);
   if (typeof plan === 'number') {

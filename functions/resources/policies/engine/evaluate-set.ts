@@ -1,5 +1,5 @@
-import { Mask, secretsOf } from '../../mask.ts';
-import type { EnforcementLevel, PolicySetOutcome } from '../../run/policies.ts';
+import { Mask, secretsOf } from '#platform/formats/mask.ts';
+import type { EnforcementLevel, PolicySetOutcome } from '#run/policies.ts';
 import { readPolicy } from '../records.ts';
 import { type FrozenPolicy, type FrozenPolicySet, openParameters } from '../run-policies.ts';
 import { readBundle } from '../set-version-records.ts';
@@ -52,6 +52,20 @@ const groupsOf = async ({ bundleKey, policies = [], kind }: FrozenPolicySet): Pr
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+const emptyOutcome = (set: FrozenPolicySet): PolicySetOutcome => ({
+  policySetId: set.id,
+  policySetName: set.name,
+  policySetDescription: set.description,
+  kind: set.kind,
+  overridable: set.overridable,
+  policyToolVersion: '',
+  outcomes: [],
+  warnings: [],
+});
+
+/** @param error why no policy of the set can be evaluated */
+export const unevaluated = (set: FrozenPolicySet, error: string): PolicySetOutcome => ({ ...emptyOutcome(set), error });
+
 /**
  * Evaluates a set. A policy that cannot be evaluated fails; that is an outcome, never an exception.
  * @throws {Error} when its content cannot be read
@@ -65,23 +79,14 @@ export const evaluateSet = async (
   const parameters = Object.fromEntries(variables.map(({ key, value }) => [key, value]));
   // Rules and errors of functions may repeat sensitive input.
   const mask = new Mask(secretsOf(variables));
-  const outcome: PolicySetOutcome = {
-    policySetId: set.id,
-    policySetName: set.name,
-    policySetDescription: set.description,
-    kind: set.kind,
-    overridable: set.overridable,
-    policyToolVersion: '',
-    outcomes: [],
-    warnings: [],
-  };
+  const outcome = emptyOutcome(set);
   const engines = new Map<Group['language'], Engine>();
   try {
     for (const { language } of groups) {
       if (!engines.has(language)) engines.set(language, await (language === 'rego' ? findOpa() : findSentinel()));
     }
   } catch (error) {
-    return { ...outcome, error: messageOf(error) };
+    return unevaluated(set, messageOf(error));
   }
   for (const group of groups) {
     const engine = engines.get(group.language) as Engine;

@@ -1,7 +1,7 @@
 import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fetchFile } from '../../binary/fetch.ts';
-import { environment } from '../../environment.ts';
+import { environment } from '#platform/environment.ts';
+import { fetchFile } from '#platform/net/binary/fetch.ts';
 import type { Engine } from './engine.ts';
 import { openOpa } from './opa.ts';
 import { openSentinel } from './sentinel.ts';

@@ -1,10 +1,10 @@
 import { open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { costInput } from '../../run/cost-estimate.ts';
-import type { Run } from '../../run/run.ts';
-import { newId } from '../../store/id.ts';
-import type { Workspace } from '../../workspaces/records.ts';
+import { newId } from '#platform/store/id.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { costInput } from '#run/cost-estimate.ts';
+import type { Run } from '#run/run.ts';
 import type { InputFile } from './engine.ts';
 
 export interface PolicyInputContext {

@@ -1,31 +1,27 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type ProcessLimits, type ProcessResult, runBounded } from './child.ts';
 import type { Engine, EvaluationRequest, EvaluationResult, Limits, PolicyAnswer } from './engine.ts';
+import { isPure } from './pure-builtins.ts';
+import { findRoom, mountPoint, type Room } from './room.ts';
+import { isOld, layOut } from './set-files.ts';
 
 /**
- * Open Policy Agent, as the `opa` binary. Rego can neither reach the network nor read the environment: those functions are
- * disabled (OPA docs: capabilities). Policies are loaded with their set's files and `data.params`.
+ * Open Policy Agent, as the `opa` binary. Rego reaches neither network nor files nor environment: policies have only pure
+ * functions (OPA docs: capabilities), and OPA runs in a room of its own where there is one (decisions/0147). Policies are
+ * loaded with their set's files and `data.params`.
  */
 
 interface Capabilities {
-  builtins: { name: string; nondeterministic?: boolean }[];
+  builtins: { name: string }[];
   allow_net?: string[];
 }
 
-/** Harmless functions among those whose results come from outside the policy. */
-const harmless = /^(time\.now_ns|rand\.intn|uuid\.rfc4122|io\.jwt\..*)$/;
-/** Disabled by name too: older versions do not mark them as nondeterministic. */
-const harmful = /^(http\.send|net\.lookup_ip_addr|opa\.runtime)$/;
-
-/** Capabilities of policies: everything but functions that reach outside. @throws {Error} when OPA does not list them */
+/** @throws {Error} when OPA does not list its functions */
 const restricted = (current: string): string => {
   const all = JSON.parse(current) as Capabilities;
-  const builtins = all.builtins.filter(
-    ({ name, nondeterministic }) => !harmful.test(name) && (!nondeterministic || harmless.test(name)),
-  );
-  return JSON.stringify({ ...all, builtins, allow_net: [] });
+  return JSON.stringify({ ...all, builtins: all.builtins.filter(({ name }) => isPure(name)), allow_net: [] });
 };
 
 interface OpaError {
@@ -39,15 +35,15 @@ interface OpaOutput {
   result?: { expressions?: { value?: unknown }[] }[];
 }
 
-/** `network/deny.rego line 7: …`; `root` is the folder of the files. */
-const describeError = ({ message, location }: OpaError, root: string): string => {
-  const file = location?.file?.replace(`${root}/`, '');
+/** `network/deny.rego line 7: …` */
+const describeError = ({ message, location }: OpaError): string => {
+  const file = location?.file?.replace(/^files\//, '');
   return file ? `${file} line ${location?.row ?? 1}: ${message}` : message;
 };
 
 const maxErrors = 5;
-const toldAll = (errors: OpaError[], root: string): string => {
-  const messages = [...new Set(errors.map((error) => describeError(error, root)))];
+const toldAll = (errors: OpaError[]): string => {
+  const messages = [...new Set(errors.map(describeError))];
   // OPA reports some mistakes twice, in a shorter and a longer form.
   const all = messages.filter((message) => !messages.some((other) => other !== message && other.startsWith(message)));
   const rest = all.length - maxErrors;
@@ -59,7 +55,7 @@ const oldSyntax = /`(if|contains)` keyword is required|var cannot be used for ru
 /** OPA's error, with a remedy for common ones. */
 const advised = (message: string): string => {
   if (message.includes('undefined function')) {
-    return `${message}. Functions that access the network or the environment are disabled for policies. Use input instead.`;
+    return `${message}. Policies may call only functions that compute from their parameters: none that access the network, files or the environment. Use input instead.`;
   }
   if (oldSyntax.test(message)) {
     return `${message}. This is Rego from before OPA 1.0. Rewrite it (opa fmt --write --v0-v1), or set the policy set's policy-tool-version to a version below 1.0.`;
@@ -67,30 +63,40 @@ const advised = (message: string): string => {
   return message;
 };
 
-const exceeding = (limits: Limits, seconds: number): Record<NonNullable<ProcessResult['exceeded']>, string> => ({
+const exceeding = (
+  limits: Pick<Limits, 'memoryMiB' | 'outputBytes'>,
+  seconds: number,
+): Record<NonNullable<ProcessResult['exceeded']>, string> => ({
   time: `it did not finish within ${seconds} s; look for rules that combine everything with everything`,
   memory: `it needed more than ${limits.memoryMiB} MiB of memory; look for rules that collect large values`,
   output: `it returned more than ${limits.outputBytes} bytes; return messages instead of whole resources`,
 });
 
-/** Rego before 1.0 needs no `if` and `contains`. */
-const isOld = (toolVersion: string): boolean => /^v?0\./.test(toolVersion);
+/** Starts the binary in a directory that nothing else uses. */
+type Start = (parameters: string[], directory: string, limits: ProcessLimits) => Promise<ProcessResult>;
 
 class Session {
-  readonly #binary: string;
+  readonly #start: Start;
   readonly #directory: string;
   readonly #question: EvaluationRequest;
   readonly warnings = new Set<string>();
 
-  constructor(binary: string, directory: string, question: EvaluationRequest) {
-    this.#binary = binary;
+  constructor(start: Start, directory: string, question: EvaluationRequest) {
+    this.#start = start;
     this.#directory = directory;
     this.#question = question;
   }
 
   /** All policies in one process, since loading a large plan takes longer than evaluating it; if that fails, each in its own. */
   async ask(): Promise<PolicyAnswer[]> {
-    const queries = this.#question.policies.map(({ query }) => query);
+    const { policies } = this.#question;
+    const queries = policies.map(({ query }) => query);
+    try {
+      await layOut(this.#directory, this.#question, (...parameters) => this.#prepare(parameters));
+    } catch (error) {
+      const message = (error as Error).message.replaceAll(`${this.#directory}/`, '');
+      return policies.map(() => ({ error: message }));
+    }
     if (queries.length > 1) {
       const all = await this.#evaluate(`[${queries.map((query) => `[x | x := ${query}]`).join(', ')}]`);
       if ('value' in all && Array.isArray(all.value) && all.value.length === queries.length) {
@@ -105,21 +111,31 @@ class Session {
     return answers;
   }
 
+  async #prepare(parameters: string[]): Promise<string> {
+    const limits = { ...bounded, seconds: Math.min(bounded.seconds, this.#secondsLeft) };
+    const { exitCode, stdout, stderr, exceeded } = await this.#start(parameters, this.#directory, limits);
+    if (exitCode === 0 && !exceeded) return stdout;
+    const reason = exceeded ? exceeding(limits, Math.ceil(limits.seconds))[exceeded] : tidy(stderr || stdout);
+    throw new Error(`the policy set cannot be loaded: ${reason}`);
+  }
+
+  get #secondsLeft(): number {
+    return Math.max(0, this.#question.limits.deadline - Date.now()) / 1000;
+  }
+
   async #evaluate(query: string): Promise<PolicyAnswer> {
-    const { input, limits, toolVersion } = this.#question;
-    const seconds = Math.min(limits.seconds, (limits.deadline - Date.now()) / 1000);
+    const { limits, toolVersion } = this.#question;
+    const seconds = Math.min(limits.seconds, this.#secondsLeft);
     if (seconds <= 0)
       return { error: 'the time limit for all policies of the run was reached before it was evaluated' };
     const parameters = [
       ['eval', '--format', 'json', '--show-builtin-errors'],
-      ['--capabilities', join(this.#directory, 'capabilities.json')],
-      ['--data', join(this.#directory, 'files'), '--data', join(this.#directory, 'params.json')],
-      ['--input', input.path],
+      ['--capabilities', 'capabilities.json', '--data', 'files', '--data', 'params.json', '--input', 'input.json'],
       isOld(toolVersion) ? ['--v0-compatible'] : [],
       ['--', query],
     ].flat();
     const bounds: ProcessLimits = { seconds, memoryMiB: limits.memoryMiB, outputBytes: limits.outputBytes };
-    const ended = await runBounded(this.#binary, parameters, this.#directory, bounds);
+    const ended = await this.#start(parameters, this.#directory, bounds);
     if (ended.exceeded) return { error: exceeding(limits, Math.ceil(seconds))[ended.exceeded] };
     return this.#read(ended, query);
   }
@@ -129,14 +145,13 @@ class Session {
     try {
       output = JSON.parse(stdout) as OpaOutput;
     } catch {
-      return { error: `OPA ended with ${exitCode ?? 'a signal'}: ${stderr.trim().slice(0, 500)}` };
+      return { error: `OPA ended with ${exitCode ?? 'a signal'}: ${tidy(stderr)}` };
     }
     const errors = output.errors ?? [];
-    const root = join(this.#directory, 'files');
     // In OPA, errors of functions leave their expression undefined; all other errors are fatal.
     const fatal = errors.filter(({ code }) => code !== 'eval_builtin_error');
-    if (fatal.length || exitCode !== 0) return { error: advised(toldAll(fatal.length ? fatal : errors, root)) };
-    for (const error of errors) this.warnings.add(describeError(error, root));
+    if (fatal.length || exitCode !== 0) return { error: advised(toldAll(fatal.length ? fatal : errors)) };
+    for (const error of errors) this.warnings.add(describeError(error));
     const value = output.result?.[0]?.expressions?.at(-1)?.value;
     return output.result === undefined ? undefinedRule(query) : { value };
   }
@@ -146,35 +161,44 @@ const undefinedRule = (query: string | undefined): PolicyAnswer => ({
   error: `${query} is undefined: no rule of that name has a value. Check the query against the package and rule names, and give rules that can be undefined a default`,
 });
 
-const bounded = { seconds: 20, memoryMiB: 512, outputBytes: 4 * 1024 * 1024 };
+const tidy = (text: string): string =>
+  text
+    .trim()
+    .replaceAll(/\b(files|annotated|data)\//g, '')
+    .slice(0, 500);
+
+const bounded = { seconds: 20, memoryMiB: 512, outputBytes: 64 * 1024 * 1024 };
 
 /** @throws {Error} when the binary cannot be started or is not OPA */
 export const openOpa = async (binary: string): Promise<Engine> => {
-  const ask = (...parameters: string[]) => runBounded(binary, parameters, tmpdir(), bounded);
-  const [versionOutput, current] = await Promise.all([ask('version'), ask('capabilities', '--current')]);
+  const inRoom =
+    (room: Room): Start =>
+    (parameters, directory, limits) =>
+      runBounded(...room(binary, parameters), directory, limits);
+  const ask = (room: Room, ...parameters: string[]) =>
+    inOwnDirectory(async (directory) => {
+      await writeFile(join(directory, mountPoint), '');
+      return inRoom(room)(parameters, directory, bounded);
+    });
+  const room = await findRoom(async (one) => (await ask(one, 'version')).exitCode === 0);
+  const [versionOutput, current] = await Promise.all([ask(room, 'version'), ask(room, 'capabilities', '--current')]);
   const version = /^Version: (\S+)/.exec(versionOutput.stdout)?.[1];
   if (!version) throw new Error(`${binary} is not a working OPA: ${versionOutput.stderr.slice(0, 200)}`);
   const capabilities = restricted(current.stdout);
-  return { version, evaluate: (question) => inOwnDirectory(binary, capabilities, question) };
+  return { version, evaluate: (question) => evaluate(inRoom(room), capabilities, question) };
 };
 
-const inOwnDirectory = async (
-  binary: string,
-  capabilities: string,
-  question: EvaluationRequest,
-): Promise<EvaluationResult> => {
+const evaluate = (start: Start, capabilities: string, question: EvaluationRequest): Promise<EvaluationResult> =>
+  inOwnDirectory(async (directory) => {
+    await writeFile(join(directory, 'capabilities.json'), capabilities);
+    const session = new Session(start, directory, question);
+    return { answers: await session.ask(), warnings: [...session.warnings] };
+  });
+
+const inOwnDirectory = async <T>(work: (directory: string) => Promise<T>): Promise<T> => {
   const directory = await mkdtemp(join(tmpdir(), 'policies-'));
   try {
-    await mkdir(join(directory, 'files'));
-    await writeFile(join(directory, 'capabilities.json'), capabilities);
-    await writeFile(join(directory, 'params.json'), JSON.stringify({ params: question.parameters }));
-    for (const { path, content } of question.files) {
-      const file = join(directory, 'files', path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, content, { flag: 'wx' });
-    }
-    const session = new Session(binary, directory, question);
-    return { answers: await session.ask(), warnings: [...session.warnings] };
+    return await work(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

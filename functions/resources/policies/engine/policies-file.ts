@@ -1,4 +1,4 @@
-import type { EnforcementLevel, PolicyKind } from '../../run/policies.ts';
+import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 import { type PolicyBlock, readPolicyBlocks } from './policy-blocks.ts';
 
 /** A policy as `policies.hcl` declares it. */

@@ -1,5 +1,5 @@
-import { type Block, type File, parseHcl } from '../../hcl.ts';
-import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '../../run/policies.ts';
+import { type Block, type File, NestingError, parseHcl } from '#platform/formats/hcl.ts';
+import { type EnforcementLevel, enforcementLevels, type PolicyKind } from '#run/policies.ts';
 
 /** The `policy "name" { … }` blocks of a policy set's configuration (HCP docs: policy set configuration). */
 
@@ -24,15 +24,14 @@ export interface PolicyBlock {
 /** Maximum size in characters: enough for a page about each policy, and quick to parse. */
 const maxDeclaration = 4 * 1024 * 1024;
 
-/** The parser recurses into brackets; no real configuration nests deeper than the stack. */
 const parse = (content: string, fail: (line: number, what: string) => never): File => {
   if (content.length > maxDeclaration)
     fail(1, `it has more than ${maxDeclaration} characters, the maximum; create another set`);
   try {
     return parseHcl(content);
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return fail(1, 'its brackets are nested too deep');
+    if (!(error instanceof NestingError)) throw error;
+    return fail(error.line, error.message);
   }
 };
 

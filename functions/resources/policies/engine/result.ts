@@ -1,4 +1,4 @@
-import type { PolicyOutcome } from '../../run/policies.ts';
+import type { PolicyOutcome } from '#run/policies.ts';
 import type { PolicyAnswer } from './engine.ts';
 
 /**

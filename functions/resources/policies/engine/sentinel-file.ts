@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { EnforcementLevel } from '../../run/policies.ts';
+import type { EnforcementLevel } from '#run/policies.ts';
 import type { SourceFile } from './engine.ts';
 import { readPolicyBlocks } from './policy-blocks.ts';
 

@@ -1,4 +1,4 @@
-import { type Body, parseHcl } from '../../hcl.ts';
+import { type Body, parseHcl } from '#platform/formats/hcl.ts';
 
 /** The declarations in the Terraform files of one folder (Terraform: module registry protocol, details of a module). */
 

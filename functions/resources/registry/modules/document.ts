@@ -1,6 +1,6 @@
-import { many, one } from '../../api/answer.ts';
-import type { Granted } from '../../api/permissions/granted.ts';
-import { vcsRepoDocument } from '../../workspaces/document.ts';
+import { many, one } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
+import { vcsRepoDocument } from '#resources/workspaces/document.ts';
 import type { Module, ModuleVersion, Published } from './records.ts';
 
 type Status = 'pending' | 'setup_complete' | 'setup_failed';

@@ -1,5 +1,5 @@
-import { inOrganization, param } from '../../api/finders.ts';
-import type { Finder } from '../../api/route.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import type { Finder } from '#api/route.ts';
 import type { RegistryName } from '../names.ts';
 import { findModule, getModule, type Module } from './records.ts';
 

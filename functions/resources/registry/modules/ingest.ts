@@ -1,6 +1,6 @@
-import { getLargeObject, putObject } from '../../store/bucket.ts';
-import { objects } from '../../store/keys.ts';
-import { type Exceeded, gunzip, isArchiveFault, type TarEntry, tarEntries } from '../../tar.ts';
+import { type Exceeded, gunzip, isArchiveFault, type TarEntry, tarEntries } from '#platform/formats/tar.ts';
+import { getLargeObject, putObject } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
 import { contentOfFolder, type ModuleContent } from './content.ts';
 
 /**

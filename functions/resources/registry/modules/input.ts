@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { unprocessable } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { readData, setting } from '../../api/validation.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting } from '#api/validation.ts';
 import { moduleName, namespaceName, providerName, type RegistryName, registryName } from '../names.ts';
 import type { Module, ModuleAddress } from './records.ts';
 
@@ -28,7 +28,7 @@ export const testConfig = v.strictObject({
   'agent-pool-name': v.nullish(v.string()),
 });
 
-/** Whether workspaces can be made from it (functions/no-code/). */
+/** Whether workspaces can be made from it (functions/features/no-code/). */
 export const noCodeSetting = setting(v.boolean());
 
 const newModule = {

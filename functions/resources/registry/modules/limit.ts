@@ -1,5 +1,5 @@
-import { unprocessable } from '../../api/errors.ts';
-import type { Limit } from '../../store/limited.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { Limit } from '#platform/store/limited.ts';
 import { countModules, maxModules } from './records.ts';
 
 /** Of modules, however they are published. */

@@ -1,8 +1,8 @@
-import { type Answer, json, redirect } from '../../api/answer.ts';
-import { notFound } from '../../api/errors.ts';
-import { inOrganization, param } from '../../api/finders.ts';
-import { type Context, type Finder, type Route, route } from '../../api/route.ts';
-import { getObject, presignGet } from '../../store/bucket.ts';
+import { type Answer, json, redirect } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { getObject, presignGet } from '#platform/store/bucket.ts';
 import { newestStable } from '../versions.ts';
 import { addressOf } from './document.ts';
 import type { Details } from './ingest.ts';

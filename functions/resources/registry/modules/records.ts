@@ -1,10 +1,10 @@
-import type { Resource } from '../../api/answer.ts';
-import { newId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
-import { createUnique } from '../../store/unique-names.ts';
-import type { VcsRepo } from '../../workspaces/records.ts';
+import type { Resource } from '#api/answer.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { create, get, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { createUnique } from '#platform/store/unique-names.ts';
+import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { RegistryName } from '../names.ts';
 
 /** Modules of an organization's registry and their versions, as stored; uploads.ts settles what was uploaded since. */
@@ -23,13 +23,13 @@ export interface Module {
   vcsRepo?: VcsRepo;
   /** Precedes the version in the names of tags. */
   tagPrefix?: string;
-  /** Present once its tests were enabled (functions/module-tests/). */
+  /** Present once its tests were enabled (functions/features/module-tests/). */
   tests?: { enabled: boolean };
-  /** Present if workspaces can be made from it (functions/no-code/). */
+  /** Present if workspaces can be made from it (functions/features/no-code/). */
   noCode?: { id: string; enabled: boolean };
 }
 
-/** No-code provisioning of modules, a subject above this one (functions/no-code/). */
+/** No-code provisioning of modules, a subject above this one (functions/features/no-code/). */
 export interface NoCodeProvisioning {
   /** Switches it on or off; switching it off creates nothing. Returns the changed module. */
   enable(module: Module, enabled: boolean): Promise<Module>;

@@ -1,8 +1,8 @@
-import { deleteConfigurationVersion } from '../../configurations/backing-data.ts';
-import { requestCancel } from '../../runs/cancel.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { queryAll, remove } from '../../store/table.ts';
-import { releaseUnique } from '../../store/unique-names.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { queryAll, remove } from '#platform/store/table.ts';
+import { releaseUnique } from '#platform/store/unique-names.ts';
+import { deleteConfigurationVersion } from '#resources/configurations/backing-data.ts';
+import { requestCancel } from '#resources/runs/cancel.ts';
 import { type Module, nameKey } from './records.ts';
 
 /** Who cancels the test runs of a deleted module, for people. */

@@ -1,7 +1,7 @@
-import { copyObject, peekObject, presignUpload } from '../../store/bucket.ts';
-import { keys, objects } from '../../store/keys.ts';
-import { update } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
+import { copyObject, peekObject, presignUpload } from '#platform/store/bucket.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import { byVersion } from '../versions.ts';
 import { ingest } from './ingest.ts';
 import {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { readData, setting, text } from '../../api/validation.ts';
-import { optionalWebAddress } from '../../api/web-address.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting, text } from '#api/validation.ts';
+import { optionalWebAddress } from '#api/web-address.ts';
 import { version } from '../versions.ts';
 import type { ModuleVersion } from './records.ts';
 

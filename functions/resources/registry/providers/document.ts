@@ -1,5 +1,5 @@
-import { many, one } from '../../api/answer.ts';
-import type { Granted } from '../../api/permissions/granted.ts';
+import { many, one } from '#api/answer.ts';
+import type { Granted } from '#api/permissions/granted.ts';
 import { type GpgKey, isKnownKey } from './gpg-keys.ts';
 import type { Platform, Provider, ProviderVersion } from './records.ts';
 import { binaryUploadUrl, downloadUrl, problemOf, signatureUploadUrl, sumsUploadUrl } from './uploads.ts';

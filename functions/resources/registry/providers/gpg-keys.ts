@@ -1,6 +1,6 @@
-import { type Key, keys } from '../../store/keys.ts';
-import { create, get, queryAll, remove } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { create, get, queryAll, remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 
 /** Public keys that an organization signs its providers with. */
 export interface GpgKey {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ApiError, unprocessable } from '../../api/errors.ts';
-import type { OtherFields } from '../../api/known-attributes.ts';
-import type { ApiRequest } from '../../api/request.ts';
-import { readData, text } from '../../api/validation.ts';
+import { ApiError, unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, text } from '#api/validation.ts';
 import { namespaceName, publishedProviderName, registryName } from '../names.ts';
 import { version } from '../versions.ts';
 import { type ReadKey, readPublicKey } from './gpg-key.ts';

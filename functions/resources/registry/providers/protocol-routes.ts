@@ -1,7 +1,7 @@
-import { type Answer, json } from '../../api/answer.ts';
-import { notFound } from '../../api/errors.ts';
-import { inOrganization, param } from '../../api/finders.ts';
-import { type Context, type Finder, type Route, route } from '../../api/route.ts';
+import { type Answer, json } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { getGpgKey, isKnownKey } from './gpg-keys.ts';
 import {
   findProvider,

@@ -1,8 +1,8 @@
-import { newId } from '../../store/id.ts';
-import { type Key, keys } from '../../store/keys.ts';
-import { create, get, query, queryAll, remove, update } from '../../store/table.ts';
-import { now } from '../../store/time.ts';
-import { createUnique, releaseUnique } from '../../store/unique-names.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { create, get, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { createUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import type { RegistryName } from '../names.ts';
 import { byVersion } from '../versions.ts';
 

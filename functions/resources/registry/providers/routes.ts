@@ -1,11 +1,11 @@
-import { type Answer, created, noContent, ok } from '../../api/answer.ts';
-import { type ApiError, forbidden, nameTaken, notFound, unprocessable } from '../../api/errors.ts';
-import { inOrganization, param } from '../../api/finders.ts';
-import { includable } from '../../api/include.ts';
-import { pageOf, pageSlice, registryList } from '../../api/pagination.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../../api/route.ts';
-import { type InOrganization, organization } from '../../people/organizations/finder.ts';
-import { createLimited } from '../../store/limited.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { type ApiError, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { inOrganization, param } from '#api/finders.ts';
+import { includable } from '#api/include.ts';
+import { pageOf, pageSlice, registryList } from '#api/pagination.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
+import { createLimited } from '#platform/store/limited.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { platformDocument, providerDocument, providerVersionDocument } from './document.ts';
 import { readNewPlatform, readNewProvider, readNewProviderVersion } from './input.ts';
 import {

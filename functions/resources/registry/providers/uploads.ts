@@ -1,5 +1,5 @@
-import { copyObject, getObject, type Peek, peekObject, presignGet, presignUpload } from '../../store/bucket.ts';
-import { objects } from '../../store/keys.ts';
+import { copyObject, getObject, type Peek, peekObject, presignGet, presignUpload } from '#platform/store/bucket.ts';
+import { objects } from '#platform/store/keys.ts';
 import { changeProviderVersion, type Platform, type ProviderVersion, platformName } from './records.ts';
 
 /**

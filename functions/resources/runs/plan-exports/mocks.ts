@@ -1,5 +1,5 @@
-import { isExactNumber } from '../exact-json.ts';
-import type { Run } from '../run/run.ts';
+import { isExactNumber } from '#platform/formats/exact-json.ts';
+import type { Run } from '#run/run.ts';
 
 /**
  * Mock data for Sentinel's imports, from a plan in JSON (Sentinel docs: tfplan/v2, tfconfig/v2, tfstate/v2, tfrun). The first

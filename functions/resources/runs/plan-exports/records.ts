@@ -1,12 +1,12 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Run } from '../run/run.ts';
-import { putObject } from '../store/bucket.ts';
-import { newId } from '../store/id.ts';
-import { keys, objects } from '../store/keys.ts';
-import { create, get, put, remove } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { tarBlocks } from '../tar-writer.ts';
+import { tarBlocks } from '#platform/formats/tar-writer.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { newId } from '#platform/store/id.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { create, get, put, remove } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Run } from '#run/run.ts';
 import { mockBundle, type PlanJson } from './mocks.ts';
 
 /** Mock data of a plan that can be downloaded for an hour (HCP API: plan exports). */

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { type Answer, created, noContent, ok, one, redirect } from '../api/answer.ts';
-import { notFound, unprocessable } from '../api/errors.ts';
-import { inWorkspace } from '../api/finders.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { readData, requiredIn, toOne } from '../api/validation.ts';
-import { parseExactly } from '../exact-json.ts';
-import type { Run } from '../run/run.ts';
-import { readPlanJson } from '../runs/plan-json.ts';
-import { getRun } from '../runs/records.ts';
-import { presignGet } from '../store/bucket.ts';
-import { planId, runIdOf } from '../store/id.ts';
+import { type Answer, created, noContent, ok, one, redirect } from '#api/answer.ts';
+import { notFound, unprocessable } from '#api/errors.ts';
+import { inWorkspace } from '#api/finders.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { readData, requiredIn, toOne } from '#api/validation.ts';
+import { parseExactly } from '#platform/formats/exact-json.ts';
+import { presignGet } from '#platform/store/bucket.ts';
+import { planId, runIdOf } from '#platform/store/id.ts';
+import type { Run } from '#run/run.ts';
+import { readPlanJson } from '../plan-json.ts';
+import { getRun } from '../records.ts';
 import type { PlanJson } from './mocks.ts';
 import {
   createPlanExport,

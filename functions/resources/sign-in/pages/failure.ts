@@ -1,5 +1,5 @@
-import type { Answer } from '../../api/answer.ts';
-import { escaped, page } from '../../api/page.ts';
+import type { Answer } from '#api/answer.ts';
+import { escaped, page } from '#api/page.ts';
 
 /** Somebody could not be signed in. */
 export const failurePage = (statusCode: number, why: string): Answer =>

@@ -1,5 +1,5 @@
-import type { Answer } from '../../api/answer.ts';
-import { escaped, page } from '../../api/page.ts';
+import type { Answer } from '#api/answer.ts';
+import { escaped, page } from '#api/page.ts';
 
 /** Pages of `terraform login`. */
 

@@ -1,4 +1,4 @@
-import { one } from '../api/answer.ts';
+import { one } from '#api/answer.ts';
 import type { ReservedTagKey } from './records.ts';
 
 export const reservedTagKeyDocument = (reserved: ReservedTagKey) => ({

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { OtherFields } from '../api/known-attributes.ts';
-import { tagKey } from '../api/names.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, setting } from '../api/validation.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import { tagKey } from '#api/names.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, setting } from '#api/validation.ts';
 import type { ReservedTagKeyValues } from './records.ts';
 
 /** Input of reserved tag keys (HCP API: reserved tag keys). */

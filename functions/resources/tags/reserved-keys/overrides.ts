@@ -1,4 +1,4 @@
-import { unprocessable } from '../api/errors.ts';
+import { unprocessable } from '#api/errors.ts';
 import { listReservedTagKeys } from './records.ts';
 
 interface Tag {

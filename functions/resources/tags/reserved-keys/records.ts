@@ -1,8 +1,8 @@
-import { newId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '../store/unique-names.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 
 /** Tag keys with a meaning in the whole organization (HCP API: reserved tag keys). */
 export interface ReservedTagKey {

@@ -1,9 +1,9 @@
-import { type Answer, created, noContent, ok } from '../api/answer.ts';
-import { keyTaken, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Route, route } from '../api/route.ts';
-import { type InOrganization, organization } from '../people/organizations/finder.ts';
-import { createLimited } from '../store/limited.ts';
+import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Route, route } from '#api/route.ts';
+import { createLimited } from '#platform/store/limited.ts';
+import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { reservedTagKeyDocument } from './document.ts';
 import { reservedTagKey } from './finder.ts';
 import { readNewReservedTagKey, readReservedTagKeyChange } from './input.ts';

@@ -8,12 +8,12 @@ import {
   onTeamAccess,
   onWorkspace,
   type Standing,
-} from '../api/permissions/granted.ts';
-import type { Grants, ScopedProject, ScopedVariableSet, ScopedWorkspace } from '../api/permissions/grants.ts';
-import { reachOf } from '../people/teams/grants.ts';
-import { getTeam } from '../people/teams/records.ts';
-import { getProjects } from '../projects/records.ts';
-import { getWorkspaces } from '../workspaces/records.ts';
+} from '#api/permissions/granted.ts';
+import type { Grants, ScopedProject, ScopedVariableSet, ScopedWorkspace } from '#api/permissions/grants.ts';
+import { getProjects } from '#resources/projects/records.ts';
+import { getWorkspaces } from '#resources/workspaces/records.ts';
+import { reachOf } from '../grants.ts';
+import { getTeam } from '../records.ts';
 import { idOf, once, recordLoader } from './record-loader.ts';
 import { type AskStanding, askFor, type Caller } from './standing.ts';
 

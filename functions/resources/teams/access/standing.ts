@@ -1,15 +1,16 @@
-import type { Standing } from '../api/permissions/granted.ts';
-import type { CallerKind } from '../api/permissions/principal.ts';
-import { isExempt, permitsCaller } from '../ip-allowlists/enforcement.ts';
-import { accepted, getMembership, type Membership, roleOf } from '../people/accounts/memberships.ts';
-import { getTeams } from '../people/teams/records.ts';
-import type { Team } from '../people/teams/team.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet } from '../store/table.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import type { Standing } from '#api/permissions/granted.ts';
+import type { CallerKind } from '#api/permissions/principal.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import { isExempt, permitsCaller } from '#resources/ip-allowlists/enforcement.ts';
+import { accepted, getMembership, type Membership, roleOf } from '#resources/users/memberships.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { getTeams } from '../records.ts';
+import type { Team } from '../team.ts';
 
 /** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
-export const standingOf = async (userId: string, organization: string, caller?: Caller): Promise<Standing> =>
+const standingOf = async (userId: string, organization: string, caller?: Caller): Promise<Standing> =>
   standingBy(await getMembership(userId, organization), caller);
 
 /** What a request comes with; absent when the user does not call themselves. */
@@ -30,6 +31,9 @@ const teamsOf = async ({ teams, organization }: Membership): Promise<Team[]> =>
 const standingBy = async (membership: Membership | undefined, caller: Caller | undefined): Promise<Standing> => {
   if (!membership) return { teams: [] };
   if (caller?.kind === 'user' && membership.withoutUserTokens) return { teams: [], refuses: 'user token' };
+  if (caller?.kind === 'user' && membership.tokensUntil !== undefined && membership.tokensUntil <= now()) {
+    return { teams: [], refuses: 'old sign-in' };
+  }
   const role = roleOf(membership);
   // Beside each other: it takes no longer for whoever is not refused.
   const [refused, teams] = await Promise.all([

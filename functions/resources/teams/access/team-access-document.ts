@@ -1,6 +1,6 @@
-import { one } from '../api/answer.ts';
-import { customProject, customWorkspace, projectParts, workspaceParts } from '../api/permissions/permissions.ts';
-import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '../api/permissions/team-access.ts';
+import { one } from '#api/answer.ts';
+import { customProject, customWorkspace, projectParts, workspaceParts } from '#api/permissions/permissions.ts';
+import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '#api/permissions/team-access.ts';
 
 /** Each part, as the level has it. */
 export const partsOfWorkspace = ({ access, parts = customWorkspace }: Partial<WorkspaceGrant>): WorkspaceParts =>

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
 import {
   type ProjectGrant,
   projectLevels,
   type WorkspaceGrant,
   type WorkspaceParts,
   workspaceLevels,
-} from '../api/permissions/team-access.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { identifier, readData } from '../api/validation.ts';
+} from '#api/permissions/team-access.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { identifier, readData } from '#api/validation.ts';
 import { partsOfProject, partsOfWorkspace } from './team-access-document.ts';
 
 /** Input of team access to workspaces and projects (HCP API: team access, project team access). */

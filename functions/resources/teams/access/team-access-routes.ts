@@ -1,19 +1,19 @@
-import { type Answer, created, noContent, ok, type Resource } from '../api/answer.ts';
-import { badRequest, forbidden, notFound, unprocessable } from '../api/errors.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Permissions } from '../api/permissions/permissions.ts';
-import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '../api/permissions/team-access.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '../api/route.ts';
-import { requiredIn } from '../api/validation.ts';
-import { changeGrant, getGrantRecord, grant, maxGrants, revoke } from '../people/teams/grants.ts';
-import { getTeam, getTeams } from '../people/teams/records.ts';
-import { visibleTeams } from '../people/teams/routes.ts';
-import type { Team } from '../people/teams/team.ts';
-import { project as projectFinder } from '../projects/finder.ts';
-import { getProject, type Project } from '../projects/records.ts';
-import { workspace as workspaceFinder } from '../workspaces/finder.ts';
-import { getWorkspace, type Workspace } from '../workspaces/records.ts';
+import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
+import { badRequest, forbidden, notFound, unprocessable } from '#api/errors.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Permissions } from '#api/permissions/permissions.ts';
+import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '#api/permissions/team-access.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
+import { requiredIn } from '#api/validation.ts';
+import { project as projectFinder } from '#resources/projects/finder.ts';
+import { getProject, type Project } from '#resources/projects/records.ts';
+import { workspace as workspaceFinder } from '#resources/workspaces/finder.ts';
+import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { changeGrant, getGrantRecord, grant, maxGrants, revoke } from '../grants.ts';
+import { getTeam, getTeams } from '../records.ts';
+import { visibleTeams } from '../routes.ts';
+import type { Team } from '../team.ts';
 import { teamProjectDocument, teamWorkspaceDocument } from './team-access-document.ts';
 import {
   readNewProjectGrant,

@@ -1,4 +1,4 @@
-import { one } from '../api/answer.ts';
+import { one } from '#api/answer.ts';
 import type { ChangeRequest } from './records.ts';
 
 /** HCP API: change requests. */

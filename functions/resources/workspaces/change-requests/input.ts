@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { unprocessable } from '../api/errors.ts';
-import type { OtherFields } from '../api/known-attributes.ts';
-import type { ApiRequest } from '../api/request.ts';
-import { readData, text } from '../api/validation.ts';
+import { unprocessable } from '#api/errors.ts';
+import type { OtherFields } from '#api/known-attributes.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { readData, text } from '#api/validation.ts';
 
 /** Input of bulk actions (HCP API: explorer, bulk actions). Names have underscores there. */
 

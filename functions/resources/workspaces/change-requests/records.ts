@@ -1,8 +1,8 @@
-import { derivedId } from '../store/id.ts';
-import { type Key, keys } from '../store/keys.ts';
-import { batchGet, create, get, put, queryAll, update } from '../store/table.ts';
-import { now } from '../store/time.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { derivedId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
+import type { Workspace } from '../records.ts';
 
 /** What somebody asks the people of a workspace to change (HCP API: change requests). */
 export interface ChangeRequest {

@@ -1,11 +1,11 @@
-import { type Answer, ok } from '../api/answer.ts';
-import { ApiError } from '../api/errors.ts';
-import { inWorkspace, param } from '../api/finders.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { flag } from '../api/query-parameters.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, ok } from '#api/answer.ts';
+import { ApiError } from '#api/errors.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { flag } from '#api/query-parameters.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { workspace } from '../finder.ts';
+import type { Workspace } from '../records.ts';
 import { changeRequestDocument } from './document.ts';
 import { archiveChangeRequest, type ChangeRequest, getChangeRequest, listChangeRequests } from './records.ts';
 

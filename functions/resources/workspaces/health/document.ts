@@ -1,8 +1,8 @@
-import { one, type Resource } from '../api/answer.ts';
-import { allChecksSucceeded, isDrifted } from '../run/health.ts';
-import { assessmentResultId } from '../run/health-notice.ts';
-import type { HealthResult } from '../run/health-record.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { one, type Resource } from '#api/answer.ts';
+import { allChecksSucceeded, isDrifted } from '#run/health.ts';
+import type { HealthResult } from '#run/health-record.ts';
+import { assessmentResultId } from '#run/notifications/health.ts';
+import type { Workspace } from '../records.ts';
 
 /** HCP API: assessment results. */
 export const healthDocument = (result: HealthResult, workspaceId: string) => {

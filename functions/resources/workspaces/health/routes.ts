@@ -1,18 +1,18 @@
-import { type Answer, ok, redirect } from '../api/answer.ts';
-import { notFound } from '../api/errors.ts';
-import { inWorkspace, param } from '../api/finders.ts';
-import { list, pageOf, pageSlice } from '../api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '../api/route.ts';
-import { healthOf } from '../run/health.ts';
-import type { Artifact, Run } from '../run/run.ts';
-import { logPath } from '../runs/log-links.ts';
-import { phaseContentRoutesOf } from '../runs/phase-content-routes.ts';
-import { linkToArtifact, schemasOf } from '../runs/plan-links.ts';
-import { getRun } from '../runs/records.ts';
-import { keys } from '../store/keys.ts';
-import { queryAll } from '../store/table.ts';
-import { workspace } from '../workspaces/finder.ts';
-import type { Workspace } from '../workspaces/records.ts';
+import { type Answer, ok, redirect } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { inWorkspace, param } from '#api/finders.ts';
+import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { keys } from '#platform/store/keys.ts';
+import { queryAll } from '#platform/store/table.ts';
+import { logPath } from '#resources/runs/log-links.ts';
+import { phaseContentRoutesOf } from '#resources/runs/phase-content-routes.ts';
+import { linkToArtifact, schemasOf } from '#resources/runs/plan-links.ts';
+import { getRun } from '#resources/runs/records.ts';
+import { healthOf } from '#run/health.ts';
+import type { Artifact, Run } from '#run/run.ts';
+import { workspace } from '../finder.ts';
+import type { Workspace } from '../records.ts';
 import { healthDocument } from './document.ts';
 
 /** Results of health assessments, and what each of them looked at (HCP API: assessment results). */

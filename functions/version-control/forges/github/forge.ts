@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ForgeError } from '../../forge-error.ts';
+import { ForgeError } from '#version-control/forge-error.ts';
 import type { Call, Forge, ForgeAnswer } from '../forge.ts';
 import { id, repository, sha, webUrl } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { commandOf } from '../../commands.ts';
+import { commandOf } from '#version-control/commands.ts';
 import { commitForm, type ForgeEvent, ignored, isZeros } from '../events.ts';
 import type { Header } from '../forge.ts';
 import { id, optionalWebUrl, webUrl } from '../github/schemas.ts';

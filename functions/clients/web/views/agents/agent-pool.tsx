@@ -1,12 +1,12 @@
-import type { Resource } from '../../../client/client.ts';
-import type { Live } from '../../live.ts';
-import { base } from '../../location.ts';
-import { itemsOf, may, useItems, useOrganization } from '../../organization.ts';
-import { Attached } from '../../parts/attached.tsx';
-import { Ago, Code } from '../../parts/basics.tsx';
-import { Managed, Single } from '../../parts/managed.tsx';
-import { TokensOf } from '../../parts/tokens.tsx';
-import { all, call, change } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Live } from '#clients/web/live.ts';
+import { base } from '#clients/web/location.ts';
+import { itemsOf, may, useItems, useOrganization } from '#clients/web/organization.ts';
+import { Attached } from '#clients/web/parts/attached.tsx';
+import { Ago, Code } from '#clients/web/parts/basics.tsx';
+import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { TokensOf } from '#clients/web/parts/tokens.tsx';
+import { all, call, change } from '#clients/web/session.ts';
 import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
 
 interface ViewData {

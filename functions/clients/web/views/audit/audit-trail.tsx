@@ -1,14 +1,14 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { exactTime } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf, useQuery } from '../../location.ts';
-import { organizationNow } from '../../organization.ts';
-import { Ago, Loaded, Notice, Skeleton } from '../../parts/basics.tsx';
-import { ExportButton } from '../../parts/export-button.tsx';
-import { Filter } from '../../parts/filters.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { call } from '../../session.ts';
+import { exactTime } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf, useQuery } from '#clients/web/location.ts';
+import { organizationNow } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice, Skeleton } from '#clients/web/parts/basics.tsx';
+import { ExportButton } from '#clients/web/parts/export-button.tsx';
+import { Filter } from '#clients/web/parts/filters.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { call } from '#clients/web/session.ts';
 import {
   accessMeansOf,
   actionIn,
@@ -21,8 +21,8 @@ import {
   type TrailEvent,
   usualActions,
   usualTypes,
-} from '../../text/audit.ts';
-import { saveFile } from '../../text/save.ts';
+} from '#clients/web/text/audit.ts';
+import { saveFile } from '#clients/web/text/save.ts';
 
 interface Piece {
   data: TrailEvent[];

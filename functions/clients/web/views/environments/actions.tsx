@@ -8,12 +8,12 @@ import {
   read,
   readVersion,
   type Value,
-} from '../../environments.ts';
-import { useLive } from '../../live.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form } from '../../parts/form.tsx';
-import { callEnvironments } from '../../session.ts';
+} from '#clients/web/environments.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form } from '#clients/web/parts/form.tsx';
+import { callEnvironments } from '#clients/web/session.ts';
 import { ParameterFields, valuesIn } from './parameters.tsx';
 
 interface Props {

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { timeOfDay } from '../../../client/text/time.ts';
-import { type Build, isBusy, read } from '../../environments.ts';
-import { addStyle } from '../../lazily.tsx';
-import { repeat } from '../../live.ts';
-import environmentsStyle from '../../style/environments.css' with { type: 'text' };
+import { timeOfDay } from '#clients/client/text/time.ts';
+import { type Build, isBusy, read } from '#clients/web/environments.ts';
+import { addStyle } from '#clients/web/lazily.tsx';
+import { repeat } from '#clients/web/live.ts';
+import environmentsStyle from '#clients/web/style/environments.css' with { type: 'text' };
 
 addStyle(environmentsStyle);
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { type Build, isBusy } from '../../environments.ts';
-import { Ago, Duration, Notice } from '../../parts/basics.tsx';
-import { callEnvironments, errorText } from '../../session.ts';
+import { type Build, isBusy } from '#clients/web/environments.ts';
+import { Ago, Duration, Notice } from '#clients/web/parts/basics.tsx';
+import { callEnvironments, errorText } from '#clients/web/session.ts';
 import { BuildLog } from './build-log.tsx';
 import { RunLink } from './run-link.tsx';
 

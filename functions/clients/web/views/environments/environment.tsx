@@ -1,9 +1,9 @@
-import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '../../environments.ts';
-import { type Live, pollInterval, useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { scheduleText } from '../../text/environment-schedule.ts';
+import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '#clients/web/environments.ts';
+import { type Live, pollInterval, useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { scheduleText } from '#clients/web/text/environment-schedule.ts';
 import { Actions } from './actions.tsx';
 import { Builds } from './builds.tsx';
 import { Schedule } from './schedule.tsx';

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { type Environment, read, segment, toneOf } from '../../environments.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf, useQuery } from '../../location.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Filter, optionsOf } from '../../parts/filters.tsx';
-import { Head } from '../../parts/head.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { account } from '../../session.ts';
+import { type Environment, read, segment, toneOf } from '#clients/web/environments.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf, useQuery } from '#clients/web/location.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Filter, optionsOf } from '#clients/web/parts/filters.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { account } from '#clients/web/session.ts';
 import { Until } from './until.tsx';
 
 const everyMs = 3_000;

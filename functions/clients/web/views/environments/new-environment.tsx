@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { Environment, Parameter, Preset, Template } from '../../environments.ts';
-import { go } from '../../location.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { callEnvironments } from '../../session.ts';
+import type { Environment, Parameter, Preset, Template } from '#clients/web/environments.ts';
+import { go } from '#clients/web/location.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { callEnvironments } from '#clients/web/session.ts';
 import { ParameterFields, valuesIn } from './parameters.tsx';
 
 interface Props {

@@ -1,5 +1,5 @@
-import type { Parameter, Value } from '../../environments.ts';
-import { Field, Select, Text } from '../../parts/form.tsx';
+import type { Parameter, Value } from '#clients/web/environments.ts';
+import { Field, Select, Text } from '#clients/web/parts/form.tsx';
 
 /** Parameters of a template as fields of a form. */
 

@@ -1,6 +1,6 @@
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { call } from '../../session.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { call } from '#clients/web/session.ts';
 
 /** Link to a build's run, with plan, policies, costs and task results, for users who may see runs. */
 export const RunLink = ({ organization, run }: { organization: string; run: string }) => {

@@ -1,10 +1,17 @@
 import { useSignal } from '@preact/signals';
-import type { Environment } from '../../environments.ts';
-import { Facts, Notice } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choices, Field, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { callEnvironments, errorText } from '../../session.ts';
-import { cronOf, dayNames, hoursIn, hoursText, scheduleText, weeklyStart } from '../../text/environment-schedule.ts';
+import type { Environment } from '#clients/web/environments.ts';
+import { Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choices, Field, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { callEnvironments, errorText } from '#clients/web/session.ts';
+import {
+  cronOf,
+  dayNames,
+  hoursIn,
+  hoursText,
+  scheduleText,
+  weeklyStart,
+} from '#clients/web/text/environment-schedule.ts';
 import { Until } from './until.tsx';
 
 interface Props {

@@ -8,12 +8,12 @@ import {
   type Template,
   useRights,
   type Version,
-} from '../../environments.ts';
-import { type Live, useLive } from '../../live.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { callEnvironments } from '../../session.ts';
+} from '#clients/web/environments.ts';
+import { type Live, useLive } from '#clients/web/live.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { callEnvironments } from '#clients/web/session.ts';
 import { NewEnvironment } from './new-environment.tsx';
 
 interface ViewData {

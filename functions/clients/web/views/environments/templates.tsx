@@ -1,9 +1,9 @@
-import { read, segment, type Template } from '../../environments.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Head } from '../../parts/head.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
+import { read, segment, type Template } from '#clients/web/environments.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 
 /** Templates of environments. */
 export const Templates = ({ organization }: { organization: string }) => {

@@ -1,5 +1,5 @@
-import { duration, exactTime } from '../../../client/text/time.ts';
-import { clock } from '../../live.ts';
+import { duration, exactTime } from '#clients/client/text/time.ts';
+import { clock } from '#clients/web/live.ts';
 
 /** Time remaining: `in 3 h 4 min`. */
 export const Until = ({ at }: { at: string }) => {

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
-import type { Document } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { type QueryType, queryTypes } from '../../../explorer/fields.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf, useQuery } from '../../location.ts';
-import { organizationNow } from '../../organization.ts';
-import { Ago, Loaded, Notice, Skeleton } from '../../parts/basics.tsx';
-import { ExportButton } from '../../parts/export-button.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { call, content } from '../../session.ts';
-import { columns, headingOf, parametersOf, type Question, questionIn, typeNames } from '../../text/explorer.ts';
-import { saveFile } from '../../text/save.ts';
+import type { Document } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf, useQuery } from '#clients/web/location.ts';
+import { organizationNow } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice, Skeleton } from '#clients/web/parts/basics.tsx';
+import { ExportButton } from '#clients/web/parts/export-button.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { call, content } from '#clients/web/session.ts';
+import { columns, headingOf, parametersOf, type Question, questionIn, typeNames } from '#clients/web/text/explorer.ts';
+import { saveFile } from '#clients/web/text/save.ts';
+import { type QueryType, queryTypes } from '#features/explorer/fields.ts';
 import { Filters } from './filters.tsx';
 import { Views } from './views.tsx';
 

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { Operator, QueryType } from '../../../explorer/fields.ts';
 import {
   type Filter,
   fieldName,
@@ -8,7 +7,8 @@ import {
   operatorNames,
   operatorsOf,
   takesValue,
-} from '../../text/explorer.ts';
+} from '#clients/web/text/explorer.ts';
+import type { Operator, QueryType } from '#features/explorer/fields.ts';
 
 interface Props {
   type: QueryType;

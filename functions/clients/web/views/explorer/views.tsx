@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { call, create, errorText, listAtLeast } from '../../session.ts';
-import { parametersOf, type Question, queryOf, questionOf } from '../../text/explorer.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, create, errorText, listAtLeast } from '#clients/web/session.ts';
+import { parametersOf, type Question, queryOf, questionOf } from '#clients/web/text/explorer.ts';
 
 interface Props {
   organization: string;

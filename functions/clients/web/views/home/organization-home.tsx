@@ -1,23 +1,23 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { dollars } from '../../../client/text/money.ts';
-import { count, duration } from '../../../client/text/time.ts';
-import { clock, useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { may, organizationNow } from '../../organization.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { NoAccess } from '../../parts/no-access.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { knowPeople, Person } from '../../parts/person.tsx';
-import { DailyRuns, Sparkline, Trend } from '../../parts/run-charts.tsx';
-import { Status, since } from '../../parts/status.tsx';
-import { listAtLeast, related } from '../../session.ts';
-import { problemsOf } from '../../text/health.ts';
-import { mayDecide } from '../../text/needs.ts';
-import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } from '../../text/run-history.ts';
-import type { Row } from '../../text/workspace-rows.ts';
-import { workspaceList } from '../../workspace-list.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { dollars } from '#clients/client/text/money.ts';
+import { count, duration } from '#clients/client/text/time.ts';
+import { clock, useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { may, organizationNow } from '#clients/web/organization.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { NoAccess } from '#clients/web/parts/no-access.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { knowPeople, Person } from '#clients/web/parts/person.tsx';
+import { DailyRuns, Sparkline, Trend } from '#clients/web/parts/run-charts.tsx';
+import { Status, since } from '#clients/web/parts/status.tsx';
+import { listAtLeast, related } from '#clients/web/session.ts';
+import { problemsOf } from '#clients/web/text/health.ts';
+import { mayDecide } from '#clients/web/text/needs.ts';
+import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } from '#clients/web/text/run-history.ts';
+import type { Row } from '#clients/web/text/workspace-rows.ts';
+import { workspaceList } from '#clients/web/workspace-list.ts';
 
 /** Overview: what needs attention, what is running, and recent history. */
 

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import type { Live } from '../../live.ts';
-import { may, useOrganization } from '../../organization.ts';
-import { Attached, type Item } from '../../parts/attached.tsx';
-import { Notice } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form, Text, textOf } from '../../parts/form.tsx';
-import { Managed, Single } from '../../parts/managed.tsx';
-import { all, call, change, create, errorText, get } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Live } from '#clients/web/live.ts';
+import { may, useOrganization } from '#clients/web/organization.ts';
+import { Attached, type Item } from '#clients/web/parts/attached.tsx';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { all, call, change, create, errorText, get } from '#clients/web/session.ts';
 import { IpAllowlistFields, ipAllowlistOf, related, scopeNames } from './ip-allowlists.tsx';
 
 type List = Resource<'cidr-range-lists'>;

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { all, call } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { all, call } from '#clients/web/session.ts';
 
 /** Identities at the identity provider that sign in as this user. */
 export const Identities = () => {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { call, errorText, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { call, errorText, related } from '#clients/web/session.ts';
 
 export const invitationsPath = '/organization-memberships?filter[status]=invited';
 

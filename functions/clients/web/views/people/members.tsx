@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { may } from '../../organization.ts';
-import type { Item } from '../../parts/attached.tsx';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choices, Form, Text, textOf } from '../../parts/form.tsx';
-import { Head } from '../../parts/head.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { account, all, call, create, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { may } from '#clients/web/organization.ts';
+import type { Item } from '#clients/web/parts/attached.tsx';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choices, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { account, all, call, create, related } from '#clients/web/session.ts';
 
 /** A member of an organization, or an invited user. */
 interface Member {

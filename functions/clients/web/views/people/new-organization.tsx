@@ -1,7 +1,7 @@
-import { go } from '../../location.ts';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { account, create } from '../../session.ts';
+import { go } from '#clients/web/location.ts';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { account, create } from '#clients/web/session.ts';
 
 export const NewOrganization = () => {
   const submit = async (data: FormData) => {

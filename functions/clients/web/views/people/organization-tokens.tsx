@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { ApiError, type Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { CreatedToken, NewToken, Revoke, TokenDates, useTokenWork } from '../../parts/tokens.tsx';
-import { get } from '../../session.ts';
+import { ApiError, type Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { CreatedToken, NewToken, Revoke, TokenDates, useTokenWork } from '#clients/web/parts/tokens.tsx';
+import { get } from '#clients/web/session.ts';
 
 /** The organization token and the audit trail token, for users who may manage them. */
 export const OrganizationTokens = ({ organization }: { organization: string }) => {

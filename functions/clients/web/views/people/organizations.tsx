@@ -1,9 +1,9 @@
 import { useEffect } from 'preact/hooks';
-import { useLive } from '../../live.ts';
-import { go, hrefOf } from '../../location.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { account, all } from '../../session.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go, hrefOf } from '#clients/web/location.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { account, all } from '#clients/web/session.ts';
 import { Invitations, invitationsPath } from './invitations.tsx';
 
 /** Users with one organization and no invitation are redirected to it. */

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks';
-import { ApiError } from '../../../client/client.ts';
-import { askForIssuer, depart, isReturning, issuer, tokenOf } from '../../issuer.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { Mark, Shell } from '../../parts/shell.tsx';
-import { ended, signIn } from '../../session.ts';
+import { ApiError } from '#clients/client/client.ts';
+import { askForIssuer, depart, isReturning, issuer, tokenOf } from '#clients/web/issuer.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Mark, Shell } from '#clients/web/parts/shell.tsx';
+import { ended, signIn } from '#clients/web/session.ts';
 
 /** Shown without a token. The URL stays, so that a link continues after sign-in. */
 export const SignIn = () => {

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form, Select } from '../../parts/form.tsx';
-import { all, call, change, create, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form, Select } from '#clients/web/parts/form.tsx';
+import { all, call, change, create, related } from '#clients/web/session.ts';
 import {
   projectLevels,
   projectParts,
@@ -13,7 +13,7 @@ import {
   workspaceLevels,
   workspaceParts,
   workspaceSwitches,
-} from '../../text/access.ts';
+} from '#clients/web/text/access.ts';
 
 /** Team access to a workspace or project. */
 

@@ -1,5 +1,5 @@
-import type { Resource } from '../../../client/client.ts';
-import { TokensOf } from '../../parts/tokens.tsx';
+import type { Resource } from '#clients/client/client.ts';
+import { TokensOf } from '#clients/web/parts/tokens.tsx';
 
 /** Team tokens, for users who may manage them. */
 export const TeamTokens = ({ team }: { team: Resource<'teams'> }) => (

@@ -1,11 +1,11 @@
 import { useEffect } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { askForIssuer, depart, failed, issuer } from '../../issuer.ts';
-import { useLive } from '../../live.ts';
-import { Loaded, Notice } from '../../parts/basics.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { CreatedToken, NewToken, RevokeToken, TokenList, useTokenWork } from '../../parts/tokens.tsx';
-import { all, get, isSession } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { askForIssuer, depart, failed, issuer } from '#clients/web/issuer.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { CreatedToken, NewToken, RevokeToken, TokenList, useTokenWork } from '#clients/web/parts/tokens.tsx';
+import { all, get, isSession } from '#clients/web/session.ts';
 import { Identities } from './identities.tsx';
 
 /** The user's own API tokens; `terraform login` opens this view. */

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import type { TagLevel } from '../../../run/task-stages.ts';
-import { useLive } from '../../live.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { ExternalLink, Markdown } from '../../parts/markdown.tsx';
-import { all, content } from '../../session.ts';
-import { safeHref } from '../../text/inline.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { ExternalLink, Markdown } from '#clients/web/parts/markdown.tsx';
+import { all, content } from '#clients/web/session.ts';
+import { safeHref } from '#clients/web/text/inline.ts';
+import type { TagLevel } from '#run/task-stages.ts';
 
 /** Outcomes of a run task, loaded on request. */
 

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { enforcementLevels, type PolicyKind } from '../../../run/policies.ts';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { call, change, content, create, errorText, putText } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, change, content, create, errorText, putText } from '#clients/web/session.ts';
+import { enforcementLevels, type PolicyKind } from '#run/policies.ts';
 
 /** Individual policies of a set, as opposed to uploaded versions. */
 

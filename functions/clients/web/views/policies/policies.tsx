@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
-import { Person } from '../../parts/person.tsx';
-import { all, get, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { all, get, related } from '#clients/web/session.ts';
 import { type Override, OverrideForm } from '../runs/override.tsx';
 
 /** A policy's result (HCP API: policy set outcomes). All of it is untrusted text. */

@@ -1,10 +1,11 @@
-import type { Resource } from '../../../client/client.ts';
-import type { Live } from '../../live.ts';
-import { itemsOf, may, useItems, useOrganization } from '../../organization.ts';
-import { Attached, type Item } from '../../parts/attached.tsx';
-import { Managed, Single } from '../../parts/managed.tsx';
-import { kindNames, PolicySetFields, policySetOf } from '../../parts/policy-set-fields.tsx';
-import { call } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Live } from '#clients/web/live.ts';
+import { itemsOf, may, useItems, useOrganization } from '#clients/web/organization.ts';
+import { Attached, type Item } from '#clients/web/parts/attached.tsx';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { kindNames, PolicySetFields, policySetOf } from '#clients/web/parts/policy-set-fields.tsx';
+import { call } from '#clients/web/session.ts';
 import { Parameters } from '../variables/variables.tsx';
 import { Policies } from './policies-of-set.tsx';
 import { PolicyVersions } from './policy-versions.tsx';
@@ -98,6 +99,31 @@ interface ReachProps extends ViewData {
 
 type Relation = 'workspaces' | 'projects' | 'workspace-exclusions' | 'project-exclusions';
 
+/** Selectors are set with the API. */
+const ReachByTags = ({ set }: { set: Resource<'policy-sets'> }) => {
+  const { 'tag-selectors': selectors, 'unreserved-tag-keys': unreserved = [] } = set.attributes;
+  return (
+    <aside class="panel pad stack" aria-label="Scope">
+      <h2>Applies to</h2>
+      <p>Workspaces by their tags and those of their projects:</p>
+      <ul>
+        {selectors.map(({ 'tag-key': key, 'tag-value': value, 'is-exclude': excludes }) => (
+          <li key={`${key} ${value}`}>
+            {excludes ? 'not ' : ''}
+            <span class="tag">{value === null ? key : `${key}: ${value}`}</span>
+          </li>
+        ))}
+      </ul>
+      {unreserved.length > 0 && (
+        <Notice kind="warn">
+          Anyone who may tag a workspace can take it out of this set: {unreserved.join(', ')}{' '}
+          {unreserved.length === 1 ? 'is' : 'are'} not reserved. Tag projects, and reserve the key without overrides.
+        </Notice>
+      )}
+    </aside>
+  );
+};
+
 /** Scope of the set, and its exclusions. */
 const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
   const workspaces = useItems(organization, 'workspaces', may);
@@ -126,7 +152,8 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
       />
     );
   };
-  const { global } = set.attributes;
+  const { global, 'scoping-type': scoping } = set.attributes;
+  if (scoping === 'tag') return <ReachByTags set={set} />;
   const excluded = idsOf(set, 'workspace-exclusions').length + idsOf(set, 'project-exclusions').length > 0;
   const chosen = idsOf(set, 'workspaces').length + idsOf(set, 'projects').length > 0;
   return (

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Code, Loaded } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
-import { Picker } from '../../parts/picker.tsx';
-import { call, related } from '../../session.ts';
-import { type Picked, policies, uploadPolicies } from '../../upload.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Code, Loaded } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Picker } from '#clients/web/parts/picker.tsx';
+import { call, related } from '#clients/web/session.ts';
+import { type Picked, policies, uploadPolicies } from '#clients/web/upload.ts';
 
 /** Number of versions shown. */
 const pageSize = 10;

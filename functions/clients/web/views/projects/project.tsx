@@ -1,10 +1,10 @@
-import type { Resource } from '../../../client/client.ts';
-import type { Live } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { useOrganization } from '../../organization.ts';
-import { Managed, Single } from '../../parts/managed.tsx';
-import { all, get, related } from '../../session.ts';
-import { type Tag, textOfTag } from '../../text/tags.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Live } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { useOrganization } from '#clients/web/organization.ts';
+import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { all, get, related } from '#clients/web/session.ts';
+import { type Tag, textOfTag } from '#clients/web/text/tags.ts';
 import { TeamAccess } from '../people/team-access.tsx';
 import { isOwnMode, ProjectFields, projectOf, type TaggedProject, tagsOf } from './projects.tsx';
 

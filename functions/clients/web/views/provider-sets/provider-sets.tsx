@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choice, Choices, Form, Text, textOf } from '../../parts/form.tsx';
-import { all, call, change, changed, create, get } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { all, call, change, changed, create, get } from '#clients/web/session.ts';
 
 type ProviderSet = Resource<'provider-sets'>;
 

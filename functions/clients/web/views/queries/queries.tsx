@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { go, hrefOf } from '../../location.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form } from '../../parts/form.tsx';
-import { knowPeople, Person } from '../../parts/person.tsx';
-import { Picker } from '../../parts/picker.tsx';
-import { call, create, related } from '../../session.ts';
-import { configuration, type Picked, upload } from '../../upload.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go, hrefOf } from '#clients/web/location.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form } from '#clients/web/parts/form.tsx';
+import { knowPeople, Person } from '#clients/web/parts/person.tsx';
+import { Picker } from '#clients/web/parts/picker.tsx';
+import { call, create, related } from '#clients/web/session.ts';
+import { configuration, type Picked, upload } from '#clients/web/upload.ts';
 import { QueryStatus } from './status.tsx';
 
 interface Props {

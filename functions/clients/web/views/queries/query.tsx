@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { type Live, useLive } from '../../live.ts';
-import { Ago, Duration, Facts, Loaded, Notice } from '../../parts/basics.tsx';
-import { Log } from '../../parts/log.tsx';
-import { knowPeople, Person } from '../../parts/person.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { call, content, errorText, related } from '../../session.ts';
-import { saveFile } from '../../text/save.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { type Live, useLive } from '#clients/web/live.ts';
+import { Ago, Duration, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Log } from '#clients/web/parts/log.tsx';
+import { knowPeople, Person } from '#clients/web/parts/person.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { call, content, errorText, related } from '#clients/web/session.ts';
+import { saveFile } from '#clients/web/text/save.ts';
 import { QueryResults } from './results.tsx';
 import { QueryStatus } from './status.tsx';
 

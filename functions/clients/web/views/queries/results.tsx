@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { count } from '../../../client/text/time.ts';
-import { Code } from '../../parts/basics.tsx';
-import { LongList } from '../../parts/long-list.tsx';
-import type { FoundResource } from '../../text/query-results.ts';
+import { count } from '#clients/client/text/time.ts';
+import { Code } from '#clients/web/parts/basics.tsx';
+import { LongList } from '#clients/web/parts/long-list.tsx';
+import type { FoundResource } from '#clients/web/text/query-results.ts';
 
 const isIn = ({ list, name, identity }: FoundResource, text: string): boolean =>
   `${list} ${name} ${identity.map(([, value]) => value).join(' ')}`.toLowerCase().includes(text);

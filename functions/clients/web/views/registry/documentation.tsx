@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { base, useQuery } from '../../location.ts';
-import { Ago, Code, Facts, Loaded, Notice } from '../../parts/basics.tsx';
-import { ExternalLink, Markdown } from '../../parts/markdown.tsx';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { base, useQuery } from '#clients/web/location.ts';
+import { Ago, Code, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { ExternalLink, Markdown } from '#clients/web/parts/markdown.tsx';
 import { apiPath, type Details, detailsOf, type Input, type ModuleAddress, usableVersions } from './module-api.ts';
 
 /** Documentation of a module version: usage, inputs and outputs. */

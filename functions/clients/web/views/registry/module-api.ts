@@ -1,7 +1,7 @@
-import { ApiError, type Resource } from '../../../client/client.ts';
-import type { ModulePlace } from '../../../client/page-addresses.ts';
-import { base } from '../../location.ts';
-import { authorization, call, get } from '../../session.ts';
+import { ApiError, type Resource } from '#clients/client/client.ts';
+import type { ModulePlace } from '#clients/client/page-addresses.ts';
+import { base } from '#clients/web/location.ts';
+import { authorization, call, get } from '#clients/web/session.ts';
 
 /** Requests about registry modules, to the API and the module registry protocol. */
 

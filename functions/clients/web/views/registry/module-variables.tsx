@@ -1,6 +1,6 @@
-import type { Resource } from '../../../client/client.ts';
-import { Field, Select, Text, textOf } from '../../parts/form.tsx';
-import { call, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Field, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, related } from '#clients/web/session.ts';
 import { detailsOf, type ModuleAddress, readNoCode } from './module-api.ts';
 import { pinOf } from './no-code.tsx';
 

@@ -1,10 +1,10 @@
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { go } from '../../location.ts';
-import { organizationNow, useItems } from '../../organization.ts';
-import { Loaded, Notice } from '../../parts/basics.tsx';
-import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { create, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go } from '#clients/web/location.ts';
+import { organizationNow, useItems } from '#clients/web/organization.ts';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { create, related } from '#clients/web/session.ts';
 import type { ModuleAddress } from './module-api.ts';
 import { type Offer, readOffer, VariableField, valuesIn } from './module-variables.tsx';
 

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { may } from '../../organization.ts';
-import { Loaded, Notice } from '../../parts/basics.tsx';
-import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { call, change, create, related } from '../../session.ts';
-import { linesOf } from '../../text/lists.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { may } from '#clients/web/organization.ts';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, change, create, related } from '#clients/web/session.ts';
+import { linesOf } from '#clients/web/text/lists.ts';
 import {
   type Details,
   detailsOf,

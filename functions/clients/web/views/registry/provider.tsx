@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { go } from '../../location.ts';
-import { Ago, Code, Loaded, Notice } from '../../parts/basics.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { all, call, get } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go } from '#clients/web/location.ts';
+import { Ago, Code, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { all, call, get } from '#clients/web/session.ts';
 
 interface Address {
   organization: string;

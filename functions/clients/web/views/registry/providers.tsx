@@ -1,11 +1,11 @@
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Head } from '../../parts/head.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { all } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { all } from '#clients/web/session.ts';
 
 /** Providers of the organization's private registry. */
 export const Providers = ({ organization }: { organization: string }) => {

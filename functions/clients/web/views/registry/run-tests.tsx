@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { readTfvars } from '../../../tfvars.ts';
-import { go } from '../../location.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { Picker } from '../../parts/picker.tsx';
-import { create } from '../../session.ts';
-import { configuration, type Picked, uploadTests } from '../../upload.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { go } from '#clients/web/location.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Picker } from '#clients/web/parts/picker.tsx';
+import { create } from '#clients/web/session.ts';
+import { configuration, type Picked, uploadTests } from '#clients/web/upload.ts';
+import { readTfvars } from '#platform/formats/tfvars.ts';
 import { archiveOf, type ModuleAddress, testsPath, usableVersions } from './module-api.ts';
 
 const ownFiles = 'files';

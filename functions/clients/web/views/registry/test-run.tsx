@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { type Live, useLive } from '../../live.ts';
-import { useOrganization } from '../../organization.ts';
-import { Ago, Duration, Facts, Loaded, Notice } from '../../parts/basics.tsx';
-import { Log } from '../../parts/log.tsx';
-import { Person } from '../../parts/person.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { call, errorText, get, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { type Live, useLive } from '#clients/web/live.ts';
+import { useOrganization } from '#clients/web/organization.ts';
+import { Ago, Duration, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Log } from '#clients/web/parts/log.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { call, errorText, get, related } from '#clients/web/session.ts';
 import { type ModuleAddress, testsPath } from './module-api.ts';
 import { countsOf, TestStatus } from './tests.tsx';
 

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { may } from '../../organization.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
-import { Person } from '../../parts/person.tsx';
-import { all, change, errorText, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { may } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { all, change, errorText, related } from '#clients/web/session.ts';
 import { TestVariables } from '../variables/variables.tsx';
 import { apiPath, type ModuleAddress, testsPath } from './module-api.ts';
 import { RunTests } from './run-tests.tsx';

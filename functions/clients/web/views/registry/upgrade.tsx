@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { go, hrefOf } from '../../location.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
-import { isOver } from '../../parts/status.tsx';
-import { all, create, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go, hrefOf } from '#clients/web/location.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { isOver } from '#clients/web/parts/status.tsx';
+import { all, create, related } from '#clients/web/session.ts';
 import { type ModuleAddress, readModule } from './module-api.ts';
 import { type Offer, readOffer, VariableField, valuesIn } from './module-variables.tsx';
 

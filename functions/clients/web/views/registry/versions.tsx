@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { go } from '../../location.ts';
-import { may } from '../../organization.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { call, change, errorText } from '../../session.ts';
-import { type Picked, uploadModule } from '../../upload.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go } from '#clients/web/location.ts';
+import { may } from '#clients/web/organization.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, change, errorText } from '#clients/web/session.ts';
+import { type Picked, uploadModule } from '#clients/web/upload.ts';
 import { apiPath, deprecationsOf, type ModuleAddress } from './module-api.ts';
 import { VersionFields } from './modules.tsx';
 

@@ -1,7 +1,7 @@
-import type { Resource } from '../../../client/client.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago } from '../../parts/basics.tsx';
-import { related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago } from '#clients/web/parts/basics.tsx';
+import { related } from '#clients/web/session.ts';
 
 export interface Managed {
   address: string;

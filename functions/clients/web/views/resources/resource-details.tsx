@@ -1,8 +1,8 @@
-import type { Resource } from '../../../client/client.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago, Facts } from '../../parts/basics.tsx';
-import { related } from '../../session.ts';
-import { configured } from '../../text/resource-times.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago, Facts } from '#clients/web/parts/basics.tsx';
+import { related } from '#clients/web/session.ts';
+import { configured } from '#clients/web/text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
 
 interface Props {

@@ -1,15 +1,15 @@
 import { useMemo } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { useQuery } from '../../location.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Filter, optionsOf } from '../../parts/filters.tsx';
-import { DependencyGraph } from '../../parts/graph.tsx';
-import { LongList } from '../../parts/long-list.tsx';
-import { all, related } from '../../session.ts';
-import { natural, wordsOf } from '../../text/lists.ts';
-import { configured } from '../../text/resource-times.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { useQuery } from '#clients/web/location.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Filter, optionsOf } from '#clients/web/parts/filters.tsx';
+import { DependencyGraph } from '#clients/web/parts/graph.tsx';
+import { LongList } from '#clients/web/parts/long-list.tsx';
+import { all, related } from '#clients/web/session.ts';
+import { natural, wordsOf } from '#clients/web/text/lists.ts';
+import { configured } from '#clients/web/text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
 import { ResourceDetails } from './resource-details.tsx';
 

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import type { TaskStage } from '../../../run/check-record.ts';
-import { isResultFinal, type TaskResultStatus, type TaskStageStatus } from '../../../run/task-stages.ts';
-import { useLive } from '../../live.ts';
-import { Duration } from '../../parts/basics.tsx';
-import { ExternalLink } from '../../parts/markdown.tsx';
-import { call } from '../../session.ts';
-import { safeHref } from '../../text/inline.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Duration } from '#clients/web/parts/basics.tsx';
+import { ExternalLink } from '#clients/web/parts/markdown.tsx';
+import { call } from '#clients/web/session.ts';
+import { safeHref } from '#clients/web/text/inline.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { isResultFinal, type TaskResultStatus, type TaskStageStatus } from '#run/task-stages.ts';
 import { Outcomes } from '../policies/outcomes.tsx';
 
 /** Results of run tasks, by stage. */

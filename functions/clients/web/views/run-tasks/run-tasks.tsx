@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useEditing } from '../../editing.ts';
-import { useLive } from '../../live.ts';
-import { may } from '../../organization.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form, Text, textOf } from '../../parts/form.tsx';
-import { Head } from '../../parts/head.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { AskedFields, taskFieldsOf } from '../../parts/task-fields.tsx';
-import { all, call, change, changed, create, get } from '../../session.ts';
-import { whenAsked } from '../../text/run-task.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useEditing } from '#clients/web/editing.ts';
+import { useLive } from '#clients/web/live.ts';
+import { may } from '#clients/web/organization.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
+import { all, call, change, changed, create, get } from '#clients/web/session.ts';
+import { whenAsked } from '#clients/web/text/run-task.ts';
 
 /** Run tasks: external services that check runs through webhooks. */
 export const RunTasks = ({ organization }: { organization: string }) => {

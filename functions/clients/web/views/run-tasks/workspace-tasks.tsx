@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Form, Select } from '../../parts/form.tsx';
-import { AskedFields, taskFieldsOf } from '../../parts/task-fields.tsx';
-import { all, call, change, create, related } from '../../session.ts';
-import { whenAsked } from '../../text/run-task.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Select } from '#clients/web/parts/form.tsx';
+import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
+import { all, call, change, create, related } from '#clients/web/session.ts';
+import { whenAsked } from '#clients/web/text/run-task.ts';
 
 /** Run tasks of a workspace. */
 

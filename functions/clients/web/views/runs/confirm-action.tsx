@@ -1,7 +1,7 @@
-import type { RunAction } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
+import type { RunAction } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
 
 export const actionNames: Record<RunAction, string> = {
   apply: 'Confirm & Apply',

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { type CostTable, costTable, dollars, signed } from '../../../client/text/money.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { Loaded, Notice } from '../../parts/basics.tsx';
-import { get } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { type CostTable, costTable, dollars, signed } from '#clients/client/text/money.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { get } from '#clients/web/session.ts';
 
 const words: Record<string, string> = {
   pending: 'not started',

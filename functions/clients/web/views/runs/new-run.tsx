@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { go } from '../../location.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, Choices, Form, Text, textOf } from '../../parts/form.tsx';
-import { Picker } from '../../parts/picker.tsx';
-import { call, create } from '../../session.ts';
-import { configuration, type Picked, upload } from '../../upload.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { go } from '#clients/web/location.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Picker } from '#clients/web/parts/picker.tsx';
+import { call, create } from '#clients/web/session.ts';
+import { configuration, type Picked, upload } from '#clients/web/upload.ts';
 
 type Kind = 'plan_and_apply' | 'plan_only' | 'refresh_only' | 'destroy' | 'empty_apply';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { ApiError } from '../../../client/client.ts';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { call, errorText } from '../../session.ts';
+import { ApiError } from '#clients/client/client.ts';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, errorText } from '#clients/web/session.ts';
 
 export interface Override {
   /** API path to override failed policies; undefined without permission, or while the run does not wait for it. */

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { awaitedPool } from '../../../client/run-facts.ts';
-import { isPhaseFinal, type PhaseStatus } from '../../../run/status.ts';
-import { hash } from '../../location.ts';
-import { Duration, Notice } from '../../parts/basics.tsx';
-import { Changes } from '../../parts/changes.tsx';
-import { Log } from '../../parts/log.tsx';
+import type { Resource } from '#clients/client/client.ts';
+import { awaitedPool } from '#clients/client/run-facts.ts';
+import { hash } from '#clients/web/location.ts';
+import { Duration, Notice } from '#clients/web/parts/basics.tsx';
+import { Changes } from '#clients/web/parts/changes.tsx';
+import { Log } from '#clients/web/parts/log.tsx';
+import { isPhaseFinal, type PhaseStatus } from '#run/status.ts';
 import { PlanChanges } from './plan-changes.tsx';
 import { PlanGraph } from './plan-graph.tsx';
 

@@ -1,7 +1,7 @@
-import { useLive } from '../../live.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { DiffList } from '../../parts/diff.tsx';
-import { planOf } from '../../plans.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { DiffList } from '#clients/web/parts/diff.tsx';
+import { planOf } from '#clients/web/plans.ts';
 
 /** Changes of a plan or an apply, by resource. */
 export const PlanChanges = ({ plan }: { plan: { id: string } }) => {

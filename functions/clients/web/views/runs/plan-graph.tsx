@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import { useLive } from '../../live.ts';
-import { setHash } from '../../location.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { signs } from '../../parts/diff-signs.ts';
-import { DependencyGraph } from '../../parts/graph.tsx';
-import { type PlanDetails, planOf } from '../../plans.ts';
-import { configured } from '../../text/resource-times.ts';
+import { useLive } from '#clients/web/live.ts';
+import { setHash } from '#clients/web/location.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { signs } from '#clients/web/parts/diff-signs.ts';
+import { DependencyGraph } from '#clients/web/parts/graph.tsx';
+import { type PlanDetails, planOf } from '#clients/web/plans.ts';
+import { configured } from '#clients/web/text/resource-times.ts';
 
 /** Dependency graph of a plan's changes; a click opens the change. */
 export const PlanGraph = ({ plan }: { plan: { id: string } }) => {

@@ -1,16 +1,16 @@
 import { useMemo } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { displayStatus } from '../../../run/display.ts';
-import { isFinal, runStatuses } from '../../../run/status.ts';
-import { pollInterval, useLive } from '../../live.ts';
-import { Loaded, Notice } from '../../parts/basics.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { knowPeople } from '../../parts/person.tsx';
-import { partsOf, RunLine } from '../../parts/run-line.tsx';
-import { factsOf } from '../../parts/status.tsx';
-import { InLine } from '../../parts/wait.tsx';
-import { listAtLeast, related } from '../../session.ts';
-import { type Wait, waitsOf } from '../../text/queue.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { pollInterval, useLive } from '#clients/web/live.ts';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { knowPeople } from '#clients/web/parts/person.tsx';
+import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
+import { factsOf } from '#clients/web/parts/status.tsx';
+import { InLine } from '#clients/web/parts/wait.tsx';
+import { listAtLeast, related } from '#clients/web/session.ts';
+import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
+import { displayStatus } from '#run/display.ts';
+import { isFinal, runStatuses } from '#run/status.ts';
 import { everyOperation } from './runs.tsx';
 
 /** Runs of an organization: needing attention, running, queued and recent. */

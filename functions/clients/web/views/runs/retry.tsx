@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { go } from '../../location.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { isOver } from '../../parts/status.tsx';
-import { create, errorText, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { go } from '#clients/web/location.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { isOver } from '#clients/web/parts/status.tsx';
+import { create, errorText, related } from '#clients/web/session.ts';
 
 const applied = new Set(['applied', 'planned_and_finished', 'planned_and_saved', 'policy_soft_failed']);
 

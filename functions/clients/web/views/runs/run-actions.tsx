@@ -1,16 +1,17 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { ApiError, type Resource, type RunAction } from '../../../client/client.ts';
-import { offeredActions, waitsForOverride } from '../../../client/run-facts.ts';
-import { displayStatus } from '../../../run/display.ts';
-import { useSettled } from '../../click-guard.ts';
-import { clock } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Changes } from '../../parts/changes.tsx';
-import { Decision } from '../../parts/decision.tsx';
-import { factsOf, isOver } from '../../parts/status.tsx';
-import { call, errorText } from '../../session.ts';
+import { ApiError, type Resource, type RunAction } from '#clients/client/client.ts';
+import { offeredActions, waitsForOverride } from '#clients/client/run-facts.ts';
+import { finishing } from '#clients/client/text/canceling.ts';
+import { useSettled } from '#clients/web/click-guard.ts';
+import { clock } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Changes } from '#clients/web/parts/changes.tsx';
+import { Decision } from '#clients/web/parts/decision.tsx';
+import { factsOf, isOver } from '#clients/web/parts/status.tsx';
+import { call, errorText } from '#clients/web/session.ts';
+import { displayStatus } from '#run/display.ts';
 import { actionNames, ConfirmAction } from './confirm-action.tsx';
 
 interface Props {
@@ -146,9 +147,7 @@ export const wordsFor = ({
 }: Pick<Props, 'run' | 'workspace' | 'front'> & { organization: string }): ComponentChildren => {
   const { actions, permissions, status } = run.attributes;
   if (isOver(run)) return undefined;
-  if (run.attributes['canceled-at']) {
-    return 'Cancel requested. Terraform is stopping and will save its state.';
-  }
+  if (run.attributes['canceled-at']) return <Canceling run={run} />;
   if (actions['is-confirmable']) {
     return permissions['can-apply']
       ? 'Needs confirmation'
@@ -169,6 +168,15 @@ export const wordsFor = ({
     );
   }
   return workspace?.attributes.locked ? 'Waiting until the workspace is unlocked' : 'Waiting in the queue';
+};
+
+const Canceling = ({ run }: { run: Resource<'runs'> }) => {
+  const open = finishing(run, clock.value);
+  return open ? (
+    <>Canceling. Terraform finishes what it has begun: {open}</>
+  ) : (
+    <>Cancel requested. Terraform is stopping and will save its state.</>
+  );
 };
 
 const ForceCancelSoon = ({ run: { attributes } }: { run: Resource<'runs'> }) => {

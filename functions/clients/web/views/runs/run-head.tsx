@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../../client/client.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago } from '../../parts/basics.tsx';
-import { Person } from '../../parts/person.tsx';
-import { kindOf, Status, sourceOf } from '../../parts/status.tsx';
-import { related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago } from '#clients/web/parts/basics.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { kindOf, Status, sourceOf } from '#clients/web/parts/status.tsx';
+import { related } from '#clients/web/session.ts';
 
 /** First line and rest of a message, which may be that of a commit. */
 const parts = ({ attributes }: Resource<'runs'>): [subject: string, body: string] => {

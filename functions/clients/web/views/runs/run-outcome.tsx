@@ -1,8 +1,8 @@
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Outputs } from '../../parts/outputs.tsx';
-import { all, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Outputs } from '#clients/web/parts/outputs.tsx';
+import { all, related } from '#clients/web/session.ts';
 
 /** The state that a run created, with its outputs. */
 export const RunOutcome = ({

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../../client/client.ts';
-import { Facts } from '../../parts/basics.tsx';
-import { Commit } from '../../parts/commit.tsx';
-import { related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Facts } from '#clients/web/parts/basics.tsx';
+import { Commit } from '#clients/web/parts/commit.tsx';
+import { related } from '#clients/web/session.ts';
 
 interface RunSettingsProps {
   run: Resource<'runs'>;

@@ -1,9 +1,9 @@
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { useItems } from '../../organization.ts';
-import { Attached } from '../../parts/attached.tsx';
-import { Loaded } from '../../parts/basics.tsx';
-import { all, call, create, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { useItems } from '#clients/web/organization.ts';
+import { Attached } from '#clients/web/parts/attached.tsx';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { all, call, create, related } from '#clients/web/session.ts';
 
 /** Workspaces whose applies queue a run in this workspace. */
 export const RunTriggers = ({

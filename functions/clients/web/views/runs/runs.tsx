@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { pollInterval, useLive } from '../../live.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { knowPeople } from '../../parts/person.tsx';
-import { partsOf, RunLine } from '../../parts/run-line.tsx';
-import { InLine } from '../../parts/wait.tsx';
-import { call, related } from '../../session.ts';
-import { type Wait, waitsOf } from '../../text/queue.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { pollInterval, useLive } from '#clients/web/live.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { knowPeople } from '#clients/web/parts/person.tsx';
+import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
+import { InLine } from '#clients/web/parts/wait.tsx';
+import { call, related } from '#clients/web/session.ts';
+import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
 
 const size = 20;
 

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { exactTime, timeAfter } from '../../../client/text/time.ts';
-import { clock, useLive } from '../../live.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { knowPeople, Person } from '../../parts/person.tsx';
-import { isOver } from '../../parts/status.tsx';
-import { call, create, errorText, related } from '../../session.ts';
-import { inOrder, type TimelineEntry } from '../../text/timeline.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { exactTime, timeAfter } from '#clients/client/text/time.ts';
+import { clock, useLive } from '#clients/web/live.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { knowPeople, Person } from '#clients/web/parts/person.tsx';
+import { isOver } from '#clients/web/parts/status.tsx';
+import { call, create, errorText, related } from '#clients/web/session.ts';
+import { inOrder, type TimelineEntry } from '#clients/web/text/timeline.ts';
 
 /** Timeline of decisions, comments and status changes. */
 
@@ -26,6 +26,7 @@ const actions: Record<string, string> = {
   plan_agent_queued: 'Plan queued for an agent',
   apply_agent_queued: 'Apply queued for an agent',
   errored: 'Errored',
+  state_taken_in: 'State that the runner had kept taken in',
 };
 
 const steps: Record<string, string> = {

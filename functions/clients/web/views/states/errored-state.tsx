@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { content, errorText } from '../../session.ts';
-import { saveFile } from '../../text/save.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { content, errorText } from '#clients/web/session.ts';
+import { saveFile } from '#clients/web/text/save.ts';
 
 /** The state of an apply that could not be saved to the workspace. */
 export const ErroredState = ({ run, apply }: { run: Resource<'runs'>; apply: Resource<'applies'> | undefined }) => {

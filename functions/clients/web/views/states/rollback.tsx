@@ -1,7 +1,7 @@
-import type { Resource } from '../../../client/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
-import { account, call, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { account, call, related } from '#clients/web/session.ts';
 
 interface RollbackProps {
   version: Resource<'state-versions'>;

@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../../client/client.ts';
-import { bytes } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { go, hrefOf } from '../../location.ts';
-import { Ago, Facts, Loaded, Notice } from '../../parts/basics.tsx';
-import { DiffList } from '../../parts/diff.tsx';
-import { Person } from '../../parts/person.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { content, errorText, get, related } from '../../session.ts';
-import { saveFile } from '../../text/save.ts';
-import { type State, stateDifferences } from '../../text/state.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { bytes } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go, hrefOf } from '#clients/web/location.ts';
+import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { DiffList } from '#clients/web/parts/diff.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { content, errorText, get, related } from '#clients/web/session.ts';
+import { saveFile } from '#clients/web/text/save.ts';
+import { type State, stateDifferences } from '#clients/web/text/state.ts';
 import { Rollback } from './rollback.tsx';
 import { stateList } from './state-versions.tsx';
 

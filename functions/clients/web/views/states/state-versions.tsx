@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { bytes } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { Person } from '../../parts/person.tsx';
-import { listAtLeast, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { bytes } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { listAtLeast, related } from '#clients/web/session.ts';
 
 /** @param shownCount rounded up to whole pages */
 export const stateList = async (organization: string, workspace: string, shownCount: number): Promise<Resource[]> => {

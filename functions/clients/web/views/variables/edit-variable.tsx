@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { Confirm, Dialog } from '../../parts/dialog.tsx';
-import { Choice, Choices, Form, type Option, Text, textOf } from '../../parts/form.tsx';
-import { call, change, create, get } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, Form, type Option, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, change, create, get } from '#clients/web/session.ts';
 
 const kinds: Option[] = [
   ['terraform', 'Terraform variable', 'Declared with a variable block.'],

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { TfvarsError } from '../../../tfvars.ts';
-import { Notice, Value } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text } from '../../parts/form.tsx';
-import { change, create, errorText } from '../../session.ts';
-import { type ImportedVariable, importOf } from '../../text/variable-import.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { Notice, Value } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text } from '#clients/web/parts/form.tsx';
+import { change, create, errorText } from '#clients/web/session.ts';
+import { type ImportedVariable, importOf } from '#clients/web/text/variable-import.ts';
+import { TfvarsError } from '#platform/formats/tfvars.ts';
 
 /** Imports pasted variables, after a preview in which each can be excluded or made sensitive. */
 

@@ -1,10 +1,10 @@
-import type { Resource } from '../../../client/client.ts';
-import type { Live } from '../../live.ts';
-import { itemsOf, useItems } from '../../organization.ts';
-import { Attached } from '../../parts/attached.tsx';
-import { textOf } from '../../parts/form.tsx';
-import { Managed, Single } from '../../parts/managed.tsx';
-import { call } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { Live } from '#clients/web/live.ts';
+import { itemsOf, useItems } from '#clients/web/organization.ts';
+import { Attached } from '#clients/web/parts/attached.tsx';
+import { textOf } from '#clients/web/parts/form.tsx';
+import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { call } from '#clients/web/session.ts';
 import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 

@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { go, hrefOf } from '../../location.ts';
-import { may } from '../../organization.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form, Text, textOf } from '../../parts/form.tsx';
-import { Head } from '../../parts/head.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { all, create } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { go, hrefOf } from '#clients/web/location.ts';
+import { may } from '#clients/web/organization.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { all, create } from '#clients/web/session.ts';
 
 /** Variable sets of an organization. */
 export const VariableSets = ({ organization }: { organization: string }) => {

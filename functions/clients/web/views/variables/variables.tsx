@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Loaded, Value } from '../../parts/basics.tsx';
-import { all, related } from '../../session.ts';
-import { natural } from '../../text/lists.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Loaded, Value } from '#clients/web/parts/basics.tsx';
+import { all, related } from '#clients/web/session.ts';
+import { natural } from '#clients/web/text/lists.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
 import { ImportVariables } from './import-variables.tsx';
 

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Copy } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { call } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Copy } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call } from '#clients/web/session.ts';
 
 /** The user's account at a forge, whose comments on pull requests count as theirs. */
 export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clients'>; onClose(): void }) => {

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { Copy, Notice } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { call, change } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Copy, Notice } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, change } from '#clients/web/session.ts';
 
 /** Authorizes a connection through an OAuth application at the provider. */
 

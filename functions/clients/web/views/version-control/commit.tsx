@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
-import type { Document, Resource } from '../../../client/client.ts';
-import { displayStatus } from '../../../run/display.ts';
-import { pollInterval, useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { useOrganization } from '../../organization.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { Outside } from '../../parts/outside.tsx';
-import { knowPeople } from '../../parts/person.tsx';
-import { partsOf, RunLine } from '../../parts/run-line.tsx';
-import { Shell } from '../../parts/shell.tsx';
-import { factsOf, isOver } from '../../parts/status.tsx';
-import { call, related } from '../../session.ts';
+import type { Document, Resource } from '#clients/client/client.ts';
+import { pollInterval, useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { useOrganization } from '#clients/web/organization.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Outside } from '#clients/web/parts/outside.tsx';
+import { knowPeople } from '#clients/web/parts/person.tsx';
+import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
+import { Shell } from '#clients/web/parts/shell.tsx';
+import { factsOf, isOver } from '#clients/web/parts/status.tsx';
+import { call, related } from '#clients/web/session.ts';
+import { displayStatus } from '#run/display.ts';
 
 /** Runs of a commit in all workspaces that the user can see. Commit statuses link here. */
 

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Loaded } from '../../parts/basics.tsx';
-import { call, errorText } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { call, errorText } from '#clients/web/session.ts';
 
 /** What came of webhooks, and of looking for commits; each delivery can be repeated. */
 export const Deliveries = ({ organization }: { organization: string }) => {

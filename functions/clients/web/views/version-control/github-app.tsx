@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Confirm } from '../../parts/dialog.tsx';
-import { Form } from '../../parts/form.tsx';
-import { call } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { call } from '#clients/web/session.ts';
 
 /** Installations of the platform's GitHub App, if it has one: linked ones, and those that the user may link. */
 export const GithubApp = ({ organization, manages }: { organization: string; manages: boolean }) => {

@@ -1,7 +1,7 @@
-import type { Resource } from '../../../client/client.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { change } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { change } from '#clients/web/session.ts';
 
 /** Another access token for a connection, also one that the forge no longer accepts. Its workspaces stay connected. */
 export const ReplaceToken = ({ client, onClose }: { client: Resource<'oauth-clients'>; onClose(): void }) => {

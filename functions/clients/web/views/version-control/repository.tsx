@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Resource, related } from '../../../client/client.ts';
-import { isOutOfReach } from '../../../client/vcs-repo.ts';
-import { useLive } from '../../live.ts';
-import { hrefOf } from '../../location.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Form, Select, textOf } from '../../parts/form.tsx';
-import { SuggestedText } from '../../parts/suggested-text.tsx';
-import { all, call, change, errorText } from '../../session.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { isOutOfReach } from '#clients/client/vcs-repo.ts';
+import { useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Form, Select, textOf } from '#clients/web/parts/form.tsx';
+import { SuggestedText } from '#clients/web/parts/suggested-text.tsx';
+import { all, call, change, errorText } from '#clients/web/session.ts';
 import { Triggers } from './triggers.tsx';
 
 /** Ways to connect: connections, and installations of the GitHub App. */

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { change } from '../../session.ts';
-import { linesOf } from '../../text/lists.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { change } from '#clients/web/session.ts';
+import { linesOf } from '#clients/web/text/lists.ts';
 
 /** What of a repository starts runs of a workspace. */
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { change } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { change } from '#clients/web/session.ts';
 
 /** Automatic destruction of a workspace's resources. */
 

@@ -1,11 +1,11 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { all, call, create, errorText } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { all, call, create, errorText } from '#clients/web/session.ts';
 
 /** Actions on several workspaces, with one confirmation. */
 

@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { Markdown } from '../../parts/markdown.tsx';
-import { Person } from '../../parts/person.tsx';
-import { call, create, errorText, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Markdown } from '#clients/web/parts/markdown.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { call, create, errorText, related } from '#clients/web/session.ts';
 
 /** Change requests of a workspace. */
 

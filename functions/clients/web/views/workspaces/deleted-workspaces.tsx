@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count, exactTime } from '../../../client/text/time.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { all, call, errorText, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count, exactTime } from '#clients/client/text/time.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { all, call, errorText, related } from '#clients/web/session.ts';
 
 /** Workspaces deleted within the last week: recover or delete permanently. */
 export const DeletedWorkspaces = ({ organization }: { organization: string }) => {

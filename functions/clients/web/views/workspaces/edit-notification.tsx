@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { type DestinationType, destinationTypes, type UrlDestinationType } from '../../../run/notifications.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, Choices, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { change, changed, create, get } from '../../session.ts';
-import { destinationNames, triggerOptions } from '../../text/notifications.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { change, changed, create, get } from '#clients/web/session.ts';
+import { destinationNames, triggerOptions } from '#clients/web/text/notifications.ts';
+import { type DestinationType, destinationTypes, type UrlDestinationType } from '#run/notifications/message.ts';
 
 const urlHints: Record<UrlDestinationType, string> = {
   generic: 'Receives a JSON payload and must respond with a 2xx status.',

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useLive } from '../../live.ts';
-import { Select, textOf } from '../../parts/form.tsx';
-import { all, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Select, textOf } from '#clients/web/parts/form.tsx';
+import { all, related } from '#clients/web/session.ts';
 
 /** Execution mode of a workspace. */
 

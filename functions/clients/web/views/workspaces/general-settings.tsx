@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { go } from '../../location.ts';
-import { useItems } from '../../organization.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { call, change, changed, get, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { go } from '#clients/web/location.ts';
+import { useItems } from '#clients/web/organization.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { call, change, changed, get, related } from '#clients/web/session.ts';
 import { Execution, executionIn, executionOf } from './execution.tsx';
 
 interface Props {

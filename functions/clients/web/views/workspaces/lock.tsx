@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { hrefOf } from '../../location.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Form, Text, textOf } from '../../parts/form.tsx';
-import { Person } from '../../parts/person.tsx';
-import { account, call, errorText, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { account, call, errorText, related } from '#clients/web/session.ts';
 
 /**
  * Shows who holds the lock, and unlocks. A run unlocks by itself, unless its apply left an errored

@@ -1,8 +1,8 @@
-import { go } from '../../location.ts';
-import { organizationNow, useItems } from '../../organization.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Choice, Form, Select, Text, textOf } from '../../parts/form.tsx';
-import { create, related } from '../../session.ts';
+import { go } from '#clients/web/location.ts';
+import { organizationNow, useItems } from '#clients/web/organization.ts';
+import { Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { create, related } from '#clients/web/session.ts';
 
 export const NewWorkspace = ({ organization, onClose }: { organization: string; onClose(): void }) => {
   const projects = useItems(organization, 'projects', true);

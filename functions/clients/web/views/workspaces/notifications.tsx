@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { useEditing } from '../../editing.ts';
-import { useLive } from '../../live.ts';
-import { Ago, Loaded, Notice } from '../../parts/basics.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { all, call, change, errorText } from '../../session.ts';
-import { destinationNames, triggerNames } from '../../text/notifications.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { useEditing } from '#clients/web/editing.ts';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { all, call, change, errorText } from '#clients/web/session.ts';
+import { destinationNames, triggerNames } from '#clients/web/text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
 /** Notifications of a workspace, for users who may change its settings: webhook URLs are secrets. */

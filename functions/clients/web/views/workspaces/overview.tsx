@@ -1,21 +1,21 @@
 import type { ComponentChildren } from 'preact';
-import type { Resource } from '../../../client/client.ts';
-import { lazily, WaitingPart } from '../../lazily.tsx';
-import { useLive } from '../../live.ts';
-import { Ago, Facts } from '../../parts/basics.tsx';
-import { CloudBlock } from '../../parts/cloud-block.tsx';
-import { Outputs } from '../../parts/outputs.tsx';
-import { Outside } from '../../parts/outside.tsx';
-import { knowPeople } from '../../parts/person.tsx';
-import { RunLine } from '../../parts/run-line.tsx';
-import { isOver } from '../../parts/status.tsx';
-import { call, related } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
+import { useLive } from '#clients/web/live.ts';
+import { Ago, Facts } from '#clients/web/parts/basics.tsx';
+import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
+import { Outputs } from '#clients/web/parts/outputs.tsx';
+import { Outside } from '#clients/web/parts/outside.tsx';
+import { knowPeople } from '#clients/web/parts/person.tsx';
+import { RunLine } from '#clients/web/parts/run-line.tsx';
+import { isOver } from '#clients/web/parts/status.tsx';
+import { call, related } from '#clients/web/session.ts';
 import { autoDestroyText } from './auto-destroy.tsx';
 import { ChangeRequests, NewChangeRequest } from './change-requests.tsx';
 import { LockButton, lockStatus } from './lock.tsx';
 
 const ModuleOfWorkspace = lazily(
-  () => import('../../groups/registry.ts'),
+  () => import('#clients/web/groups/registry.ts'),
   (group) => group.ModuleOfWorkspace,
   WaitingPart,
 );

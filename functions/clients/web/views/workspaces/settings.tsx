@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '../../../client/client.ts';
-import { count } from '../../../client/text/time.ts';
-import { go } from '../../location.ts';
-import { Notice } from '../../parts/basics.tsx';
-import { Confirm } from '../../parts/dialog.tsx';
-import { Choice } from '../../parts/form.tsx';
-import { call } from '../../session.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { count } from '#clients/client/text/time.ts';
+import { go } from '#clients/web/location.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { Choice } from '#clients/web/parts/form.tsx';
+import { call } from '#clients/web/session.ts';
 import { TeamAccess } from '../people/team-access.tsx';
 import { WorkspaceTasks } from '../run-tasks/workspace-tasks.tsx';
 import { RunTriggers } from '../runs/run-triggers.tsx';

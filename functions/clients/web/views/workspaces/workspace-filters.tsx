@@ -1,10 +1,10 @@
-import { useQuery } from '../../location.ts';
-import { Filter, optionsOf, ProjectFilter, type useProjects } from '../../parts/filters.tsx';
-import { since } from '../../parts/status.tsx';
-import { related } from '../../session.ts';
-import { problemsOf } from '../../text/health.ts';
-import { natural, wordsOf } from '../../text/lists.ts';
-import type { Group, Row } from '../../text/workspace-rows.ts';
+import { useQuery } from '#clients/web/location.ts';
+import { Filter, optionsOf, ProjectFilter, type useProjects } from '#clients/web/parts/filters.tsx';
+import { since } from '#clients/web/parts/status.tsx';
+import { related } from '#clients/web/session.ts';
+import { problemsOf } from '#clients/web/text/health.ts';
+import { natural, wordsOf } from '#clients/web/text/lists.ts';
+import type { Group, Row } from '#clients/web/text/workspace-rows.ts';
 
 /** Search, filters and sort order of the workspace list, which are kept in the address. */
 

@@ -1,12 +1,12 @@
 import type { Signal } from '@preact/signals';
-import { count } from '../../../client/text/time.ts';
-import { hrefOf } from '../../location.ts';
-import { Ago } from '../../parts/basics.tsx';
-import { Person } from '../../parts/person.tsx';
-import { Status, since } from '../../parts/status.tsx';
-import { related } from '../../session.ts';
-import { problemsOf } from '../../text/health.ts';
-import type { Row } from '../../text/workspace-rows.ts';
+import { count } from '#clients/client/text/time.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import { Ago } from '#clients/web/parts/basics.tsx';
+import { Person } from '#clients/web/parts/person.tsx';
+import { Status, since } from '#clients/web/parts/status.tsx';
+import { related } from '#clients/web/session.ts';
+import { problemsOf } from '#clients/web/text/health.ts';
+import type { Row } from '#clients/web/text/workspace-rows.ts';
 
 /** A workspace in a list, with its project and current run. */
 export const WorkspaceLine = ({

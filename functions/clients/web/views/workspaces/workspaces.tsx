@@ -1,22 +1,22 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { lazily, WaitingPart } from '../../lazily.tsx';
-import { pollInterval, useLive } from '../../live.ts';
-import { may, organizationNow } from '../../organization.ts';
-import { Loaded } from '../../parts/basics.tsx';
-import { CloudBlock } from '../../parts/cloud-block.tsx';
-import { useProjects } from '../../parts/filters.tsx';
-import { Head } from '../../parts/head.tsx';
-import { LongList } from '../../parts/long-list.tsx';
-import { NoAccess } from '../../parts/no-access.tsx';
-import { OrganizationShell } from '../../parts/organization-shell.tsx';
-import { related } from '../../session.ts';
-import type { Row } from '../../text/workspace-rows.ts';
-import { workspaceList } from '../../workspace-list.ts';
+import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
+import { pollInterval, useLive } from '#clients/web/live.ts';
+import { may, organizationNow } from '#clients/web/organization.ts';
+import { Loaded } from '#clients/web/parts/basics.tsx';
+import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
+import { useProjects } from '#clients/web/parts/filters.tsx';
+import { Head } from '#clients/web/parts/head.tsx';
+import { LongList } from '#clients/web/parts/long-list.tsx';
+import { NoAccess } from '#clients/web/parts/no-access.tsx';
+import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { related } from '#clients/web/session.ts';
+import type { Row } from '#clients/web/text/workspace-rows.ts';
+import { workspaceList } from '#clients/web/workspace-list.ts';
 import { FilterFields, GroupFilter, useWorkspaceFilters } from './workspace-filters.tsx';
 import { WorkspaceLine } from './workspace-line.tsx';
 
-const load = () => import('../../groups/workspace.ts');
+const load = () => import('#clients/web/groups/workspace.ts');
 const BulkActions = lazily(load, (group) => group.BulkActions, WaitingPart);
 const NewWorkspace = lazily(load, (group) => group.NewWorkspace, WaitingPart);
 

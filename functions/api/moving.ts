@@ -1,0 +1,23 @@
+/**
+ * How `stepform import` and `stepform export` treat the attributes that clients may set. Each subject has such a table
+ * (`attributes.ts`), which its input must match, so that no new attribute is silently left behind.
+ */
+
+export interface Moving {
+  /** `copied` as it is; `apart`: by code of its own; `initial`: when created; `left` behind. */
+  import: 'copied' | 'apart' | 'initial' | 'left';
+  /** As an argument of the tfe provider with the attribute's name; `left`: the provider has none, which a note says. */
+  export: 'copied' | 'apart' | 'left';
+  /** With `export: 'left'`: the value that needs no note. */
+  unless?: unknown;
+}
+
+export type MovingTable = Readonly<Record<string, Moving>>;
+
+export const copied: Moving = { import: 'copied', export: 'copied' };
+export const apart: Moving = { import: 'apart', export: 'apart' };
+/** @param unless the value that needs no note */
+export const onlyImported = (unless: unknown): Moving => ({ import: 'copied', export: 'left', unless });
+
+export const namesFor = <K extends 'import' | 'export'>(table: MovingTable, way: K, how: Moving[K]): string[] =>
+  Object.keys(table).filter((name) => table[name]?.[way] === how);

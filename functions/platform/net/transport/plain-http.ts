@@ -1,0 +1,19 @@
+/** Which addresses a token may be sent to: over TLS, or without it where nobody else listens. */
+
+/** Names below `.localhost` are left out: a resolver may ask the network for them. */
+const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loopback.test(hostname);
+
+const variable = 'STEPFORM_PLAIN_HTTP_HOSTS';
+
+/**
+ * What to tell the user whose token would go over plain http to another machine; undefined when it does not, or when the
+ * user allows it for this host.
+ */
+export const plainHttpProblem = (url: URL, env: NodeJS.ProcessEnv = process.env): string | undefined => {
+  if (url.protocol === 'https:' || isLoopback(url)) return undefined;
+  const allowed = (env[variable] ?? '').split(',').map((host) => host.trim());
+  if (allowed.includes(url.host)) return undefined;
+  return `${url.origin} would get your token over plain http, readable on the network. Use https://${url.hostname}, or allow it with ${variable}=${url.host}`;
+};

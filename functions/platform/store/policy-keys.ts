@@ -1,0 +1,35 @@
+import type { Key } from './key.ts';
+
+/** Scopes of policy sets. */
+export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
+const scopeKey = (scope: PolicyScope): string =>
+  'organization' in scope
+    ? `ORG#${scope.organization}`
+    : 'project' in scope
+      ? `PROJECT#${scope.project}`
+      : `WS#${scope.workspace}`;
+
+/**
+ * The part of the table's layout that policies have.
+ *
+ * | pk | sk | item |
+ * |---|---|---|
+ * | `POLICY#<id>` | `POLICY` | policy |
+ * | `POLSET#<id>` | `POLSET` | policy set, with what it applies to |
+ * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
+ * | | `VERSION#<created at>#<id>` | → policy set version id |
+ * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
+ */
+export const policyKeys = {
+  policy: (id: string): Key => ({ pk: `POLICY#${id}`, sk: 'POLICY' }),
+  policyName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLICY#${name}` }),
+  policySet: (id: string): Key => ({ pk: `POLSET#${id}`, sk: 'POLSET' }),
+  policySetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLSET#${name}` }),
+  policySetsOf: (scope: PolicyScope): Key => ({ pk: scopeKey(scope), sk: 'POLICYSETS' }),
+  policySetVersion: (id: string): Key => ({ pk: `POLSETVER#${id}`, sk: 'POLSETVER' }),
+  versionOfPolicySet: (setId: string, createdAt: string, id: string): Key => ({
+    pk: `POLSET#${setId}`,
+    sk: `VERSION#${createdAt}#${id}`,
+  }),
+  policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
+};

@@ -1,0 +1,83 @@
+import { link, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { EvaluationRequest, SourceFile } from './engine.ts';
+import { mountPoint } from './room.ts';
+
+/**
+ * The working directory of OPA: everything that it loads, by relative names, so that its errors know no path of the
+ * platform. `files` is the set, `params.json` its parameters, `annotated` and `data` what has to be looked at first.
+ */
+
+/** Runs `opa` in the directory. @throws {Error} with OPA's own when it fails */
+export type Ask = (...parameters: string[]) => Promise<string>;
+
+const isData = /(^|\/)data\.(json|ya?ml)$/;
+
+/** Of a set that mentions parameters in its data, as JSON and YAML can in any file. */
+const mentionsParameters = ({ path, content }: SourceFile): boolean =>
+  isData.test(path) && (content.includes('params') || path.startsWith('params/'));
+
+const writeFiles = async (directory: string, files: SourceFile[]): Promise<void> => {
+  for (const { path, content } of files) {
+    const file = join(directory, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, content, { flag: 'wx' });
+  }
+};
+
+interface Data {
+  params?: unknown;
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** OPA refuses two documents that name the same value: the set's parameters replace those in its data. */
+const withParameters = (data: Data, parameters: Record<string, string>): Data => ({
+  ...data,
+  params: { ...(isObject(data.params) ? data.params : {}), ...parameters },
+});
+
+interface Inspected {
+  annotations?: { annotations?: { schemas?: unknown }; location?: { file?: string; row?: number } }[];
+}
+
+/**
+ * An annotation can hold a JSON schema, and OPA loads what its `$ref` names from files while it compiles.
+ * @throws {Error} with the place
+ */
+const refuseSchemas = (inspected: string): void => {
+  const { annotations = [] } = JSON.parse(inspected) as Inspected;
+  const found = annotations.find(({ annotations: one }) => one?.schemas !== undefined);
+  if (!found) return;
+  const { file = '', row = 1 } = found.location ?? {};
+  throw new Error(
+    `${file.replace(/^annotated\//, '')} line ${row}: schemas in annotations are not available to policies. Remove them from the METADATA comment`,
+  );
+};
+
+/** @throws {Error} with what to change in the set, or OPA's own */
+export const layOut = async (directory: string, question: EvaluationRequest, ask: Ask): Promise<void> => {
+  const { files, parameters, input, toolVersion } = question;
+  await writeFile(join(directory, mountPoint), '');
+  await link(input.path, join(directory, 'input.json'));
+  const annotated = files.filter(({ path, content }) => path.endsWith('.rego') && content.includes('METADATA'));
+  if (annotated.length > 0) {
+    await writeFiles(join(directory, 'annotated'), annotated);
+    const old = isOld(toolVersion) ? ['--v0-compatible'] : [];
+    refuseSchemas(await ask('inspect', '--annotations', '--format', 'json', ...old, 'annotated'));
+  }
+  let data: Data = {};
+  const merges = files.some(mentionsParameters);
+  if (merges) {
+    const documents = files.filter(({ path }) => isData.test(path));
+    await writeFiles(join(directory, 'data'), documents);
+    data = JSON.parse(await ask('eval', '--format', 'raw', '--data', 'data', '--', 'data')) as Data;
+  }
+  await mkdir(join(directory, 'files'));
+  await writeFiles(join(directory, 'files'), merges ? files.filter(({ path }) => !isData.test(path)) : files);
+  await writeFile(join(directory, 'params.json'), JSON.stringify(withParameters(data, parameters)));
+};
+
+/** Rego before 1.0 needs no `if` and `contains`. */
+export const isOld = (toolVersion: string): boolean => /^v?0\./.test(toolVersion);

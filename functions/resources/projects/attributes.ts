@@ -1,0 +1,11 @@
+import { apart, copied, type MovingTable } from '#api/moving.ts';
+
+/** Attributes of a project that clients may set, with what import and export do with each. */
+export const projectAttributes = {
+  name: copied,
+  description: copied,
+  'auto-destroy-activity-duration': copied,
+  'default-execution-mode': apart,
+  'default-agent-pool-id': apart,
+  'setting-overwrites': apart,
+} as const satisfies MovingTable;

@@ -1,0 +1,38 @@
+import { apart, copied, type MovingTable, onlyImported } from '#api/moving.ts';
+
+/** Attributes of a workspace that clients may set, with what import and export do with each. */
+export const workspaceAttributes = {
+  name: copied,
+  description: copied,
+  'execution-mode': apart,
+  /** The older name of execution mode remote. */
+  operations: apart,
+  'setting-overwrites': apart,
+  'agent-pool-id': apart,
+  engine: onlyImported('terraform'),
+  'terraform-version': copied,
+  'working-directory': copied,
+  'auto-apply': copied,
+  'auto-apply-run-trigger': copied,
+  'allow-destroy-plan': copied,
+  'queue-all-runs': copied,
+  'speculative-enabled': copied,
+  'apply-before-merge-enabled': onlyImported(false),
+  'apply-before-merge-requirements': onlyImported(undefined),
+  'structured-run-output-enabled': copied,
+  'file-triggers-enabled': copied,
+  'trigger-prefixes': copied,
+  'trigger-patterns': copied,
+  'global-remote-state': { import: 'copied', export: 'apart' },
+  'project-remote-state': onlyImported(false),
+  'assessments-enabled': copied,
+  'source-name': copied,
+  'source-url': copied,
+  /** Imported by hand, as a note says: the target has other connections. */
+  'vcs-repo': apart,
+  'auto-destroy-at': apart,
+  'auto-destroy-activity-duration': apart,
+  'inherits-project-auto-destroy': apart,
+  /** Always false. */
+  'hyok-enabled': { import: 'left', export: 'left', unless: false },
+} as const satisfies MovingTable;

@@ -1,0 +1,47 @@
+import { type Key, keys } from '#platform/store/keys.ts';
+import { get, query } from '#platform/store/table.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+
+/** A place in a workspace's queue (lifecycle/queue/queue.ts). */
+export interface QueueEntry {
+  runId: string;
+  place: number;
+  /** When the place was taken; UTC ISO 8601. */
+  at: string;
+}
+
+/** The place before all others. */
+export const front = 0;
+
+/**
+ * How long a place may be without its run, in seconds: API Gateway answers after 30, and no function takes that long between
+ * its place and its run.
+ */
+export const creationSeconds = 60;
+
+/** The first entries of the queue. 1 read. */
+export const firstEntries = (workspaceId: string, limit: number, after?: Key): Promise<(QueueEntry & Key)[]> =>
+  query({ pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit, after: after?.sk });
+
+/** Whether the run's creation must have ended. An entry from the future was written before the clock was set back. */
+export const isLapsed = ({ at }: QueueEntry): boolean => Math.abs(Date.now() - Date.parse(at)) > creationSeconds * 1000;
+
+/** Whether the run is the entry's. A run that is being moved has two entries, one of them at the front. */
+export const holds = ({ place }: Run, entry: QueueEntry): boolean =>
+  place === undefined || entry.place === place || entry.place === front;
+
+/**
+ * The run that is current or next in the queue. Skips entries that an interrupted function left behind; the queue removes
+ * them when it meets them. 1 read, and 1 more for an entry older than a minute.
+ */
+export const firstQueued = async (workspaceId: string): Promise<string | undefined> => {
+  for (let after: Key | undefined; ; ) {
+    const [first]: (QueueEntry & Key)[] = await firstEntries(workspaceId, 1, after);
+    if (!first) return undefined;
+    if (!isLapsed(first)) return first.runId;
+    const run = await get<Run>(keys.run(first.runId));
+    if (run?.status && !isFinal(run.status) && holds(run, first)) return first.runId;
+    after = first;
+  }
+};
