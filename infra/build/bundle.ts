@@ -1,9 +1,9 @@
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type BuildOptions, type BuildResult, build as buildWith, type Plugin, stop } from 'esbuild';
-import { type ApiRoute, deriveApiRoutes } from './api-routes.ts';
-import { type FunctionId, functionIds, functions } from './functions.ts';
-import { pagePlugin } from './page.ts';
+import { type ApiRoute, deriveApiRoutes } from '#infra/stack/api-routes.ts';
+import { type FunctionId, functionIds, functions } from '#infra/stack/functions.ts';
+import { pagePlugin } from '#infra/stack/page.ts';
 import { sdkPlugin } from './sdk.ts';
 
 /** Bundle of one function. */
@@ -83,7 +83,7 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
     entryPoints: functionIds.map((id) => ({ in: functions[id].entry, out: `${id}/index` })),
     outdir,
     format: 'cjs',
-    inject: [join(root, 'infra/stack-traces.ts')],
+    inject: [join(root, 'infra/build/stack-traces.ts')],
     plugins: [sdkPlugin(root), pagePlugin(root)],
   });
   // Otherwise Node would load the bundles as ES modules, as the checkout's package.json says.
@@ -92,11 +92,11 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
 
 /** Files of the runner, beside its Dockerfile. Each is bundled whole: Node takes longer to load many files than one large one. */
 const runnerFiles = {
-  main: 'functions/runner/main.ts',
-  // What main.ts takes for program.ts: a process that waits for its task loads it ahead (local/await-task.mjs).
-  program: 'functions/runner/load-program.ts',
+  main: 'functions/runner/program/main.ts',
+  // What main.ts takes for program.ts.
+  program: 'functions/runner/program/load-program.ts',
   // Most of the code, and needed only where Terraform is downloaded.
-  signature: 'functions/runner/binary/signature.ts',
+  signature: 'functions/runner/program/binary/signature.ts',
 };
 
 /** Imports of one of the runner's files from another stay imports. */
@@ -126,12 +126,12 @@ const bundleRunner = async (root: string, outdir: string): Promise<void> => {
     // What load-program.ts reads: an expression.
     build({
       ...options,
-      entryPoints: { program: 'functions/runner/program.ts' },
+      entryPoints: { program: 'functions/runner/program/program.ts' },
       format: 'cjs',
-      inject: [join(root, 'infra/stack-traces.ts')],
+      inject: [join(root, 'infra/build/stack-traces.ts')],
       banner: { js: '(function(exports,require,module,__filename){' },
       footer: { js: '})' },
     }),
-    cp(join(root, 'functions/runner/Dockerfile'), join(outdir, 'Dockerfile')),
+    cp(join(root, 'functions/runner/program/Dockerfile'), join(outdir, 'Dockerfile')),
   ]);
 };

@@ -1,28 +1,28 @@
 import type { KnipConfig } from 'knip';
-import { functions } from './functions.ts';
+import { functions } from '#infra/stack/functions.ts';
 
 /** Finds unused files, exports and dependencies. Entries beyond these are the scripts of package.json. */
 export default {
   entry: [
     ...Object.values(functions).map(({ entry }) => entry),
-    'functions/runner/main.ts',
-    // In place of program.ts in the bundle, which it reads as text (bundle.ts); also loaded by path (local/await-task.mjs).
-    'functions/runner/{load-program,program}.ts',
-    'functions/web/main.tsx',
-    'infra/app.ts',
+    'functions/runner/program/main.ts',
+    // In place of program.ts in the bundle, which it reads as text (bundle.ts).
+    'functions/runner/program/{load-program,program}.ts',
+    'functions/clients/web/main.tsx',
+    'infra/stack/app.ts',
     // In place of files of the AWS SDK (sdk.ts).
-    'infra/sdk/*.ts',
+    'infra/build/sdk/*.ts',
     // Injected into every bundle (bundle.ts).
-    'infra/stack-traces.ts',
+    'infra/build/stack-traces.ts',
     // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
-    'functions/cli/main.ts',
+    'functions/clients/cli/main.ts',
     // Read as text (runner-image.ts).
-    'functions/runner/fetch-program.mjs',
+    'functions/runner/program/fetch-program.mjs',
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
-    'test/{support/file-runner,web/browser/support/runner}.ts',
-    'test/web/screenshots.ts',
+    'test/{support/file-runner,clients/web/browser/support/runner,mutations/run,mutations/loaded}.ts',
+    'test/clients/web/screenshots.ts',
   ],
   project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}'],
   vitest: { config: 'test/vitest.config.ts' },
@@ -32,10 +32,8 @@ export default {
     '@aws-sdk/credential-provider-env',
     'axe-core',
     'dynalite',
-    // Of former versions, which are built with these dependencies to be upgraded (test/e2e/upgrade.test.ts).
-    '@aws-sdk/lib-dynamodb',
   ],
   // Skipped where they are missing.
-  ignoreBinaries: ['fish', 'go', 'mkfifo', 'script', 'terraform'],
+  ignoreBinaries: ['fallocate', 'fish', 'go', 'mkfifo', 'mount', 'script', 'terraform', 'umount', 'unshare'],
   ignoreExportsUsedInFile: { interface: true, type: true },
 } satisfies KnipConfig;

@@ -11,6 +11,18 @@ import { synthesize } from './synth.ts';
  */
 
 const version = '1.58.0';
+/** With everything that it needs: nothing else is installed. */
+const packages: [string, ...string[]] = [
+  `cfn-lint==${version}`,
+  'jsonpatch==1.48',
+  'jsonpointer==3.12',
+  'mpmath==1.3.0',
+  'networkx==3.6.1',
+  'pyyaml==6.0.4',
+  'regex==2026.11.19',
+  'sympy==1.14.0',
+  'typing_extensions==4.16.0',
+];
 const regions = ['us-east-1', 'eu-central-1', 'ap-southeast-2'];
 
 /** What the templates say on purpose. */
@@ -30,9 +42,9 @@ const settings: Record<string, unknown>[] = [
   },
 ];
 
-const build = resolve(import.meta.dirname, '../.build');
+const build = resolve(import.meta.dirname, '../../.build');
 
-const provided = await providePython('cfn-lint', [`cfn-lint==${version}`]);
+const provided = await providePython('cfn-lint', packages);
 if ('missing' in provided) console.error(`SKIPPED: the template is not linted: ${provided.missing}`);
 if ('program' in provided) {
   const files: string[] = [];

@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip as gzipWith } from 'node:zlib';
-import { tarBlocks } from '../functions/tar-writer.ts';
+import { tarBlocks } from '#platform/formats/tar-writer.ts';
 import { giveBuild } from './synth.ts';
 
 /**
@@ -13,7 +13,7 @@ import { giveBuild } from './synth.ts';
  */
 
 const gzip = promisify(gzipWith);
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 
 interface Manifest {
   name: string;
@@ -45,14 +45,13 @@ const extraPackages = [
   'aws-cdk-lib',
   'aws-local-stepfunctions',
   'constructs',
-  'dynalite',
   'esbuild',
   'selfsigned',
 ];
 const contents = ['functions', 'infra', 'cdk.json', 'tsconfig.json', 'LICENSE', 'README.md'];
 
 const manifestOf = ({ name, version, dependencies, ...all }: Manifest, { packages }: Lock): object => {
-  const { description, license, type, engines, bin } = all;
+  const { description, license, type, imports, engines, bin } = all;
   const extraVersions = Object.fromEntries(
     extraPackages.map((name) => [name, packages[`node_modules/${name}`]?.version]),
   );
@@ -62,6 +61,7 @@ const manifestOf = ({ name, version, dependencies, ...all }: Manifest, { package
     description,
     license,
     type,
+    imports,
     engines,
     bin,
     dependencies: { ...dependencies, ...extraVersions },

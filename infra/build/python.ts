@@ -1,8 +1,8 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { locked } from './file-lock.ts';
-import { machineCache } from './local/machine-cache.ts';
 
 /** Python programs that check what is deployed; each in a virtual environment of its own, for all checkouts. */
 
@@ -13,7 +13,7 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
 /**
  * Path of a program, installed when it is not; else why it cannot be.
- * @param packages exact requirements (`name==version`); the first one names the folder
+ * @param packages exact requirements (`name==version`), with all that they need; the first one names the folder
  */
 export const providePython = (
   program: string,
@@ -33,7 +33,7 @@ const installed = (folder: string, program: string, packages: string[]): { progr
   if (!python) return { missing: 'there is no Python 3 with venv on the PATH' };
   const created = run(python, ['-m', 'venv', '--clear', folder]);
   if (created.status !== 0) return { missing: lastLine(created.stderr) };
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages];
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', ...packages];
   const installation = run(join(folder, 'bin/python'), pip);
   if (installation.status !== 0 || !existsSync(path)) {
     return { missing: lastLine(installation.stderr) || `${packages[0]} could not be installed` };

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct } from 'constructs';
-import type { Settings } from './settings.ts';
+import type { Settings } from '#infra/settings/settings.ts';
 
 /** Where each engine's own image keeps its program. */
 const engineImages = {
@@ -79,7 +79,7 @@ const publicImage = (scope: Construct, uri: string, bundle: string): RunnerImage
     STEPFORM_PROGRAM: asset.s3ObjectKey.split('.')[0] ?? '',
     STEPFORM_PROGRAM_SHA256: createHash('sha256').update(content).digest('hex'),
   };
-  const start = readFileSync(join(import.meta.dirname, '../functions/runner/fetch-program.mjs'), 'utf8');
+  const start = readFileSync(join(import.meta.dirname, '../../functions/runner/program/fetch-program.mjs'), 'utf8');
   return {
     uri,
     container: {

@@ -37,7 +37,7 @@ const noVersionWarning = 'export const state = {}, emitWarningIfUnsupportedVersi
 /** The trace header of a request that X-Ray follows, which these functions are not set up for. */
 const noTraceHeader = 'export const recursionDetectionMiddleware = () => (next) => (args) => next(args);';
 
-/** Buckets as endpoint parameters; S3 is called without its client (store/bucket.ts). */
+/** Buckets as endpoint parameters; S3 is called without its client (platform/store/bucket.ts). */
 const noBuckets = `
   export const DOT_PATTERN = undefined, S3_HOSTNAME_PATTERN = undefined;
   export const isDnsCompatibleBucketName = undefined, isArnBucketName = undefined;
@@ -58,7 +58,7 @@ const noLogFilter = "export const schemaLogFilter = () => '***SensitiveInformati
 const noHttpBindings = `
   export const getHttpOperationBindings = () => [];
   export const HttpBindingNormalizedSchema = {
-    of: () => { throw new TypeError('infra/sdk.ts leaves out parameters in host names'); },
+    of: () => { throw new TypeError('infra/build/sdk.ts leaves out parameters in host names'); },
   };
 `;
 
@@ -69,11 +69,11 @@ const neverRevived = 'export const needsReviver = () => false;';
 /** JSON services write times as seconds; the formats of headers and XML are left out. */
 const onlyEpochTimestamps = (dates: string): string => {
   const [epoch] = /^export const parseEpochTimestamp = [\s\S]*?^};$/m.exec(dates) ?? [];
-  if (!epoch) throw new Error('infra/sdk.ts: the AWS SDK has no parseEpochTimestamp any more');
+  if (!epoch) throw new Error('infra/build/sdk.ts: the AWS SDK has no parseEpochTimestamp any more');
   return `
     ${epoch}
     const strictParseDouble = Number;
-    const leftOut = () => { throw new TypeError('infra/sdk.ts leaves out this format of times'); };
+    const leftOut = () => { throw new TypeError('infra/build/sdk.ts leaves out this format of times'); };
     export const dateToUtcString = leftOut, parseRfc3339DateTime = leftOut;
     export const parseRfc3339DateTimeWithOffset = leftOut, parseRfc7231DateTime = leftOut;
   `;
@@ -115,7 +115,7 @@ const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g
 export const sdkPlugin = (root: string): Plugin => ({
   name: 'aws-sdk',
   setup: (build) => {
-    const at = (file: string) => join(root, 'infra/sdk', file);
+    const at = (file: string) => join(root, 'infra/build/sdk', file);
     const loaded = new Set<string>();
     const load = (contents: string, path: string): OnLoadResult => ({
       contents,
@@ -142,7 +142,7 @@ export const sdkPlugin = (root: string): Plugin => ({
       const expected = [...Object.keys(standIns), 'endpoints', ...edits.map(([filter]) => filter.source)];
       const missing = expected.filter((path) => !loaded.has(path));
       if (result.errors.length === 0 && missing.length > 0) {
-        throw new Error(`infra/sdk.ts: the AWS SDK has no such files any more: ${missing.join(', ')}`);
+        throw new Error(`infra/build/sdk.ts: the AWS SDK has no such files any more: ${missing.join(', ')}`);
       }
     });
   },

@@ -40,7 +40,7 @@ export interface Template {
   Parameters?: Record<string, { Type: string; Default?: unknown }>;
 }
 
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 const build = join(root, '.build');
 
 /**
@@ -82,7 +82,7 @@ const make = async ({
     tell('Building the functions, the page and the runner (only once, until their sources change) …');
     const { bundle } = await import('./bundle.ts');
     // The bundler is a process of its own; meanwhile this one loads what makes the stack.
-    const [bundles] = await Promise.all([bundle(root, build), import('./stack.ts')]);
+    const [bundles] = await Promise.all([bundle(root, build), import('#infra/stack/stack.ts')]);
     return bundles;
   });
   const stack = await cachedBuild(stackName(assembly), stackInput(sources, settings, validate), () => {
@@ -107,15 +107,16 @@ const makeAssembly = async (
   bundles: Bundles,
   validate: boolean,
 ): Promise<{ file: string }> => {
-  const [{ App }, { Platform }, { readSettings }] = await Promise.all([
+  const [{ App }, { Platform }, { readSettings }, { featureFlags }] = await Promise.all([
     import('aws-cdk-lib/core'),
-    import('./stack.ts'),
-    import('./settings.ts'),
+    import('#infra/stack/stack.ts'),
+    import('#infra/settings/settings.ts'),
+    import('#infra/stack/feature-flags.ts'),
   ]);
   await removeAssets(assembly);
   const app = new App({
     outdir: assembly,
-    context,
+    context: { ...featureFlags, ...context },
     analyticsReporting: false,
     treeMetadata: false,
     builtinCloudFormationValidation: validate,

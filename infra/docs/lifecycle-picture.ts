@@ -1,6 +1,6 @@
-import { lifecycleFunctions } from '../functions.ts';
-import { definition } from '../lifecycle.ts';
-import type { Arns } from '../state-builders.ts';
+import { lifecycleFunctions } from '#infra/stack/functions.ts';
+import { definition } from '#infra/stack/lifecycle.ts';
+import type { Arns } from '#infra/stack/state-builders.ts';
 
 interface State {
   Type: string;

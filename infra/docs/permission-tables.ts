@@ -1,4 +1,4 @@
-import { organizationToken } from '../../functions/api/permissions/organization-token.ts';
+import { organizationToken } from '#api/permissions/organization-token.ts';
 import {
   flagPermissions,
   inTeam,
@@ -11,7 +11,7 @@ import {
   permissions,
   projectPartPermissions,
   workspacePartPermissions,
-} from '../../functions/api/permissions/permissions.ts';
+} from '#api/permissions/permissions.ts';
 
 /** The table of permissions (functions/api/permissions/permissions.ts) as Markdown. */
 

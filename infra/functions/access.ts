@@ -1,16 +1,13 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Access: HttpDeclaration = {
   entry: 'functions/public-api/access.ts',
   description: 'The public API: accounts, tokens, teams, agent pools, the audit trail',
   timeoutSeconds: 29,
   environment: ['table', 'requestLimit', 'organizationRules'],
-  rights: (may) => [
-    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.tableKey(),
-  ],
+  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   http: {
-    routes: async () => (await import('../../functions/public-api/access-routes.ts')).accessRoutes,
+    routes: async () => (await import('#public-api/access-routes.ts')).accessRoutes,
     // A stack has 500 resources at most: one key in place of four.
     subtrees: ['ANY /api/v2/teams/{proxy+}'],
     authorization: `${bearer}.`,

@@ -1,13 +1,12 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Agent: HttpDeclaration = {
-  entry: 'functions/agents/handler.ts',
+  entry: 'functions/runner/api/agents.ts',
   description: 'The agent protocol: jobs for machines of their owners',
   timeoutSeconds: 29,
-  environment: ['table'],
+  environment: ['table', 'bucket'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'),
-    may.tableKey(),
     // A runner of an agent that is gone without a word.
     may.answerExecutions(),
   ],

@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Api: HttpDeclaration = {
   entry: 'functions/public-api/api.ts',
@@ -16,7 +16,7 @@ export const Api: HttpDeclaration = {
     may.seeMissingObjects(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/core-routes.ts')).coreRoutes,
+    routes: async () => (await import('#public-api/core-routes.ts')).coreRoutes,
     subtrees: ['ANY /api/v2/{proxy+}', 'GET /.well-known/{proxy+}'],
     authorization: `${bearer}, and discovery is public by contract.`,
   },

@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { launching } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { launching } from '#infra/stack/shared-rights.ts';
 
 export const ApplyQueued: StateDeclaration = {
-  entry: 'functions/lifecycle/apply-queued.ts',
+  entry: 'functions/lifecycle/states/apply-queued.ts',
   description: 'State ApplyQueued: hands the apply to a runner',
   timeoutSeconds: 30,
   state: 'waits',

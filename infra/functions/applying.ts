@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { rightsToEnterStates } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const Applying: StateDeclaration = {
-  entry: 'functions/lifecycle/applying.ts',
+  entry: 'functions/lifecycle/states/applying.ts',
   description: 'State Applying: waits for terraform apply',
   timeoutSeconds: 30,
   state: 'waits',

@@ -1,9 +1,9 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const Bootstrap: Declaration = {
-  entry: 'functions/organizations/bootstrap.ts',
+  entry: 'functions/resources/organizations/bootstrap.ts',
   description: 'Creates the first organization and its owner; invoked by an operator',
   timeoutSeconds: 30,
   environment: ['table', 'publicUrl'],
-  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), may.tableKey()],
+  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem')],
 };

@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { rightsToFinishRuns } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToFinishRuns } from '#infra/stack/shared-rights.ts';
 
 export const Complete: StateDeclaration = {
-  entry: 'functions/lifecycle/complete.ts',
+  entry: 'functions/lifecycle/states/complete.ts',
   description: 'The one finisher: final status, lock released, next run started',
   timeoutSeconds: 30,
   state: 'waits',

@@ -1,10 +1,10 @@
-import type { Declaration } from '../declaration.ts';
-import { rightsToCreateRuns } from '../shared-rights.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
+import { rightsToCreateRuns } from '#infra/stack/shared-rights.ts';
 
 export const ConfigurationUploaded: Declaration = {
-  entry: 'functions/orchestration/configuration-uploaded.ts',
+  entry: 'functions/lifecycle/creation/configuration-uploaded.ts',
   description: 'Marks a configuration version uploaded and starts its run',
   timeoutSeconds: 30,
   environment: ['table', 'bucket', 'machine'],
-  rights: (may) => [...rightsToCreateRuns(may), may.answerExecutions(), may.keepLostEvents()],
+  rights: (may) => [...rightsToCreateRuns(may), may.keepLostEvents()],
 };

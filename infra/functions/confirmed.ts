@@ -1,10 +1,10 @@
-import type { StateDeclaration } from '../declaration.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const Confirmed: StateDeclaration = {
-  entry: 'functions/lifecycle/confirmed.ts',
+  entry: 'functions/lifecycle/states/confirmed.ts',
   description: 'State Confirmed: a saved plan waits for its turn',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table'],
-  rights: (may) => [may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'), may.tableKey()],
+  rights: (may) => [may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
 };

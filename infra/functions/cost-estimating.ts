@@ -1,7 +1,7 @@
-import type { StateDeclaration } from '../declaration.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const CostEstimating: StateDeclaration = {
-  entry: 'functions/lifecycle/cost-estimating.ts',
+  entry: 'functions/lifecycle/states/cost-estimating.ts',
   description: 'State CostEstimating: what the plan costs',
   timeoutSeconds: 60,
   state: 'works',

@@ -1,7 +1,7 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const DataRetention: Declaration = {
-  entry: 'functions/data-retention/handler.ts',
+  entry: 'functions/removal/retention/handler.ts',
   description:
     'Deletes states, configurations and run data that data retention policies let go of, and workspaces for good',
   // Fifty of each kind at most, one after the other.

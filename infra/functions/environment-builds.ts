@@ -1,6 +1,6 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/environment-api.ts) that are for it. */
+/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
 export const environmentBuildRoutes = [
   'ANY /api/v2/users/{user}/workspaces',
   'ANY /api/v2/organizations/{organization}/members/{user}/workspaces',
@@ -24,6 +24,6 @@ export const EnvironmentBuilds: HttpDeclaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
-  // The web page tells them apart itself (functions/web/environments-client.ts): an API has no keys to spare.
+  // The web page tells them apart itself (functions/clients/web/environments-client.ts): an API has no keys to spare.
   http: { subtrees: ['ANY /environments/builds/api/v2/{proxy+}'], authorization: bearer },
 };

@@ -1,6 +1,6 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/environment-api.ts) that are for it. */
+/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
 export const environmentFileRoutes = ['ANY /api/v2/files', 'ANY /api/v2/files/{proxy+}'];
 
 /** Apart from templates: nothing else reads zip archives, and hostile ones reach no function that starts runs. */

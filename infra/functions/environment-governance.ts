@@ -1,6 +1,6 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/environment-api.ts) that are for it. */
+/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
 export const environmentGovernanceRoutes = [
   'ANY /metrics',
   'ANY /api/v2/audit',

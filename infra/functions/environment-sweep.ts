@@ -1,4 +1,4 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const EnvironmentSweep: Declaration = {
   entry: 'functions/environments/sweep-handler.ts',

@@ -1,6 +1,6 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/environment-api.ts) that are for it. */
+/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
 export const templateRoutes = [
   'ANY /api/v2/templates',
   'ANY /api/v2/templates/{proxy+}',
@@ -24,6 +24,6 @@ export const EnvironmentTemplates: HttpDeclaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
-  // The web page tells them apart itself (functions/web/environments-client.ts): an API has no keys to spare.
+  // The web page tells them apart itself (functions/clients/web/environments-client.ts): an API has no keys to spare.
   http: { subtrees: ['ANY /environments/templates/api/v2/{proxy+}'], authorization: bearer },
 };

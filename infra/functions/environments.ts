@@ -1,6 +1,6 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
-/** Behind an API of its own (infra/environment-api.ts), and for the web page on the page's own origin. */
+/** Behind an API of its own (infra/stack/environment-api.ts), and for the web page on the page's own origin. */
 export const Environments: HttpDeclaration = {
   entry: 'functions/environments/handler.ts',
   description: "Environments, their builds and people (Coder's API): reading, settings, tokens",

@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Explorer: HttpDeclaration = {
   entry: 'functions/public-api/explorer.ts',
@@ -18,7 +18,7 @@ export const Explorer: HttpDeclaration = {
     may.tellPeople(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/explorer-routes.ts')).explorerFunctionRoutes,
+    routes: async () => (await import('#public-api/explorer-routes.ts')).explorerFunctionRoutes,
     authorization: `${bearer}.`,
   },
 };

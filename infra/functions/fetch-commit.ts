@@ -1,7 +1,7 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const FetchCommit: Declaration = {
-  entry: 'functions/orchestration/fetch-commit.ts',
+  entry: 'functions/lifecycle/creation/fetch-commit.ts',
   description: 'Fetches commits from version control, once for all who follow them',
   // Unpacking and packing take a whole processor.
   timeoutSeconds: 600,

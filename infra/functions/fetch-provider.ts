@@ -1,7 +1,7 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const FetchProvider: Declaration = {
-  entry: 'functions/shared-providers/handler.ts',
+  entry: 'functions/runner/shared-providers/handler.ts',
   description: 'Fetches providers from public registries, once for all runs',
   timeoutSeconds: 600,
   environment: ['table', 'bucket', 'sharedProviders', 'outbound'],

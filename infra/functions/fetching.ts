@@ -1,7 +1,7 @@
-import type { StateDeclaration } from '../declaration.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const Fetching: StateDeclaration = {
-  entry: 'functions/lifecycle/fetching.ts',
+  entry: 'functions/lifecycle/states/fetching.ts',
   description: 'State Fetching: waits for the configuration',
   timeoutSeconds: 30,
   state: 'waits',

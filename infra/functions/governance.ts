@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Governance: HttpDeclaration = {
   entry: 'functions/public-api/governance.ts',
@@ -15,7 +15,7 @@ export const Governance: HttpDeclaration = {
     may.answerExecutions('Heartbeat'),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/governance-routes.ts')).governanceRoutes,
+    routes: async () => (await import('#public-api/governance-routes.ts')).governanceRoutes,
     authorization: `${bearer}, nor do run tasks.`,
   },
 };

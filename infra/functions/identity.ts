@@ -1,7 +1,7 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Identity: HttpDeclaration = {
-  entry: 'functions/workload-identity/handler.ts',
+  entry: 'functions/runner/identity/handler.ts',
   description: 'What workload identity tokens are verified with (OpenID Connect discovery)',
   timeoutSeconds: 10,
   environment: ['identity', 'publicUrl'],

@@ -1,7 +1,7 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Logs: HttpDeclaration = {
-  entry: 'functions/runs/logs-handler.ts',
+  entry: 'functions/resources/runs/logs-handler.ts',
   description: 'Logs of plans and applies, while they are written and after',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'logWait'],

@@ -1,5 +1,5 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
-import { rightsToBeginRuns } from '../shared-rights.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToBeginRuns } from '#infra/stack/shared-rights.ts';
 
 export const Modules: HttpDeclaration = {
   entry: 'functions/public-api/modules.ts',
@@ -17,7 +17,7 @@ export const Modules: HttpDeclaration = {
     may.writeObjects('registry'),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/modules-routes.ts')).modulesRoutes,
+    routes: async () => (await import('#public-api/modules-routes.ts')).modulesRoutes,
     authorization: `${bearer}.`,
   },
 };

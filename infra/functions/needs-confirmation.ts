@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { rightsToEnterStates } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const NeedsConfirmation: StateDeclaration = {
-  entry: 'functions/lifecycle/needs-confirmation.ts',
+  entry: 'functions/lifecycle/states/needs-confirmation.ts',
   description: 'State NeedsConfirmation: waits for a person',
   timeoutSeconds: 30,
   state: 'waits',

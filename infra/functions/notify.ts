@@ -1,7 +1,7 @@
-import type { Declaration } from '../declaration.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const Notify: Declaration = {
-  entry: 'functions/notifications/handler.ts',
+  entry: 'functions/resources/notifications/handler.ts',
   description: 'Tells people of runs, health and change requests: notification configurations',
   // Destinations are called side by side, each for 10 s at most.
   timeoutSeconds: 60,

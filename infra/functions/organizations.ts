@@ -1,16 +1,13 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Organizations: HttpDeclaration = {
   entry: 'functions/public-api/organizations.ts',
   description: 'The public API: organizations, projects',
   timeoutSeconds: 29,
   environment: ['table', 'requestLimit', 'organizationRules', 'runnerTerraform'],
-  rights: (may) => [
-    may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.tableKey(),
-  ],
+  rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   http: {
-    routes: async () => (await import('../../functions/public-api/organizations-routes.ts')).allOrganizationRoutes,
+    routes: async () => (await import('#public-api/organizations-routes.ts')).allOrganizationRoutes,
     authorization: `${bearer}.`,
   },
 };

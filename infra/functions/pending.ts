@@ -1,10 +1,10 @@
-import type { StateDeclaration } from '../declaration.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const Pending: StateDeclaration = {
-  entry: 'functions/lifecycle/pending.ts',
+  entry: 'functions/lifecycle/states/pending.ts',
   description: 'State Pending: waits for the turn in the queue',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],
-  rights: (may) => [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.tableKey(), may.notify()],
+  rights: (may) => [may.table('GetItem', 'Query', 'UpdateItem', 'DeleteItem'), may.notify()],
 };

@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { launching } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { launching } from '#infra/stack/shared-rights.ts';
 
 export const PlanQueued: StateDeclaration = {
-  entry: 'functions/lifecycle/plan-queued.ts',
+  entry: 'functions/lifecycle/states/plan-queued.ts',
   description: 'State PlanQueued: takes the turn in the queue, and starts a runner for the plan',
   timeoutSeconds: 30,
   state: 'waits',

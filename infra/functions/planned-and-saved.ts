@@ -1,7 +1,7 @@
-import type { StateDeclaration } from '../declaration.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const PlannedAndSaved: StateDeclaration = {
-  entry: 'functions/lifecycle/planned-and-saved.ts',
+  entry: 'functions/lifecycle/states/planned-and-saved.ts',
   description: 'State PlannedAndSaved: keeps a plan for a person',
   timeoutSeconds: 30,
   state: 'waits',
@@ -9,6 +9,5 @@ export const PlannedAndSaved: StateDeclaration = {
   rights: (may) => [
     // A plan that is stale already is discarded, which the run's timeline says.
     may.table('GetItem', 'PutItem', 'UpdateItem'),
-    may.tableKey(),
   ],
 };

@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { rightsToEnterStates } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const Planning: StateDeclaration = {
-  entry: 'functions/lifecycle/planning.ts',
+  entry: 'functions/lifecycle/states/planning.ts',
   description: 'State Planning: waits for terraform plan',
   timeoutSeconds: 30,
   state: 'waits',

@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Policies: HttpDeclaration = {
   entry: 'functions/public-api/policies.ts',
@@ -26,7 +26,7 @@ export const Policies: HttpDeclaration = {
     ...may.githubApp('key'),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/policies-routes.ts')).allPolicyRoutes,
+    routes: async () => (await import('#public-api/policies-routes.ts')).allPolicyRoutes,
     authorization: `${bearer}.`,
   },
 };

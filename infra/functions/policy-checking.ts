@@ -1,10 +1,10 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { judgingPolicies } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { judgingPolicies } from '#infra/stack/shared-rights.ts';
 
 export const PolicyChecking: StateDeclaration = {
-  entry: 'functions/lifecycle/policy-checking.ts',
+  entry: 'functions/lifecycle/states/policy-checking.ts',
   description: 'State PolicyChecking: checks policy sets with three levels',
-  // OPA has 240 s and 1 GiB (functions/policies/engine/evaluate-run.ts).
+  // OPA has 240 s and 1 GiB (functions/resources/policies/engine/evaluate-run.ts).
   timeoutSeconds: 300,
   memoryMiB: 2048,
   state: 'works',

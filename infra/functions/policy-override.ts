@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { rightsToEnterStates } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const PolicyOverride: StateDeclaration = {
-  entry: 'functions/lifecycle/policy-override.ts',
+  entry: 'functions/lifecycle/states/policy-override.ts',
   description: 'State PolicyOverride: waits for a person to override',
   timeoutSeconds: 30,
   state: 'waits',

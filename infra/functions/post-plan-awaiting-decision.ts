@@ -1,8 +1,8 @@
-import type { StateDeclaration } from '../declaration.ts';
-import { rightsToEnterStates } from '../shared-rights.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const PostPlanAwaitingDecision: StateDeclaration = {
-  entry: 'functions/lifecycle/post-plan-awaiting-decision.ts',
+  entry: 'functions/lifecycle/states/post-plan-awaiting-decision.ts',
   description: 'State PostPlanAwaitingDecision: waits for a person to override',
   timeoutSeconds: 30,
   state: 'waits',

@@ -1,8 +1,8 @@
-import type { Declaration } from '../declaration.ts';
-import { rightsToFinishRuns } from '../shared-rights.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
+import { rightsToFinishRuns } from '#infra/stack/shared-rights.ts';
 
 export const Recover: Declaration = {
-  entry: 'functions/recovery/handler.ts',
+  entry: 'functions/lifecycle/recovery/handler.ts',
   description: 'After the table was restored: ends runs and brings in last states; invoked by an operator',
   timeoutSeconds: 900,
   environment: ['table', 'bucket', 'machine', 'cluster', 'notify'],

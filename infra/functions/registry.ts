@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Registry: HttpDeclaration = {
   entry: 'functions/public-api/registry.ts',
@@ -14,7 +14,7 @@ export const Registry: HttpDeclaration = {
     may.seeMissingObjects(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/registry-routes.ts')).registryRoutes,
+    routes: async () => (await import('#public-api/registry-routes.ts')).registryRoutes,
     authorization: `${bearer}.`,
   },
 };

@@ -1,8 +1,8 @@
-import type { Declaration } from '../declaration.ts';
-import { rightsToCreateRuns } from '../shared-rights.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
+import { rightsToCreateRuns } from '#infra/stack/shared-rights.ts';
 
 export const RunApplied: Declaration = {
-  entry: 'functions/orchestration/run-applied.ts',
+  entry: 'functions/lifecycle/phases/run-applied.ts',
   description: 'Queues the runs that an apply sets off in other workspaces',
   timeoutSeconds: 60,
   environment: ['table', 'bucket', 'machine'],

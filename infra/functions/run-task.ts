@@ -1,7 +1,7 @@
-import type { StateDeclaration } from '../declaration.ts';
+import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const RunTask: StateDeclaration = {
-  entry: 'functions/lifecycle/run-task.ts',
+  entry: 'functions/lifecycle/states/run-task.ts',
   description: 'State RunTask: asks a run task and waits for its result',
   // A task that does not answer is asked again for about a minute and a half.
   timeoutSeconds: 150,

@@ -1,7 +1,7 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Runner: HttpDeclaration = {
-  entry: 'functions/runner-api/handler.ts',
+  entry: 'functions/runner/api/handler.ts',
   description: 'The runner protocol',
   timeoutSeconds: 29,
   environment: [

@@ -1,5 +1,5 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
-import { rightsToBeginRuns } from '../shared-rights.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToBeginRuns } from '#infra/stack/shared-rights.ts';
 
 export const Runs: HttpDeclaration = {
   entry: 'functions/public-api/runs.ts',
@@ -17,7 +17,7 @@ export const Runs: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/runs-routes.ts')).allRunRoutes,
+    routes: async () => (await import('#public-api/runs-routes.ts')).allRunRoutes,
     // A stack has 500 resources at most: one key in place of six.
     subtrees: ['ANY /api/v2/runs/{proxy+}'],
     authorization: `${bearer}.`,

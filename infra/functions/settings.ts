@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Settings: HttpDeclaration = {
   entry: 'functions/public-api/settings.ts',
@@ -12,7 +12,7 @@ export const Settings: HttpDeclaration = {
     ...may.sendEmails(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/settings-routes.ts')).settingRoutes,
+    routes: async () => (await import('#public-api/settings-routes.ts')).settingRoutes,
     authorization: `${bearer}; links of e-mails carry a secret of their own.`,
   },
 };

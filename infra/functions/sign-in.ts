@@ -1,4 +1,4 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const SignIn: HttpDeclaration = {
   entry: 'functions/public-api/sign-in.ts',
@@ -7,11 +7,10 @@ export const SignIn: HttpDeclaration = {
   environment: ['table', 'outbound', 'requestLimit', 'organizationRules', 'signIn'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    may.tableKey(),
     ...may.signInSecret(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/sign-in-routes.ts')).allSignInRoutes,
+    routes: async () => (await import('#public-api/sign-in-routes.ts')).allSignInRoutes,
     subtrees: ['ANY /oauth/{proxy+}'],
     authorization:
       'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',

@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const States: HttpDeclaration = {
   entry: 'functions/public-api/states.ts',
@@ -15,7 +15,7 @@ export const States: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/states-routes.ts')).stateRoutes,
+    routes: async () => (await import('#public-api/states-routes.ts')).stateRoutes,
     authorization: `${bearer}.`,
   },
 };

@@ -1,8 +1,8 @@
-import type { Declaration } from '../declaration.ts';
-import { rightsToBeginRuns, rightsToFinishRuns } from '../shared-rights.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
+import { rightsToBeginRuns, rightsToFinishRuns } from '#infra/stack/shared-rights.ts';
 
 export const Sweep: Declaration = {
-  entry: 'functions/repair/sweep.ts',
+  entry: 'functions/lifecycle/repair/sweep.ts',
   description: 'Repairs what events and interrupted handlers left behind, every minute',
   timeoutSeconds: 60,
   environment: [

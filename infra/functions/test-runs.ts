@@ -1,5 +1,5 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
-import { rightsToBeginRuns } from '../shared-rights.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
+import { rightsToBeginRuns } from '#infra/stack/shared-rights.ts';
 
 export const TestRuns: HttpDeclaration = {
   entry: 'functions/public-api/test-runs.ts',
@@ -18,7 +18,7 @@ export const TestRuns: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/test-runs-routes.ts')).hiddenRunRoutes,
+    routes: async () => (await import('#public-api/test-runs-routes.ts')).hiddenRunRoutes,
     authorization: `${bearer}.`,
   },
 };

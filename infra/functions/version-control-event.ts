@@ -1,18 +1,10 @@
-import type { Declaration } from '../declaration.ts';
-import { rightsToCreateRuns } from '../shared-rights.ts';
+import type { Declaration } from '#infra/stack/declaration.ts';
+import { rightsToCreateRuns } from '#infra/stack/shared-rights.ts';
 
 export const VersionControlEvent: Declaration = {
-  entry: 'functions/orchestration/version-control-event.ts',
+  entry: 'functions/lifecycle/creation/version-control-event.ts',
   description: 'Turns pushes and pull requests into runs, and deletes webhooks that nobody needs',
   timeoutSeconds: 300,
   environment: ['table', 'bucket', 'key', 'machine', 'outbound', 'publicUrl', 'commits', 'notify', 'githubApp'],
-  rights: (may) => [
-    ...rightsToCreateRuns(may),
-    may.table('DeleteItem'),
-    // Outdated plans of pull requests are canceled.
-    may.answerExecutions(),
-    may.fetchCommits(),
-    may.notify(),
-    ...may.githubApp('key'),
-  ],
+  rights: (may) => [...rightsToCreateRuns(may), may.fetchCommits(), may.notify(), ...may.githubApp('key')],
 };

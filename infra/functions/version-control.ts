@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const VersionControl: HttpDeclaration = {
   entry: 'functions/public-api/version-control.ts',
@@ -12,7 +12,7 @@ export const VersionControl: HttpDeclaration = {
     ...may.githubApp('key', 'clientSecret'),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/version-control-routes.ts')).versionControlRoutes,
+    routes: async () => (await import('#public-api/version-control-routes.ts')).versionControlRoutes,
     authorization: `${bearer}; who comes back from a forge brings a cookie and a state of this platform.`,
   },
 };

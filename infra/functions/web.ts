@@ -1,7 +1,7 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Web: HttpDeclaration = {
-  entry: 'functions/web-server/handler.ts',
+  entry: 'functions/clients/web-server/handler.ts',
   description: 'The web page: its document and assets',
   timeoutSeconds: 10,
   environment: ['bucket'],

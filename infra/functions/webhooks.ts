@@ -1,4 +1,4 @@
-import type { HttpDeclaration } from '../declaration.ts';
+import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Webhooks: HttpDeclaration = {
   entry: 'functions/public-api/webhooks.ts',
@@ -13,7 +13,7 @@ export const Webhooks: HttpDeclaration = {
     ...may.githubApp('webhookSecret'),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/webhook-routes.ts')).allWebhookRoutes,
+    routes: async () => (await import('#public-api/webhook-routes.ts')).allWebhookRoutes,
     authorization:
       'Forges sign webhooks with a secret of each repository, or of the GitHub App; the function checks it before anything else.',
     unlimited: true,

@@ -1,4 +1,4 @@
-import { bearer, type HttpDeclaration } from '../declaration.ts';
+import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Workspaces: HttpDeclaration = {
   entry: 'functions/public-api/workspaces.ts',
@@ -12,7 +12,7 @@ export const Workspaces: HttpDeclaration = {
     ...may.githubApp('key'),
   ],
   http: {
-    routes: async () => (await import('../../functions/public-api/workspaces-routes.ts')).workspaceChangeRoutes,
+    routes: async () => (await import('#public-api/workspaces-routes.ts')).workspaceChangeRoutes,
     authorization: `${bearer}.`,
   },
 };

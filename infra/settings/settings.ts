@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { shortestRetentionDays } from '../functions/run/retention.ts';
-import { environmentEntries } from './environments.ts';
-import { githubAppEntries, githubAppProblems } from './github-app.ts';
-import { ipRangeEntries, ranges } from './ip-ranges.ts';
-import { organizationEntries, organizationProblems } from './organizations.ts';
-import { sharedProviderEntries } from './shared-providers.ts';
-import { signInEntries, signInProblems } from './sign-in.ts';
-import { texts, yesOrNo } from './text-list.ts';
-import { warmRunnerEntries, warmRunnerProblems } from './warm-runners.ts';
+import { environmentEntries } from '#infra/stack/environments.ts';
+import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
+import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
+import { organizationEntries, organizationProblems } from '#infra/stack/organizations.ts';
+import { sharedProviderEntries } from '#infra/stack/shared-providers.ts';
+import { signInEntries, signInProblems } from '#infra/stack/sign-in.ts';
+import { texts, yesOrNo } from '#infra/stack/text-list.ts';
+import { warmRunnerEntries, warmRunnerProblems } from '#infra/stack/warm-runners.ts';
+import { shortestRetentionDays } from '#run/retention.ts';
 
 /**
  * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds

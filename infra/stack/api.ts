@@ -3,12 +3,13 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { ApiRoute } from './api-routes.ts';
 import type { HttpDeclaration } from './declaration.ts';
 import { type HttpFunction, httpFunctions } from './functions.ts';
-import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
+import { vendedLogName } from './vended-log.ts';
 
 /**
  * Requests per second. An account has 10,000 (burst 5,000) for all of its APIs, 2,500 (1,250) in the younger regions (API
@@ -36,6 +37,7 @@ export class HttpApi extends Construct {
     this.apiId = api.ref;
     this.url = api.attrApiEndpoint;
     this.accessLog = new logs.LogGroup(this, 'AccessLog', {
+      logGroupName: vendedLogName('api'),
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });

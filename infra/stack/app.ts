@@ -1,5 +1,5 @@
-import { SettingsError } from './settings.ts';
-import { synthesize } from './synth.ts';
+import { synthesize } from '#infra/build/synth.ts';
+import { SettingsError } from '#infra/settings/settings.ts';
 
 /** What the CDK command line runs (cdk.json): settings in, one stack out. */
 try {

@@ -3,7 +3,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { endings } from '../functions/run/machine-states.ts';
+import { endings } from '#run/machine-states.ts';
 import type { FunctionId } from './functions.ts';
 import type { Counts, OperationsProps } from './operations-props.ts';
 

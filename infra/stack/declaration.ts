@@ -1,4 +1,4 @@
-import type { Method } from '../functions/api/route.ts';
+import type { Method } from '#api/route.ts';
 import type { Grants, Permission } from './grants.ts';
 import type { VariableGroup } from './variables.ts';
 

@@ -4,7 +4,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { startsRuns } from '../functions/run/machine-states.ts';
+import { startsRuns } from '#run/machine-states.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
 
@@ -107,7 +107,7 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     detail: {
       stateMachineArn: [sources.stateMachineArn],
       status: ['SUCCEEDED'],
-      // Most applies set off nothing, and cost no invocation: the finisher says it (functions/lifecycle/complete.ts).
+      // Most applies set off nothing, and cost no invocation: the finisher says it (functions/lifecycle/states/complete.ts).
       output: [{ wildcard: `*"${startsRuns}"*` }],
     },
   },
@@ -117,7 +117,7 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     detail: {
       clusterArn: [sources.clusterArn],
       lastStatus: ['STOPPED'],
-      // A runner that ended with 0 left nothing to be done (functions/runner/program.ts); one that never started has no code.
+      // A runner that ended with 0 left nothing to be done (functions/runner/program/program.ts); one that never started has no code.
       containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
     },
   },

@@ -4,10 +4,10 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledgeWildcard } from './acknowledge.ts';
 import type { Declaration } from './declaration.ts';
 import { type Permission, statement } from './grants.ts';
-import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
 export interface PlatformFunctionProps {

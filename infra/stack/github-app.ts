@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
-import type { GithubAppSecret, GithubAppSettings } from '../functions/environment.ts';
+import type { GithubAppSecret, GithubAppSettings } from '#platform/environment.ts';
 
 /** Settings of the platform's GitHub App, which `stepform github-app` creates, and what the functions read of them. */
 

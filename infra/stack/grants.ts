@@ -1,7 +1,8 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
-import type { GithubAppSecret } from '../functions/environment.ts';
+import type { GithubAppSecret } from '#platform/environment.ts';
 import { githubAppParameters } from './github-app.ts';
+import type { Storage } from './storage.ts';
 import { type InvokedPart, type Parts, requirePart } from './variables.ts';
 
 /** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
@@ -29,10 +30,31 @@ const trailStays = (tableArn: string): Permission => ({
   conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': 'AUDIT#*' } },
 });
 
-/** Adds the limits on functions that change items. */
-export const withinBounds = (tableArn: string, statements: Permission[]): Permission[] => {
-  const changes = statements.some(({ actions }) => /dynamodb:(Update|Delete)Item/.test(actions.join()));
-  return changes ? [...statements, trailStays(tableArn)] : statements;
+/**
+ * What DynamoDB needs of every caller at a minimum, where the table has a customer managed key (DynamoDB: encryption at rest,
+ * authorizing use of a customer managed key). It opens the key in the caller's name.
+ */
+const tableKey = ({ key }: Storage): Permission => ({
+  actions: [
+    'kms:CreateGrant',
+    'kms:Decrypt',
+    'kms:DescribeKey',
+    'kms:Encrypt',
+    'kms:GenerateDataKey',
+    'kms:GenerateDataKeyWithoutPlaintext',
+    'kms:ReEncryptFrom',
+    'kms:ReEncryptTo',
+  ],
+  resources: [key.keyArn],
+  conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
+});
+
+/** Adds what follows from the rights on the table: its key, and the limits on functions that change items. */
+export const withTableRules = (storage: Storage, statements: Permission[]): Permission[] => {
+  const verbs = statements.flatMap(({ actions }) => actions).filter((action) => action.startsWith('dynamodb:'));
+  if (verbs.length === 0) return statements;
+  const changes = verbs.some((verb) => /:(Update|Delete)Item/.test(verb));
+  return [...statements, tableKey(storage), ...(changes ? [trailStays(storage.table.tableArn)] : [])];
 };
 
 type Verb = 'GetItem' | 'BatchGetItem' | 'Query' | 'PutItem' | 'UpdateItem' | 'DeleteItem';
@@ -81,8 +103,6 @@ const onKey = ({ storage: { key } }: Parts) => {
     resources: [key.keyArn],
   });
   return {
-    /** DynamoDB opens the table's key in the caller's name (DynamoDB: encryption at rest, usage notes). */
-    tableKey: (): Permission => ({ ...use(['Decrypt']), conditions: onlyBy(endpoint('dynamodb')) }),
     /** S3 opens an object's key in the reader's name too, also for a HEAD of it (S3: SSE-KMS, permissions). */
     storageKey: (...actions: KeyAction[]): Permission => ({
       ...use(actions),

@@ -1,7 +1,7 @@
 import * as kms from 'aws-cdk-lib/aws-kms';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import type { Settings } from './settings.ts';
+import type { Settings } from '#infra/settings/settings.ts';
 
 /**
  * The keys that workload identity tokens are signed and verified with (decisions/0011): the first one signs, all of them

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { readCidr } from '../functions/outbound/addresses.ts';
+import { readCidr } from '#platform/net/outbound/addresses.ts';
 import { texts } from './text-list.ts';
 
 /** Ranges of addresses in settings, and those that `/api/meta/ip-ranges` answers. */

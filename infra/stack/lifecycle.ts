@@ -3,7 +3,7 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { resumeErrors } from '../functions/run/lifecycle.ts';
+import { resumeErrors } from '#run/lifecycle.ts';
 import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
 import {
   type Arns,
@@ -198,6 +198,9 @@ const confirmation = ({ waiting }: Builders) => ({
   }),
 });
 
+/** A runner that stands by asks for its offer every second. */
+const offerSeconds = 10;
+
 /** Up to the start of an apply. What is not needed is entered only by a detour from ApplyQueued. */
 const beforeApply = ({ waiting, tasks, tasksDone }: Builders) => ({
   PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
@@ -211,12 +214,21 @@ const beforeApply = ({ waiting, tasks, tasksDone }: Builders) => ({
       'Hands the apply to the runner that made the plan, or starts one, and waits until it is claimed; what comes first is done first',
     next: 'Applying',
     errored: 'ApplyErrored',
-    timeout: { TimeoutSeconds: 3600 },
+    timeout: { TimeoutSeconds: offerSeconds },
     catch: [
       detour('NeedsConfirmation'),
       detour('PreApplyTasks'),
       { ErrorEquals: ['TaskStageFailed'], ResultPath: '$.error', Next: 'PlanErrored' },
+      { ErrorEquals: ['States.Timeout'], ResultPath: null, Next: 'ApplyUnclaimed' },
     ],
+  }),
+  // Not ApplyQueued again: the new attempt waits as long as a container may take to start.
+  ApplyUnclaimed: waiting('ApplyQueued', {
+    comment: 'Starts a runner if the one that was offered the apply has not claimed it, and waits until it is claimed',
+    payload: { isUnclaimed: true },
+    next: 'Applying',
+    errored: 'ApplyErrored',
+    timeout: { TimeoutSeconds: 3600 },
   }),
 });
 
@@ -229,11 +241,14 @@ const apply = ({ waiting, tasks, tasksDone, ending }: Builders) => ({
     timeout: { TimeoutSecondsPath: '$.applyTimeoutSeconds', HeartbeatSeconds: 60 },
     catch: [missedHeartbeat('ApplyErrored')],
   }),
-  // Whatever happens here, the apply has been made.
+  // A failure here cannot undo the apply; a cancel ends the run as canceled (HCP Terraform: run states).
   PostApplyTasks: tasks('post_apply', 'PostApplyTask', {
     comment: 'Run tasks after the apply, all at once; their failure only warns',
     next: 'PostApplyTasksDone',
-    catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'PostApplyTasksDone' }],
+    catch: [
+      { ErrorEquals: ['Canceled'], ResultPath: '$.error', Next: 'Canceled' },
+      { ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'PostApplyTasksDone' },
+    ],
   }),
   PostApplyTasksDone: {
     ...tasksDone('post_apply', 'Applied', '$.postApply'),

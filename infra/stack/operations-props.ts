@@ -2,10 +2,10 @@ import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
+import type { Settings } from '#infra/settings/settings.ts';
 import type { HttpApi } from './api.ts';
 import type { PlatformFunction } from './function.ts';
 import type { FunctionId } from './functions.ts';
-import type { Settings } from './settings.ts';
 
 export interface OperationsProps {
   settings: Settings;

@@ -12,6 +12,7 @@ import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import { Dashboard } from './dashboard.ts';
 import type { Counts, OperationsProps } from './operations-props.ts';
 import { removalPolicy } from './storage.ts';
+import { vendedLogName } from './vended-log.ts';
 
 /**
  * By the access log (api.ts). 503 is also how a function says "not yet", which clients repeat; where API Gateway answers
@@ -75,6 +76,7 @@ export class Operations extends Construct {
   #keepHistory(): logs.LogGroup {
     const { machine, settings } = this.#props;
     const history = new logs.LogGroup(this, 'Executions', {
+      logGroupName: vendedLogName('executions'),
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { OrganizationRules } from '../functions/environment.ts';
+import type { OrganizationRules } from '#platform/environment.ts';
 import { texts } from './text-list.ts';
 
 /** Settings that say who makes organizations, and where groups at the issuer that people sign in at count. */

@@ -4,7 +4,7 @@ import { basename, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
-import type { PageFile, PageFiles } from '../functions/web-server/files.ts';
+import type { PageFile, PageFiles } from '#clients/web-server/files.ts';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -42,6 +42,20 @@ const styleTexts: Plugin = {
   },
 };
 
+/**
+ * Makes each group of views (groups/) import the app, so that code which both need stays in the one script that the document
+ * loads: esbuild would split it off, for further requests before the first view.
+ */
+const sharedInOneScript: Plugin = {
+  name: 'shared-in-one-script',
+  setup(context) {
+    context.onLoad({ filter: /[\\/]web[\\/]groups[\\/][^\\/]+\.ts$/ }, async ({ path }) => ({
+      contents: `import '../app.tsx';\n${await readFile(path, 'utf8')}`,
+      loader: 'ts',
+    }));
+  },
+};
+
 type Outputs = Metafile['outputs'];
 
 /** The scripts that load with one, itself included. */
@@ -64,7 +78,7 @@ const linked = (outputs: Outputs, script: string): string =>
  * @throws {BuildFailure} of esbuild
  */
 export const buildPage = async (root: string): Promise<PageFiles> => {
-  const source = join(root, 'functions/web');
+  const source = join(root, 'functions/clients/web');
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [{ in: join(source, 'main.tsx'), out: 'page' }],
@@ -78,7 +92,7 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     platform: 'browser',
     format: 'esm',
     target,
-    plugins: [styleTexts],
+    plugins: [styleTexts, sharedInOneScript],
     minify: true,
     jsx: 'automatic',
     jsxImportSource: 'preact',

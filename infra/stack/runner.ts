@@ -4,9 +4,9 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { type RunnerImage, type RunnerProgram, runnerImage } from '#infra/build/runner-image.ts';
+import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
-import { type RunnerImage, type RunnerProgram, runnerImage } from './runner-image.ts';
-import type { Settings } from './settings.ts';
 import { removalPolicy } from './storage.ts';
 
 const containerName = 'runner';

@@ -3,13 +3,12 @@ import type { Grants, Permission } from './grants.ts';
 /** Rights that several functions have for the same reason. */
 
 /** Enters a state: changes the run, and looks at what it changed. */
-export const rightsToEnterStates = (may: Grants): Permission[] => [may.table('GetItem', 'UpdateItem'), may.tableKey()];
+export const rightsToEnterStates = (may: Grants): Permission[] => [may.table('GetItem', 'UpdateItem')];
 
 /** Starts containers. One whose run ended while it was started is stopped at once. */
 export const launching = (may: Grants): Permission[] => [
   // That a run waits for an agent is told in its timeline; runners that stand ready have items.
   may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
-  may.tableKey(),
   ...may.launch(),
   may.onTasks('StopTask'),
 ];
@@ -47,6 +46,8 @@ export const rightsToBeginRuns = (may: Grants): Permission[] => [
 ];
 
 export const rightsToCreateRuns = (may: Grants): Permission[] => [
-  may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+  // A place in the queue that the run does not get is given up, and a run that waits behind it is resumed.
+  may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   ...rightsToBeginRuns(may),
+  may.answerExecutions(),
 ];

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import type { SignInSettings } from '../functions/environment.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
 import { texts, yesOrNo } from './text-list.ts';
 
 /** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
@@ -8,7 +9,7 @@ const names = (pattern: RegExp, message: string) =>
   v.pipe(
     texts,
     v.check((all) => all.every((text) => pattern.test(text)), message),
-    v.transform((all) => all.map((text) => text.toLowerCase())),
+    v.transform((all) => all.map(foldCase)),
   );
 
 const isHttps = (text: string): boolean => URL.canParse(text) && new URL(text).protocol === 'https:';

@@ -1,18 +1,18 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
+import type { Bundles } from '#infra/build/bundle.ts';
+import type { Settings } from '#infra/settings/settings.ts';
 import { HttpApi } from './api.ts';
-import type { Bundles } from './bundle.ts';
 import type { Declaration } from './declaration.ts';
 import { EnvironmentApi } from './environment-api.ts';
 import { Events, LostEvents } from './events.ts';
 import { PlatformFunction } from './function.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
-import { grants, statement, withinBounds } from './grants.ts';
+import { grants, statement, withTableRules } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { Operations } from './operations.ts';
 import { Runners } from './runner.ts';
-import type { Settings } from './settings.ts';
 import { Storage } from './storage.ts';
 import { type Parts, variableGroups } from './variables.ts';
 
@@ -132,7 +132,7 @@ export class Platform extends Stack {
       declaration,
       bundle: bundles.functions[id].file,
       environment: Object.assign({}, ...declaration.environment.map((group) => variables[group]())),
-      permissions: withinBounds(parts.storage.table.tableArn, declaration.rights(grants(parts))),
+      permissions: withTableRules(parts.storage, declaration.rights(grants(parts))),
     });
   }
 }

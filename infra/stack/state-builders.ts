@@ -1,9 +1,14 @@
-import { nextStates } from '../functions/run/lifecycle.ts';
+import { Aws } from 'aws-cdk-lib/core';
+import { nextStates } from '#run/lifecycle.ts';
 import type { LifecycleFunction } from './functions.ts';
 
 /** How the states of the run machine are built. Amazon States Language, JSONPath. */
 
 export const days = 24 * 3600;
+
+/** Service integrations. The partition differs in China and in GovCloud. */
+const invoke = `arn:${Aws.PARTITION}:states:::lambda:invoke`;
+const invokeAndWait = `${invoke}.waitForTaskToken`;
 
 export type Arns = Record<LifecycleFunction, string>;
 type Errored = 'PlanErrored' | 'ApplyErrored';
@@ -101,7 +106,7 @@ const waiting =
   ) => ({
     Type: 'Task',
     Comment: comment,
-    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+    Resource: invokeAndWait,
     Parameters: {
       FunctionName: arn[name],
       Payload: { 'runId.$': '$.runId', ...attempt, ...payload },
@@ -141,7 +146,7 @@ const checking =
   ) => ({
     Type: 'Task',
     Comment: comment,
-    Resource: 'arn:aws:states:::lambda:invoke',
+    Resource: invoke,
     Parameters: { FunctionName: arn[name], Payload: { 'runId.$': '$.runId', ...payload } },
     ResultSelector: { 'next.$': '$.Payload.next' },
     ResultPath: result,
@@ -177,7 +182,7 @@ const taskStates = ({ arn, unretried }: Machine, name: string) => ({
   [name]: {
     Type: 'Task',
     Comment: 'Calls the run task and waits for its verdict; each word of progress is a beat',
-    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
+    Resource: invokeAndWait,
     Parameters: {
       FunctionName: arn.RunTask,
       Payload: {
@@ -199,7 +204,7 @@ const taskStates = ({ arn, unretried }: Machine, name: string) => ({
   [`${name}Unanswered`]: {
     Type: 'Task',
     Comment: 'The task could not be called, or did not answer in time: its result is errored',
-    Resource: 'arn:aws:states:::lambda:invoke',
+    Resource: invoke,
     Parameters: {
       FunctionName: arn.TaskUnanswered,
       Payload: { 'runId.$': '$.runId', 'taskResultId.$': '$.taskResultId', 'error.$': '$.error' },
@@ -242,7 +247,7 @@ const ending =
   (comment: string, more: Catcher[] = []) => ({
     Type: 'Task',
     Comment: comment,
-    Resource: 'arn:aws:states:::lambda:invoke',
+    Resource: invoke,
     Parameters: {
       FunctionName: arn.Complete,
       Payload: { 'ending.$': '$$.State.Name', 'run.$': '$' },

@@ -3,14 +3,14 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge } from './acknowledge.ts';
-import type { Settings } from './settings.ts';
 
 /** What is kept stays when the stack goes, but not when the deployment that made it fails: the next one would find it in its way. */
 export const removalPolicy = ({ removalPolicy }: Settings): RemovalPolicy =>
   removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
-/** By prefixes of functions/store/keys.ts `objects`; never of `states` and `policies`, which are needed however old. */
+/** By prefixes of functions/platform/store/keys.ts `objects`; never of `states` and `policies`, which are needed however old. */
 const expiries = ({ configurationRetentionDays, runRetentionDays }: Settings): s3.LifecycleRule[] => {
   const after = (days: number | undefined, ...prefixes: string[]): s3.LifecycleRule[] =>
     days === undefined
@@ -35,6 +35,8 @@ export class Storage extends Construct {
     this.key = new kms.Key(this, 'Key', {
       description: 'Stepform: table, bucket and sensitive variables',
       enableKeyRotation: true,
+      // A single-region key can never become a multi-region key, which a table in another region needs (KMS: multi-Region keys).
+      multiRegion: true,
       rotationPeriod: Duration.days(settings.keyRotationDays),
       removalPolicy: keep,
     });
@@ -96,7 +98,7 @@ export class Storage extends Construct {
           expiration: Duration.days(7),
           noncurrentVersionExpiration: Duration.days(1),
         },
-        // Fetched anew for whoever wants them then (functions/shared-providers).
+        // Fetched anew for whoever wants them then (functions/runner/shared-providers).
         {
           id: 'shared-providers',
           prefix: 'providers/',

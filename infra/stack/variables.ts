@@ -1,12 +1,12 @@
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
+import type { Settings } from '#infra/settings/settings.ts';
 import { environmentVariable } from './environments.ts';
 import { githubAppVariable } from './github-app.ts';
 import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
-import type { Settings } from './settings.ts';
 import { signInVariable } from './sign-in.ts';
 import type { Storage } from './storage.ts';
 import { warmRunnerVariable } from './warm-runners.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { readHours, type WarmRunners } from '../functions/run/warm-runners.ts';
+import { readHours, type WarmRunners } from '#run/warm-runners.ts';
 
 /** Settings about runners that stand ready before a run needs them. */
 

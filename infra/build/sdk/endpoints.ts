@@ -1,4 +1,4 @@
-import { dnsSuffix } from '../../functions/store/aws.ts';
+import { dnsSuffix } from '#platform/store/aws.ts';
 
 interface Parameters {
   /** Of `AWS_ENDPOINT_URL`, when there is one. */
@@ -12,7 +12,8 @@ interface Parameters {
 const resolver =
   (service: string) =>
   ({ Endpoint, Region = '', UseFIPS, UseDualStack }: Parameters) => {
-    if (UseDualStack && !Endpoint) throw new Error('dual-stack endpoints are left out of the bundles (infra/sdk.ts)');
+    if (UseDualStack && !Endpoint)
+      throw new Error('dual-stack endpoints are left out of the bundles (infra/build/sdk.ts)');
     const host = `${service}${UseFIPS ? '-fips' : ''}.${Region}.${dnsSuffix(Region)}`;
     return { url: new URL(Endpoint ?? `https://${host}`), properties: {}, headers: {} };
   };

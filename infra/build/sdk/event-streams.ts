@@ -1,7 +1,7 @@
 /** No operation that is called here streams events. */
 export class EventStreamSerde {
   constructor() {
-    throw new Error('event streams are left out of the bundles (infra/sdk.ts)');
+    throw new Error('event streams are left out of the bundles (infra/build/sdk.ts)');
   }
 }
 export const eventStreamSerdeProvider = undefined;

@@ -1,33 +1,33 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { WarmRunners } from '../../functions/run/warm-runners.ts';
-import { Accesses } from './access.ts';
-import { Callers } from './callers.ts';
-import { Cors } from './cors.ts';
-import { DynamoDb, type TableProperties } from './dynamodb.ts';
-import { Ecs } from './ecs.ts';
-import type { TaskDefinition } from './ecs-task.ts';
-import type { Endpoint } from './endpoint.ts';
-import { StartError } from './errors.ts';
-import { Events } from './events.ts';
-import type { Faults } from './faults.ts';
-import type { Folder } from './folder.ts';
-import { type FunctionSettings, unset } from './function-settings.ts';
-import type { Home } from './home.ts';
-import { Permissions } from './iam.ts';
-import { checkMachine, Invokers } from './invokers.ts';
-import { Kms } from './kms.ts';
-import { type FunctionProperties, Lambda } from './lambda.ts';
-import type { Logs } from './logs.ts';
-import { machineCache } from './machine-cache.ts';
-import { Mail } from './mail.ts';
-import { followPlatform } from './moved-ports.ts';
-import { type Route, readRoutes } from './routes.ts';
-import { type ObjectCreated, S3 } from './s3.ts';
-import { keptSecret } from './secrets.ts';
-import { StepFunctionsService } from './step-functions/service.ts';
-import type { Resource, Stack, Template } from './template.ts';
-import type { Usage } from './usage.ts';
+import { DynamoDb, type TableProperties } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { Ecs } from '#infra/local/aws/ecs/ecs.ts';
+import type { TaskDefinition } from '#infra/local/aws/ecs/ecs-task.ts';
+import { Events } from '#infra/local/aws/events/events.ts';
+import { Accesses } from '#infra/local/aws/iam/access.ts';
+import { Permissions } from '#infra/local/aws/iam/iam.ts';
+import { Kms } from '#infra/local/aws/kms/kms.ts';
+import { type FunctionSettings, unset } from '#infra/local/aws/lambda/function-settings.ts';
+import { checkMachine, Invokers } from '#infra/local/aws/lambda/invokers.ts';
+import { type FunctionProperties, Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import type { Usage } from '#infra/local/aws/lambda/usage.ts';
+import type { Logs } from '#infra/local/aws/logs/logs.ts';
+import { type ObjectCreated, S3 } from '#infra/local/aws/s3/s3.ts';
+import { Mail } from '#infra/local/aws/ses/mail.ts';
+import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
+import { StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
+import { Callers } from '#infra/local/host/callers.ts';
+import { Cors } from '#infra/local/host/cors.ts';
+import type { Endpoint } from '#infra/local/host/endpoint.ts';
+import { StartError } from '#infra/local/host/errors.ts';
+import type { Faults } from '#infra/local/host/faults.ts';
+import type { Folder } from '#infra/local/host/folder.ts';
+import type { Home } from '#infra/local/host/home.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { followPlatform } from '#infra/local/host/moved-ports.ts';
+import { type Route, readRoutes } from '#infra/local/host/routes.ts';
+import type { Resource, Stack, Template } from '#infra/local/host/template.ts';
+import type { WarmRunners } from '#run/warm-runners.ts';
 
 /** What is deployed: a template and what its functions and containers run. */
 export interface Application {
@@ -111,6 +111,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
       // Where the engines of policies are found, as on AWS in layers and in the instance's own folder.
       PATH: process.env.PATH ?? '',
       STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache,
+      RUNS_OF: site.functionSettings.RUNS_OF ?? '',
     },
     region: home.region,
     usage,
@@ -137,7 +138,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const { DefinitionString, Definition } = machine.properties;
   states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
   const s3 = await openS3(site, events);
-  const dynamodb = await DynamoDb.open(folder.at('dynamodb'));
+  const dynamodb = DynamoDb.open(folder.at('dynamodb'), { isUsed: folder.marker?.used });
   for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);
 
   const { TaskRoleArn, ExecutionRoleArn } = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition').properties;
@@ -192,8 +193,10 @@ const onThisMachine = (
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
+  // Runners on this machine call the platform itself, not the proxy before it.
+  const startsRunners = Variables.CLUSTER_ARN !== undefined;
   for (const [name, value] of Object.entries({ ...unset, ...functionSettings }))
-    if (Variables[name] !== undefined) changed[name] = value;
+    if (Variables[name] !== undefined && !(name === 'PUBLIC_URL' && startsRunners)) changed[name] = value;
   if (changed.WARM_RUNNERS) changed.WARM_RUNNERS = withVersion(changed.WARM_RUNNERS, application);
   if (Variables.OUTBOUND_ALLOWED_CIDRS !== undefined) {
     const ranges = ['127.0.0.0/8', '::1/128', Variables.OUTBOUND_ALLOWED_CIDRS];

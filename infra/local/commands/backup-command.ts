@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
-import { backUp, restore } from './backup.ts';
-import { StartError } from './errors.ts';
+import { StartError } from '#infra/local/host/errors.ts';
+import { restore } from '#infra/local/host/restore.ts';
+import { backUp } from './backup.ts';
 import { programName } from './program-name.ts';
 
 /** `stepform backup <file>` and `stepform restore <file>`, or `npm run backup -- <file>` and so on. Environment: STEPFORM_DATA. */
@@ -10,18 +11,27 @@ const force = rest.includes('--force');
 const files = rest.filter((one) => one !== '--force');
 const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
 
+const saved = async (file: string): Promise<string> => {
+  const { bytes, inUse } = await backUp(dataDir, file, { force });
+  const ends = inUse ? ' It was in use: after a restore, runs that were under way end at the first start.' : '';
+  return `${dataDir} is in ${file} (${bytes} bytes).${ends} It holds tokens, variables and states: keep it private.`;
+};
+
+const restored = async (file: string): Promise<string> => {
+  const { at, inUse } = await restore(dataDir, file, { force });
+  const start = `${programName} start`;
+  const next = inUse
+    ? `Continue with: ${start}. It ends the runs that were under way.`
+    : `Continue with: ${start}. If anything was planned or applied since ${at}, end the runs of that time first: ${start} --recovered-to ${at}`;
+  return `Restored ${dataDir} from ${file}, of ${at}. ${next}`;
+};
+
 try {
   const [file] = files;
   if (!file || files.length > 1 || file.startsWith('-')) {
     throw new StartError(`name one file: ${programName} ${what} <file> [--force]`);
   }
-  if (what === 'backup') {
-    const bytes = await backUp(dataDir, file, { force });
-    console.log(`${dataDir} is in ${file} (${bytes} bytes). It holds tokens, variables and states: keep it private.`);
-  } else {
-    await restore(dataDir, file, { force });
-    console.log(`Restored ${dataDir} from ${file}. Continue with: ${programName} start`);
-  }
+  console.log(await (what === 'backup' ? saved : restored)(file));
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
   const known = error instanceof StartError || code ? message : undefined;

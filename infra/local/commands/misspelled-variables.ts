@@ -1,4 +1,4 @@
-import { nearest } from '../../functions/cli/nearest-word.ts';
+import { nearest } from '#clients/cli/nearest-word.ts';
 
 /** Environment variables that `npm start` reads, without their common beginning. */
 export const settings = [
@@ -11,7 +11,11 @@ export const settings = [
   'GITHUB_APP',
   'ORGANIZATION_CREATORS',
   'OUTGOING_IP_RANGES',
+  'PUBLIC_URL',
   'REQUESTS_PER_SECOND',
+  'ROOMS',
+  'ROOM_FOLDERS',
+  'RUNS_OF',
   'SHARED_PROVIDER_HOSTS',
   'SIGN_IN_BASE_URL',
   'SIGN_IN_CLIENT_ID',
@@ -25,6 +29,7 @@ export const settings = [
   'SIGN_IN_TRUST_EMAILS',
   'SMTP',
   'TERRAFORM_USERS',
+  'TRUSTED_PROXIES',
   'WARM_RUNNERS',
   'WARM_RUNNER_HOURS',
 ];

@@ -3,8 +3,8 @@ import { copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '../../functions/policies/engine/find-engine.ts';
-import { machineCache } from './machine-cache.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '#resources/policies/engine/find-engine.ts';
 
 const run = promisify(execFile);
 const downloadMs = 60_000;

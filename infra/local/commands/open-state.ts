@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { readKeptState } from '../../functions/runner/kept-state.ts';
-import { keptStateContext, openDataKey } from '../../functions/store/secrets.ts';
-import type { Local } from './folder.ts';
+import type { Local } from '#infra/local/host/folder.ts';
+import { readKeptState } from '#platform/formats/kept-state.ts';
+import { keptStateContext, openDataKey } from '#platform/store/secrets.ts';
 import { programName } from './program-name.ts';
 
 /**
@@ -21,11 +21,12 @@ const usePlatform = async (): Promise<void> => {
   const local = await readFile(join(dataDir, 'local.json'), 'utf8').catch(() =>
     refuse(`${dataDir} is no data folder of a platform. Set STEPFORM_DATA to its folder.`),
   );
+  const { awsCredentials, awsEndpointUrl } = JSON.parse(local) as Local;
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL: (JSON.parse(local) as Local).awsEndpointUrl,
+    AWS_ENDPOINT_URL: awsEndpointUrl,
     AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'operator',
-    AWS_SECRET_ACCESS_KEY: 'operator',
+    AWS_ACCESS_KEY_ID: awsCredentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: awsCredentials.secretAccessKey,
   });
 };
 

@@ -1,12 +1,14 @@
 import { join, resolve } from 'node:path';
+import type { FunctionSettings } from '#infra/local/aws/lambda/function-settings.ts';
+import { writePrivately } from '#infra/local/aws/ssm/secrets.ts';
+import { StartError } from '#infra/local/host/errors.ts';
+import type { FaultRule } from '#infra/local/host/faults.ts';
+import type { Local } from '#infra/local/host/folder.ts';
+import type { Front } from '#infra/local/host/front.ts';
+import { Host, type HostOptions } from '#infra/local/host/host.ts';
+import { KeptStates } from '#infra/local/host/kept-states.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
 import type { Application } from './assemble.ts';
-import { StartError } from './errors.ts';
-import type { FaultRule } from './faults.ts';
-import type { Local } from './folder.ts';
-import type { FunctionSettings } from './function-settings.ts';
-import { Host, type HostOptions } from './host.ts';
-import { machineCache } from './machine-cache.ts';
-import { writePrivately } from './secrets.ts';
 
 export interface StartOptions {
   /** Data folder; made when it is not there. */
@@ -22,10 +24,13 @@ export interface StartOptions {
   tell?: (text: string) => void;
   /** What functions are told otherwise than on AWS. */
   functionSettings?: FunctionSettings;
+  front?: Front;
   /** URL of the mail server; e-mails become files of the data folder unless given. */
   smtp?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
+  /** Data was restored to that time: runs of the time between end before anything else happens. UTC, ISO 8601. */
+  recoverTo?: string;
 }
 
 export interface Platform {
@@ -43,7 +48,7 @@ export interface Platform {
 }
 
 const organization = 'local';
-/** functions/sign-in/oauth-token-routes.ts */
+/** functions/resources/sign-in/oauth-token-routes.ts */
 const oneTimeGrant = 'urn:stepform:one-time-secret';
 
 /**
@@ -59,8 +64,10 @@ export const startPlatform = async ({
   application,
   tell,
   functionSettings,
+  front,
   smtp,
   faults,
+  recoverTo,
 }: StartOptions): Promise<Platform> => {
   const begun = performance.now();
   const timeline: Record<string, number> = {};
@@ -80,8 +87,10 @@ export const startPlatform = async ({
     environmentsPort,
     runnerEnvironment: runnerEnvironment(dataDir, functionSettings?.SHARED_PROVIDER_HOSTS),
     functionSettings,
+    front,
     smtp,
     faults,
+    recoverTo,
   });
   try {
     await host.start();
@@ -91,8 +100,14 @@ export const startPlatform = async ({
     const local: Local = { ...host.local, organization, token };
     const cliConfigFile = writeCliConfig(host, local);
     host.folder.publish(local);
+    const keptStates = new KeptStates(local.url, unsavedStates(dataDir), console.error);
+    keptStates.start();
+    const close: Platform['close'] = async (options) => {
+      await keptStates.close();
+      await host.close(options);
+    };
     const readyMs = Math.round(performance.now() - begun);
-    return { local, host, cliConfigFile, readyMs, timeline, close: (options) => host.close(options) };
+    return { local, host, cliConfigFile, readyMs, timeline, close };
   } catch (error) {
     await host.close();
     throw error;
@@ -101,12 +116,12 @@ export const startPlatform = async ({
 
 /** The one of this checkout. */
 export const synthesizedApplication = async (tell?: (text: string) => void): Promise<Application> => {
-  const { synthesize } = await import('../synth.ts');
+  const { synthesize } = await import('#infra/build/synth.ts');
   const { bundles, template } = await synthesize({ tell });
   return {
     template,
     runner: bundles.runner,
-    compiled: resolve(import.meta.dirname, '../../.build/compiled'),
+    compiled: resolve(import.meta.dirname, '../../../.build/compiled'),
     bundleOf: (logicalId) =>
       bundles.functions[logicalId.replace(/Function$/, '') as keyof typeof bundles.functions]?.file,
   };
@@ -143,9 +158,12 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   return file;
 };
 
+/** Where runners keep states that they cannot upload: with the rest of the data, so that a backup has them. */
+const unsavedStates = (dataDir: string): string => resolve(dataDir, 'unsaved-states');
+
 /** A container has an environment of its own; of this machine's it gets what programs need to find their way. */
 const allowed =
-  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|GOGC|GOMEMLIMIT|STEPFORM_(CACHE|TERRAFORM_USERS|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
+  /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|GOGC|GOMEMLIMIT|STEPFORM_(CACHE|TERRAFORM_USERS|ROOMS|ROOM_FOLDERS|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
 
 const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptions['runnerEnvironment'] => {
   const folder = resolve(dataDir);
@@ -155,6 +173,7 @@ const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptio
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
     // Halves the time a runner takes to start from the second one on. Platforms side by side may share it.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || resolve(folder, 'cache'),
+    STEPFORM_UNSAVED_STATES: unsavedStates(folder),
     STEPFORM_PROVIDER_CACHE: sharedProviderHosts ? '' : join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };
 };

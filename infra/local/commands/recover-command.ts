@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { AwsClient } from 'aws4fetch';
+import type { Local } from '#infra/local/host/folder.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { programName } from './program-name.ts';
 
 /**
@@ -12,12 +13,11 @@ const [restoredTo] = process.argv.slice(2);
 const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
 
 const invoke = async (): Promise<{ done?: boolean; errorMessage?: string }> => {
-  const { awsEndpointUrl } = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'));
-  const operator = new AwsClient({ accessKeyId: 'operator', secretAccessKey: 'operator', region: 'us-east-1' });
-  const response = await operator.fetch(`${awsEndpointUrl}/2015-03-31/functions/RecoverFunction/invocations`, {
+  const local = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8')) as Local;
+  const response = await operatorFetch(local, '/2015-03-31/functions/RecoverFunction/invocations', {
     method: 'POST',
     body: JSON.stringify({ restoredTo }),
-    aws: { service: 'lambda' },
+    service: 'lambda',
   });
   return (await response.json()) as { done?: boolean; errorMessage?: string };
 };

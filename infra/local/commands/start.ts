@@ -1,14 +1,17 @@
 import { resolve } from 'node:path';
-import { SettingsError } from '../settings.ts';
-import { reasonOf, StartError } from './errors.ts';
-import { type FaultRule, readFaults } from './faults.ts';
-import { type FunctionSettings, readFunctionSettings } from './function-settings.ts';
+import { readFunctionSettings } from '#infra/local/aws/lambda/function-settings.ts';
+import { reasonOf, StartError } from '#infra/local/host/errors.ts';
+import { type FaultRule, readFaults } from '#infra/local/host/faults.ts';
+import { readFront } from '#infra/local/host/front.ts';
+import { SettingsError } from '#infra/settings/settings.ts';
+import { separationIn } from '#runner/program/settings.ts';
+import { notKeptApart } from '#runner/program/terraform/separation.ts';
 import { misspelledVariables } from './misspelled-variables.ts';
 import type { Platform } from './platform.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
- * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
+ * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_RUNS_OF, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
  * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_ENVIRONMENT_DEBUG, STEPFORM_EMAIL_SENDER, STEPFORM_SMTP,
  * STEPFORM_API_IP_RANGES, STEPFORM_OUTGOING_IP_RANGES.
  */
@@ -41,9 +44,10 @@ const smtp = (): string | undefined => {
   return text;
 };
 
-const functionSettings = (): FunctionSettings => {
+/** @param read of the environment that `npm start` has; throws an error that names the variable that is wrong */
+const settingsBy = <T>(read: (environment: NodeJS.ProcessEnv) => T): T => {
   try {
-    return readFunctionSettings(process.env);
+    return read(process.env);
   } catch (error) {
     throw new StartError((error as Error).message);
   }
@@ -116,29 +120,49 @@ const stopOnSignal = (platform: Platform): void => {
   process.on('SIGUSR1', () => {});
 };
 
-const refuseArguments = (): void => {
-  const given = process.argv.slice(2);
-  if (given.length === 0) return;
-  throw new StartError(
-    `it takes no arguments, and ${given.join(' ')} would be ignored. Set environment variables: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT and those in infra/docs/local.md`,
-  );
+const usage = '--recovered-to <time>, e.g. --recovered-to 2026-01-31T08:00:00Z';
+
+/** Of its arguments. @returns the time that the data was restored to, in UTC */
+const recoverTo = (): string | undefined => {
+  const [name, time, ...rest] = process.argv.slice(2);
+  if (name === undefined) return undefined;
+  if (name !== '--recovered-to' || rest.length > 0)
+    throw new StartError(
+      `it takes only ${usage}, and ${process.argv.slice(2).join(' ')} would be ignored. Set environment variables: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT and those in infra/docs/local.md`,
+    );
+  if (!time || Number.isNaN(Date.parse(time)))
+    throw new StartError(`--recovered-to takes the time of the backup: ${usage}`);
+  return new Date(time).toISOString();
+};
+
+const separationProblems = async (runsOf: string | undefined): Promise<string[]> => {
+  const offer = runsOf
+    ? `Only runs of organization ${runsOf} start here.`
+    : 'STEPFORM_RUNS_OF=<organization> lets only runs of that organization start here.';
+  try {
+    return await notKeptApart(separationIn(), offer);
+  } catch (error) {
+    throw new StartError((error as Error).message);
+  }
 };
 
 const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
 
 try {
-  refuseArguments();
   const options = {
+    recoverTo: recoverTo(),
     dataDir,
     port: port('PORT'),
     httpsPort: port('HTTPS_PORT'),
     environmentsPort: port('ENVIRONMENTS_PORT'),
-    functionSettings: functionSettings(),
+    functionSettings: settingsBy(readFunctionSettings),
+    front: settingsBy(readFront),
     smtp: smtp(),
     faults: faults(),
     tell: console.log,
   };
   for (const line of misspelledVariables(process.env)) console.error(line);
+  for (const line of await separationProblems(options.functionSettings.RUNS_OF)) console.error(line);
   console.log('Starting stepform …');
   // Loading it takes seconds on a slow machine, too.
   const { startPlatform } = await import('./platform.ts');

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { packFolder } from '../../../functions/cli/archive.ts';
-import type { Client } from '../../../functions/client/client.ts';
-import type { Local } from '../folder.ts';
+import { packFolder } from '#clients/cli/archive.ts';
+import type { Client } from '#clients/client/client.ts';
+import type { Local } from '#infra/local/host/folder.ts';
 import { bold, section } from './print.ts';
 import { showCost, showOutputs, showTimes } from './summary.ts';
 import { watchRun } from './watch.ts';
@@ -11,7 +11,8 @@ const folder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 export const packExample = (): Promise<Uint8Array> => packFolder(folder('example'));
 
 /** The main job, from an empty platform to Applied, and how a failure reads. */
-export const showBasics = async (client: Client, { organization, awsEndpointUrl }: Local): Promise<void> => {
+export const showBasics = async (client: Client, local: Local): Promise<void> => {
+  const { organization } = local;
   section('A configuration becomes infrastructure');
   const workspace = await client.createWorkspace(organization, 'demo');
   await client.setVariable(workspace.id, {
@@ -27,7 +28,7 @@ export const showBasics = async (client: Client, { organization, awsEndpointUrl 
   if (run.attributes.status !== 'applied') throw new Error(`the run ended ${run.attributes.status}`);
   await showOutputs(client, workspace.id);
   await showTimes(client, run);
-  await showCost(awsEndpointUrl, run.id);
+  await showCost(local, run.id);
 
   section('A plan that fails');
   const broken = await client.upload(workspace.id, await packFolder(folder('broken')));

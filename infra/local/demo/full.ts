@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Client, Resource } from '../../../functions/client/client.ts';
-import { dollars } from '../../../functions/client/text/money.ts';
-import type { Local } from '../folder.ts';
+import type { Client, Resource } from '#clients/client/client.ts';
+import { dollars } from '#clients/client/text/money.ts';
+import type { Local } from '#infra/local/host/folder.ts';
 import { packExample } from './basics.ts';
 import { bold, dim, section } from './print.ts';
 import { showCost, showOutputs } from './summary.ts';
@@ -85,7 +85,7 @@ export const showEverything = async (client: Client, local: Local): Promise<void
     if (run.attributes.status !== 'applied') throw new Error(`the run ended ${run.attributes.status}`);
     await showEstimate(client, run);
     await showOutputs(client, workspace.id);
-    await showCost(local.awsEndpointUrl, run.id);
+    await showCost(local, run.id);
   } finally {
     await task.close();
   }

@@ -15,9 +15,9 @@ const main = async (full: boolean): Promise<void> => {
   console.log(`Starting ${bold('stepform')} …`);
   // Loading them takes seconds on a slow machine.
   const [{ Client }, { provideOpa }, { startPlatform }, { showBasics }, { showEverything }] = await Promise.all([
-    import('../../../functions/client/client.ts'),
-    import('../opa.ts'),
-    import('../platform.ts'),
+    import('#clients/client/client.ts'),
+    import('#infra/local/commands/opa.ts'),
+    import('#infra/local/commands/platform.ts'),
     import('./basics.ts'),
     import('./full.ts'),
   ]);

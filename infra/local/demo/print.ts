@@ -1,4 +1,4 @@
-import { bold, dim } from '../../../functions/cli/paint.ts';
+import { bold, dim } from '#clients/cli/paint.ts';
 
 export { bold, dim };
 

@@ -1,4 +1,6 @@
-import { type Client, type Resource, until } from '../../../functions/client/client.ts';
+import { type Client, type Resource, until } from '#clients/client/client.ts';
+import type { Local } from '#infra/local/host/folder.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { bold, dim, seconds, section } from './print.ts';
 
 export const showOutputs = async (client: Client, workspaceId: string): Promise<void> => {
@@ -39,8 +41,8 @@ interface Usage {
 }
 
 /** What the same calls would have cost on AWS: counted by the local endpoint, at list prices. */
-export const showCost = async (awsEndpointUrl: string, runId: string): Promise<void> => {
-  const usage = async () => (await (await fetch(`${awsEndpointUrl}/_usage?run=${runId}`)).json()) as Usage;
+export const showCost = async (local: Local, runId: string): Promise<void> => {
+  const usage = async () => (await (await operatorFetch(local, `/_usage?run=${runId}`)).json()) as Usage;
   // The runner's bill comes when it has gone, a moment after the run is over.
   await until(usage, ({ totals }) => (totals.fargateVcpuHours ?? 0) > 0, 10_000).catch(() => {});
   const { totals, price } = await usage();

@@ -1,7 +1,7 @@
-import { endOf } from '../../../functions/cli/outcome.ts';
-import { watchRun as watch } from '../../../functions/cli/watch.ts';
-import { WatchText } from '../../../functions/cli/watch-text.ts';
-import type { Client, Resource } from '../../../functions/client/client.ts';
+import { endOf } from '#clients/cli/outcome.ts';
+import { watchRun as watch } from '#clients/cli/watch.ts';
+import { WatchText } from '#clients/cli/watch-text.ts';
+import type { Client, Resource } from '#clients/client/client.ts';
 import { bold } from './print.ts';
 
 /** Shows a run as `stepform runs watch` does, and makes its decisions. */

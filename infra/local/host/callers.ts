@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Access, Permissions } from '#infra/local/aws/iam/iam.ts';
+import { type Signature, verify } from '#infra/local/aws/iam/signature.ts';
+import type { Credentials, FunctionProperties } from '#infra/local/aws/lambda/lambda.ts';
 import { AwsError } from './errors.ts';
-import type { Access, Permissions } from './iam.ts';
-import type { Credentials, FunctionProperties } from './lambda.ts';
-import { isOperator } from './peer.ts';
-import { type Signature, verify } from './signature.ts';
+import type { OperatorCredentials } from './operator-client.ts';
 import type { Resource } from './template.ts';
 
 /** Who makes a call: a function with its role, or the operator of this machine, who may do everything. */
@@ -17,14 +17,19 @@ export interface Caller {
 
 const operator: Caller = { name: 'operator', check: () => {}, may: () => true };
 
+export const isOperator = (caller: Caller): boolean => caller === operator;
+
 /**
- * Creates and recognizes credentials. A function's key must be genuine: its signature is verified like AWS does. Any
- * other key is the operator's and is not verified, as with other local AWS endpoints: the listener is on the loopback
- * interface, runners get no credentials at all, and Terraform is turned away where it is another user (peer.ts).
+ * Creates and recognizes credentials. Every signature is verified like AWS does, the operator's too: the listener is on the
+ * loopback interface, which other users of this machine reach as well, Terraform of a run among them. Only who can read
+ * `local.json` has the operator's key; it never crosses a connection (decisions/0146).
  */
 export class Callers {
   readonly #secret: Buffer;
-  readonly #callers = new Map<string, { caller: Caller; credentials: Credentials }>();
+  readonly #callers = new Map<
+    string,
+    { caller: Caller; credentials: OperatorCredentials & { sessionToken?: string } }
+  >();
 
   constructor(secret: Buffer, functions: Resource<FunctionProperties>[], permissions: Permissions) {
     this.#secret = secret;
@@ -41,6 +46,8 @@ export class Callers {
       const credentials = this.credentialsOf(id);
       this.#callers.set(credentials.accessKeyId, { credentials, caller: { name: ref, check, may } });
     }
+    const credentials = this.operatorCredentials;
+    this.#callers.set(credentials.accessKeyId, { credentials, caller: operator });
   }
 
   /** The same after a restart, so that URLs that were signed before stay good. */
@@ -59,20 +66,18 @@ export class Callers {
     return this.#callers.get(accessKeyOf(functionId))!.caller;
   }
 
-  /** @throws AwsError 403 when there is no signature, or not one that the function's credentials make */
+  /** Everything is allowed to who has these. */
+  get operatorCredentials(): OperatorCredentials {
+    const { accessKeyId, secretAccessKey } = this.credentialsOf('Operator');
+    return { accessKeyId, secretAccessKey };
+  }
+
+  /** @throws AwsError 403 when there is no signature, or not one that the caller's credentials make */
   identify(request: IncomingMessage, signature: Signature | undefined, payloadHash: string): Caller {
     if (!signature) throw new AwsError('MissingAuthenticationToken', 'Request is missing Authentication Token', 403);
     const known = this.#callers.get(signature.accessKeyId);
-    if (!known) {
-      if (signature.expires !== undefined || isFromPage(request))
-        throw new AwsError(
-          'InvalidAccessKeyId',
-          'Only functions make presigned URLs, and pages use nothing else.',
-          403,
-        );
-      if (!isOperator(request.socket)) throw new AwsError('AccessDeniedException', notOperator, 403);
-      return operator;
-    }
+    if (!known)
+      throw new AwsError(signature.service === 's3' ? 'InvalidAccessKeyId' : 'InvalidClientTokenId', unknownKey, 403);
     if (signature.sessionToken !== known.credentials.sessionToken)
       throw new AwsError('UnrecognizedClientException', 'The security token included in the request is invalid.', 403);
     verify(request, signature, known.credentials.secretAccessKey, payloadHash);
@@ -82,8 +87,5 @@ export class Callers {
 
 const accessKeyOf = (functionId: string): string => `ASIALOCAL${functionId}`;
 
-export const notOperator = 'Only root on this machine may act as its operator: Terraform of a run may not.';
-
-/** The loopback interface keeps other machines out, but not what a browser on this one has open. */
-export const isFromPage = ({ headers: { host = '', origin } }: IncomingMessage): boolean =>
-  origin !== undefined || !/^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host);
+const unknownKey =
+  'Unknown access key. The operator of this platform signs with awsCredentials from local.json in its data folder.';

@@ -1,19 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Accesses } from './access.ts';
+import type { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { subjectOf } from '#infra/local/aws/dynamodb/subject.ts';
+import type { Ecs } from '#infra/local/aws/ecs/ecs.ts';
+import type { Accesses } from '#infra/local/aws/iam/access.ts';
+import type { Kms } from '#infra/local/aws/kms/kms.ts';
+import { AsyncInvocations } from '#infra/local/aws/lambda/async-invocations.ts';
+import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import type { Usage } from '#infra/local/aws/lambda/usage.ts';
+import type { S3 } from '#infra/local/aws/s3/s3.ts';
+import type { Mail } from '#infra/local/aws/ses/mail.ts';
 import { type Reply, reply } from './answers.ts';
-import { AsyncInvocations } from './async-invocations.ts';
 import type { Caller } from './callers.ts';
-import { subjectOf } from './dynamodb/subject.ts';
-import type { DynamoDb } from './dynamodb.ts';
-import type { Ecs } from './ecs.ts';
 import { AwsError } from './errors.ts';
 import type { Gate } from './gate.ts';
-import type { Kms } from './kms.ts';
-import type { Lambda } from './lambda.ts';
-import type { Mail } from './mail.ts';
-import type { S3 } from './s3.ts';
 import type { Sockets } from './sockets.ts';
-import type { Usage } from './usage.ts';
 
 type Input = Record<string, unknown>;
 
@@ -139,7 +139,7 @@ export class Calls {
     return answer;
   }
 
-  /** Of the local platform's own sender: the template has the right only where the operator named one (infra/grants.ts). */
+  /** Of the local platform's own sender: the template has the right only where the operator named one (infra/stack/grants.ts). */
   async #email({ body, headers }: AwsRequest, caller: Caller): Promise<Reply> {
     const { gate, services } = this.#options;
     const { mail } = services;

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { DirectCalls, DirectReply, DirectRequest, TableRefusal } from '../../functions/store/direct-calls.ts';
+import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
+import type { S3Calls } from '#infra/local/aws/s3/s3-calls.ts';
+import type { DirectCalls, DirectReply, DirectRequest, TableRefusal } from '#platform/store/direct-calls.ts';
 import { Cut, errorReply, type Reply, refusalOf } from './answers.ts';
 import type { Caller } from './callers.ts';
 import type { AwsRequest, Calls, JsonOperation } from './calls.ts';
-import { decodeBinary } from './dynamodb/binary.ts';
 import { MemoryResponse, memoryRequest } from './memory-http.ts';
-import type { S3Calls } from './s3-calls.ts';
 
 export interface DoorOptions {
   calls: Calls;
@@ -18,7 +18,7 @@ const outside = AsyncLocalStorage.snapshot();
 
 /**
  * The endpoint's door for functions of this process: the same calls as over HTTP, with the same permissions, faults and
- * counts. Who calls is known, so nothing is signed (decisions/0088).
+ * counts. Who calls is known, so nothing is signed (docs/performance.md).
  */
 export const directDoor = (
   ready: Promise<DoorOptions>,

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
-import type { Accesses } from './access.ts';
+import type { Accesses } from '#infra/local/aws/iam/access.ts';
+import { readSignature, type Signature, sha256 } from '#infra/local/aws/iam/signature.ts';
+import type { Usage } from '#infra/local/aws/lambda/usage.ts';
+import { S3Calls } from '#infra/local/aws/s3/s3-calls.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { answerError, read, reply, sendReply } from './answers.ts';
 import type { Caller, Callers } from './callers.ts';
 import { Calls, type Services } from './calls.ts';
@@ -10,9 +13,6 @@ import { directDoor } from './direct-door.ts';
 import type { Faults } from './faults.ts';
 import { Gate } from './gate.ts';
 import { operate } from './operator.ts';
-import { S3Calls } from './s3-calls.ts';
-import { readSignature, type Signature, sha256 } from './signature.ts';
-import type { Usage } from './usage.ts';
 
 export interface EndpointOptions {
   callers: Callers;

@@ -1,4 +1,4 @@
-import { programName } from './program-name.ts';
+import { programName } from '#infra/local/commands/program-name.ts';
 
 /** An AWS service error: `name` is the code a client sees, `statusCode` the HTTP status (400 unless said). */
 export class AwsError extends Error {

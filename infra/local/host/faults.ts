@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import type { Units } from '#infra/local/aws/lambda/usage.ts';
 import { AwsError } from './errors.ts';
-import type { Units } from './usage.ts';
 
 /** What may go wrong with an AWS call, and with an event. */
 const callKinds = ['refuse', 'limit', 'slow', 'lose-answer', 'kill', 'kill-after'] as const;

@@ -8,7 +8,7 @@ const loopback = new Set(['localhost', '127.0.0.1', '::1']);
 
 const moved = () => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    return JSON.parse(readFileSync(file, 'utf8')).moved;
   } catch {
     return {};
   }

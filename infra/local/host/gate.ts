@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Access } from '#infra/local/aws/iam/iam.ts';
+import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import { rootOf, type Units, type Usage } from '#infra/local/aws/lambda/usage.ts';
 import { Cut } from './answers.ts';
 import type { Caller } from './callers.ts';
 import { type Faults, refuse } from './faults.ts';
-import type { Access } from './iam.ts';
-import type { Lambda } from './lambda.ts';
-import { rootOf, type Units, type Usage } from './usage.ts';
 
 /** One AWS call, whatever its protocol. */
 export interface Call {

@@ -1,22 +1,25 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { type Application, assemble, type Parts } from './assemble.ts';
+import type { FunctionSettings } from '#infra/local/aws/lambda/function-settings.ts';
+import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import { Usage } from '#infra/local/aws/lambda/usage.ts';
+import { Logs } from '#infra/local/aws/logs/logs.ts';
+import { writePrivately } from '#infra/local/aws/ssm/secrets.ts';
+import { type Application, assemble, type Parts } from '#infra/local/commands/assemble.ts';
 import { Endpoint } from './endpoint.ts';
 import { type FaultRule, Faults } from './faults.ts';
 import { Folder, type Local } from './folder.ts';
-import type { FunctionSettings } from './function-settings.ts';
+import type { Front } from './front.ts';
+import { HealthCheck } from './health.ts';
 import type { Home } from './home.ts';
 import { HttpApi } from './http.ts';
-import type { Lambda } from './lambda.ts';
-import { Logs } from './logs.ts';
-import { noteMovedPorts } from './moved-ports.ts';
-import { listenOn, portOf } from './ports.ts';
+import { type KeptPorts, keepPorts, keptPorts, type Ports } from './moved-ports.ts';
+import { listenOn } from './ports.ts';
 import { recorder } from './recorder.ts';
+import { Recovery } from './recovery.ts';
 import { Router } from './routes.ts';
-import { writePrivately } from './secrets.ts';
 import { Sockets } from './sockets.ts';
 import { Stack } from './template.ts';
-import { keepTls } from './tls.ts';
-import { Usage } from './usage.ts';
+import { keepTls, type Tls } from './tls.ts';
 
 export interface HostOptions {
   /** Data folder; made when it is not there. */
@@ -31,10 +34,13 @@ export interface HostOptions {
   runnerEnvironment: Record<string, string>;
   /** What functions are told otherwise than on AWS. */
   functionSettings?: FunctionSettings;
+  front?: Front;
   /** URL of the mail server; e-mails become files of the data folder unless given. */
   smtp?: string;
   /** What is to go wrong from the start. */
   faults?: FaultRule[];
+  /** Data was restored to that time: runs of the time between end before anything else happens. UTC, ISO 8601. */
+  recoverTo?: string;
 }
 
 const accountId = '000000000000';
@@ -54,6 +60,7 @@ export class Host {
   readonly #sockets: Sockets;
   readonly #endpoint: Endpoint;
   readonly #previous: Local | undefined;
+  readonly #portsBefore: KeptPorts | undefined;
   #parts!: Parts;
   /** Set by `start`. */
   local!: Omit<Local, 'organization' | 'token'>;
@@ -62,7 +69,13 @@ export class Host {
   constructor(options: HostOptions) {
     this.#options = options;
     this.folder = new Folder(options.dataDir);
-    this.#previous = this.folder.previous();
+    try {
+      this.#previous = this.folder.previous();
+      this.#portsBefore = keptPorts(this.folder);
+    } catch (error) {
+      this.folder.release();
+      throw error;
+    }
     this.logs = new Logs(this.folder.at('logs'));
     this.#http = new HttpApi(this.log);
     this.#environments = new HttpApi(this.log);
@@ -83,43 +96,22 @@ export class Host {
 
   /** @throws StartError for what a person must mend */
   async start(): Promise<void> {
-    const { port, httpsPort } = this.#options;
-    const before = this.#previous;
-    // One after the other, lest one of them take the port that another means to keep.
-    const awsPort = await listenOn((p) => this.#endpoint.listen(p), 0, {
-      before: portOf(before?.awsEndpointUrl),
-      fallback: 0,
-      variable: '',
-    });
     const tls = await keepTls(this.folder.at('tls'));
-    const httpPort = await listenOn((p) => this.#http.listen(p), port, {
-      before: portOf(before?.url),
-      fallback: 8080,
-      variable: 'PORT',
-    });
-    const securePort = await listenOn((p) => this.#http.listen(p, tls), httpsPort, {
-      before: portOf(before?.httpsUrl),
-      fallback: 8443,
-      variable: 'HTTPS_PORT',
-    });
-    const environmentsPort = await listenOn((p) => this.#environments.listen(p), this.#options.environmentsPort, {
-      before: portOf(before?.environmentsUrl),
-      fallback: 0,
-      variable: 'ENVIRONMENTS_PORT',
-    });
+    const ports = await this.#listen(tls);
+    keepPorts(this.folder, this.#portsBefore, ports);
     const home: Home = {
       accountId,
       region,
-      apiUrl: `http://localhost:${httpPort}`,
-      environmentsUrl: `http://localhost:${environmentsPort}`,
+      apiUrl: `http://localhost:${ports.http}`,
+      environmentsUrl: `http://localhost:${ports.environments}`,
       socketUrl: `http://127.0.0.1:${await this.#sockets.listen(0)}`,
     };
     const application = await this.#options.application;
     const stack = new Stack(application.template, home);
     const { folder, log, logs, usage } = this;
     // Objects are on another host name than the API, so that clients send no token along (design: limits).
-    const awsEndpointUrl = `http://127.0.0.1:${awsPort}`;
-    const httpsUrl = `https://localhost:${securePort}`;
+    const awsEndpointUrl = `http://127.0.0.1:${ports.aws}`;
+    const httpsUrl = `https://localhost:${ports.https}`;
     const runnerEnvironment = {
       ...this.#options.runnerEnvironment,
       ...reachedByTerraform(this.folder.at('tls/runners.pem'), tls.caFile, httpsUrl),
@@ -144,27 +136,61 @@ export class Host {
     this.#parts = parts;
     this.#endpoint.serve({ ...parts, faults, usage, services: { ...parts, sockets: this.#sockets } });
     const onAnswer = recorder(process.env.STEPFORM_RECORD);
-    this.#http.serve({ ...parts, home, httpsUrl, apiId: parts.api.ref, usage, onAnswer });
+    const { front } = this.#options;
+    const recovery = new Recovery({
+      folder,
+      recoverTo: this.#options.recoverTo,
+      invoke: (payload) => parts.lambda.invoke('RecoverFunction', payload),
+      log,
+    });
+    const checks = new HealthCheck(folder.path, () => parts.dynamodb.checkWrite());
+    const health = () => checks.check();
+    const refusal = (path: string) => recovery.refusal(path);
+    this.#http.serve({ ...parts, home, httpsUrl, apiId: parts.api.ref, usage, onAnswer, front, refusal, health });
     if (parts.environments) {
       const { api, routes, connectArn } = parts.environments;
-      this.#environments.serve({ home, apiId: api.ref, routes, lambda: parts.lambda, usage });
+      this.#environments.serve({ home, apiId: api.ref, routes, lambda: parts.lambda, usage, front, refusal });
       this.#sockets.serve({ functionArn: connectArn, lambda: parts.lambda });
     }
     this.local = {
       ...describe(stack, parts.machine.arn),
       url: home.apiUrl,
       httpsUrl,
-      environmentsUrl: `http://localhost:${environmentsPort}`,
+      environmentsUrl: home.environmentsUrl as string,
       caFile: tls.caFile,
       awsEndpointUrl,
+      awsCredentials: parts.callers.operatorCredentials,
       pid: process.pid,
     };
-    noteMovedPorts(folder, before, this.local);
+    parts.ecs.resume();
+    await recovery.run();
     // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
     void parts.states.resume();
-    parts.ecs.resume();
     // Runners that are to stand ready need not wait for the next minute.
-    parts.events.start(before !== undefined || Boolean(this.#options.functionSettings?.WARM_RUNNERS));
+    parts.events.start(this.#portsBefore !== undefined || Boolean(this.#options.functionSettings?.WARM_RUNNERS));
+  }
+
+  /** One after the other, lest one of them take the port that another means to keep. */
+  async #listen(tls: Tls): Promise<Ports> {
+    const { port, httpsPort, environmentsPort } = this.#options;
+    const before = this.#portsBefore?.now;
+    const aws = await listenOn((p) => this.#endpoint.listen(p), 0, { before: before?.aws, fallback: 0, variable: '' });
+    const http = await listenOn((p) => this.#http.listen(p), port, {
+      before: before?.http,
+      fallback: 8080,
+      variable: 'PORT',
+    });
+    const https = await listenOn((p) => this.#http.listen(p, tls), httpsPort, {
+      before: before?.https,
+      fallback: 8443,
+      variable: 'HTTPS_PORT',
+    });
+    const environments = await listenOn((p) => this.#environments.listen(p), environmentsPort, {
+      before: before?.environments,
+      fallback: 0,
+      variable: 'ENVIRONMENTS_PORT',
+    });
+    return { http, https, environments, aws };
   }
 
   /** Whether the application has a web page at `/`. */

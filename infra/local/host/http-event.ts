@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpAnswer, InvokeResult } from '#infra/local/aws/lambda/sandbox.ts';
 import type { Home } from './home.ts';
 import type { Match } from './routes.ts';
-import type { HttpAnswer, InvokeResult } from './sandbox.ts';
 
 /**
  * The path as an HTTP API hands it on: decoded, and cut where decoding brings up a `?` (seen on AWS:
@@ -26,15 +26,18 @@ export interface EventParts {
   home: Home;
   apiId: string;
   trace: string;
+  /** What the client used. */
+  scheme: 'http' | 'https';
+  /** Address of the client. */
+  sourceIp: string;
 }
 
 /** API Gateway's event for Lambda, payload format 2.0 (HTTP APIs: Lambda proxy integrations). */
-export const httpEvent = ({ apiId, body, home, match, path, request, trace }: EventParts): string => {
+export const httpEvent = (parts: EventParts): string => {
+  const { apiId, body, home, match, path, request, scheme, sourceIp, trace } = parts;
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
   const rawQueryString = mark < 0 ? '' : url.slice(mark + 1);
-  const secure = 'encrypted' in request.socket;
-  const sourceIp = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   const { cookie, ...headers } = joined(request);
   const base64 = body.length > 0 && !isText(headers['content-type'], body);
   const now = new Date();
@@ -49,7 +52,7 @@ export const httpEvent = ({ apiId, body, home, match, path, request, trace }: Ev
       'x-amzn-trace-id': trace,
       'x-forwarded-for': [headers['x-forwarded-for'], sourceIp].filter(Boolean).join(', '),
       'x-forwarded-port': String(request.socket.localPort),
-      'x-forwarded-proto': secure ? 'https' : 'http',
+      'x-forwarded-proto': scheme,
     },
     queryStringParameters: rawQueryString ? parameters(rawQueryString) : undefined,
     pathParameters: Object.keys(match.parameters).length ? match.parameters : undefined,
@@ -130,8 +133,11 @@ export const writeAnswer = (response: ServerResponse, result: InvokeResult, head
 };
 
 /** API Gateway's own answers. */
-export const writeMessage = (response: ServerResponse, status: number, message: string): void =>
-  end(response, status, { 'content-type': 'application/json' }, JSON.stringify({ message }), false);
+/** @param message for people, or the whole body */
+export const writeMessage = (response: ServerResponse, status: number, message: string | object): void => {
+  const body = JSON.stringify(typeof message === 'string' ? { message } : message);
+  end(response, status, { 'content-type': 'application/json' }, body, false);
+};
 
 /** What fits beside the headers. */
 const firstReadBytes = 2048;

@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import { newTraceId, type Usage } from '#infra/local/aws/lambda/usage.ts';
+import { clientAddress, type Front, noFront, schemeOf } from './front.ts';
+import type { Health } from './health.ts';
 import type { Home } from './home.ts';
 import { decodedPath, httpEvent, writeAnswer, writeMessage } from './http-event.ts';
 import { answerClientErrors } from './http-refusal.ts';
-import type { Lambda } from './lambda.ts';
 import type { OnAnswer } from './recorder.ts';
 import { type Route, Router } from './routes.ts';
-import { newTraceId, type Usage } from './usage.ts';
 
 export interface HttpOptions {
   home: Home;
@@ -18,7 +20,16 @@ export interface HttpOptions {
   /** Where HTTPS is. Whoever came over plain HTTP learns it from a header: terraform talks to nothing else. */
   httpsUrl?: string;
   onAnswer?: OnAnswer;
+  /** Proxies before it; none when absent. */
+  front?: Front;
+  /** Why a path is not served now; undefined when it is. */
+  refusal?(path: string): string | undefined;
+  /** Answered at {@link healthPath}, which AWS has not: its services have their own. */
+  health?(): Health;
 }
+
+/** For load balancers and the like. */
+const healthPath = '/healthz';
 
 /** HTTP APIs: quotas. */
 const maxBody = 10 * 1024 * 1024;
@@ -36,6 +47,10 @@ const standardPatience = {
   /** Without a byte either way; longer than any function takes. */
   idleTimeout: 90_000,
 };
+
+/** RFC 9110 §15.5.20. Answering would put a name that anybody may claim into links, redirects and sign-ins. */
+const misdirected = (host: string | undefined): string =>
+  `${JSON.stringify(host ?? '')} is not an address of this platform. If a proxy serves it there, name the address in STEPFORM_PUBLIC_URL, e.g. https://stepform.example.com, and restart`;
 
 /** The HTTP API: one listener for HTTP and one for HTTPS that hand the same events to the same functions. */
 export class HttpApi {
@@ -105,14 +120,28 @@ export class HttpApi {
     const path = decodedPath(request.url ?? '/');
     if (path === undefined) return writeMessage(response, 400, 'Bad Request');
     const { options, router } = await this.#serving.promise;
+    // By whatever name and address a load balancer asks.
+    if (options.health && path === healthPath && (request.method === 'GET' || request.method === 'HEAD')) {
+      const health = options.health();
+      return writeMessage(response, health.status === 'ok' ? 200 : 503, health);
+    }
+    const { front = noFront } = options;
+    const scheme = schemeOf(request, front);
+    if (!scheme) return writeMessage(response, 421, misdirected(request.headers.host));
     if (options.httpsUrl && !('encrypted' in request.socket))
       response.setHeader('stepform-https-url', options.httpsUrl);
+    const refusal = options.refusal?.(path);
+    if (refusal) {
+      response.setHeader('retry-after', '5');
+      return writeMessage(response, 503, refusal);
+    }
     const match = router.find(request.method ?? 'GET', path);
     if (!match) return writeMessage(response, 404, 'Not Found');
 
     const { apiId, home, lambda, usage } = options;
     const trace = newTraceId();
-    const event = httpEvent({ request, body, path, match, home, apiId, trace });
+    const sourceIp = clientAddress(request, front);
+    const event = httpEvent({ request, body, path, match, home, apiId, trace, scheme, sourceIp });
     const result = await within(match.route.timeoutMs, lambda.invoke(match.route.functionArn, event, { trace })).catch(
       tooLarge,
     );

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { isFromPage, notOperator } from './callers.ts';
+import { readSignature, sha256 } from '#infra/local/aws/iam/signature.ts';
+import type { Usage } from '#infra/local/aws/lambda/usage.ts';
+import { type Callers, isOperator } from './callers.ts';
 import { AwsError } from './errors.ts';
 import { type Faults, readFaults } from './faults.ts';
-import { isOperator } from './peer.ts';
-import type { Usage } from './usage.ts';
 
 interface Operated {
+  callers: Callers;
   faults: Faults;
   usage: Usage;
   services: {
@@ -19,7 +20,7 @@ interface Operated {
  * (with `&steps` one by one),
  * `GET /_faults` lists fault rules with their counts, `PUT /_faults` puts a JSON array of rules in their place.
  * Answers the JSON, or undefined when the request is for AWS.
- * @throws AwsError for what is asked in a wrong way, and for pages in a browser
+ * @throws AwsError for what is asked in a wrong way, or without the operator's signature
  */
 export const operate = async (
   request: IncomingMessage,
@@ -29,10 +30,11 @@ export const operate = async (
   const { method, url = '/' } = request;
   const isUsage = method === 'GET' && url.startsWith('/_usage');
   if (!isUsage && url !== '/_faults') return undefined;
-  if (!isOperator(request.socket)) throw new AwsError('AccessDeniedException', notOperator, 403);
+  const content = await body();
+  if (!isOperator(options.callers.identify(request, readSignature(request), sha256(content))))
+    throw new AwsError('AccessDeniedException', 'Only the operator of this machine may do that.', 403);
   if (isUsage) return usageOf(url, options);
-  if (isFromPage(request)) throw new AwsError('AccessDeniedException', 'Fault rules are not for pages.', 403);
-  if (method === 'PUT') options.faults.set(readFaults((await body()).toString()));
+  if (method === 'PUT') options.faults.set(readFaults(content.toString()));
   else if (method !== 'GET') throw new AwsError('ValidationException', 'GET or PUT /_faults', 405);
   return options.faults.list();
 };

@@ -32,6 +32,3 @@ export const listenOn = async (
 };
 
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-
-export const portOf = (url: string | undefined): number | undefined =>
-  url ? Number(new URL(url).port) || undefined : undefined;

@@ -9,7 +9,6 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs';
-import type { Socket } from 'node:net';
 import { setPriority, uptime } from 'node:os';
 import { dirname } from 'node:path';
 
@@ -96,26 +95,9 @@ export interface Command {
 export type OnExit = (code: number | undefined, reason: string) => void;
 
 /** Starts a process as the leader of its own group. */
-export const launch = (command: Command, onExit: OnExit): ProcessId => idOf(start(command, 'ignore', onExit));
+export const launch = (command: Command, onExit: OnExit): ProcessId => idOf(start(command, onExit));
 
-/** A process that waits for its input. */
-export interface Waiting {
-  id: ProcessId;
-  /** All of its input. */
-  begin(input: string): void;
-}
-
-/** As {@link launch}; the process ends with this one unless it has got its input before. */
-export const launchWaiting = (command: Command, onExit: OnExit): Waiting => {
-  const child = start(command, 'pipe', onExit);
-  const { stdin } = child;
-  // It may have ended just now: its exit is what counts.
-  stdin?.on('error', () => {});
-  (stdin as Socket | null)?.unref();
-  return { id: idOf(child), begin: (input) => void stdin?.end(input) };
-};
-
-const start = (command: Command, input: 'ignore' | 'pipe', onExit: OnExit): ChildProcess => {
+const start = (command: Command, onExit: OnExit): ChildProcess => {
   mkdirSync(dirname(command.log), { recursive: true });
   const log = openSync(command.log, 'a', 0o600);
   try {
@@ -123,7 +105,7 @@ const start = (command: Command, input: 'ignore' | 'pipe', onExit: OnExit): Chil
       cwd: command.cwd,
       env: command.env,
       detached: true,
-      stdio: [input, log, log],
+      stdio: ['ignore', log, log],
     });
     child.once('error', (error) => onExit(undefined, `CannotStartContainerError: ${error.message}`));
     child.once('exit', (code, by) =>

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
 import { AwsError } from './errors.ts';
-import type { Lambda } from './lambda.ts';
 
 /**
  * The WebSocket API: asks the function of its `$connect` route about each connection, and sends what functions post to it

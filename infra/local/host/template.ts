@@ -151,7 +151,7 @@ export class Stack {
     const value = this.#names(id).attributes[attribute];
     if (value === undefined)
       throw new StartError(
-        `${this.#template.Resources[id]?.Type} ${id} has no attribute ${attribute} on one machine (infra/local/names.ts)`,
+        `${this.#template.Resources[id]?.Type} ${id} has no attribute ${attribute} on one machine (infra/local/host/names.ts)`,
       );
     return value;
   }

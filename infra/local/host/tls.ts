@@ -1,7 +1,8 @@
-import { randomBytes, X509Certificate } from 'node:crypto';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { writePrivately } from './secrets.ts';
+import { dirname, join } from 'node:path';
+import { writePrivately } from '#infra/local/aws/ssm/secrets.ts';
+import { StartError } from './errors.ts';
 
 export interface Tls {
   key: string;
@@ -9,6 +10,12 @@ export interface Tls {
   cert: string;
   /** File of the authority's certificate, for `SSL_CERT_FILE` and the like. */
   caFile: string;
+}
+
+interface Files {
+  caFile: string;
+  key: string;
+  cert: string;
 }
 
 const day = 24 * 3_600_000;
@@ -26,7 +33,7 @@ export const keepTls = async (folder: string, names: string[] = []): Promise<Tls
     cert: join(folder, 'server.pem'),
   };
   const all = Object.values(files);
-  if (!all.every((file) => existsSync(file)) || expiresSoon(files.cert)) await make(folder, files, names);
+  if (!all.every((file) => existsSync(file)) || expiresSoon(files)) await make(folder, files, names);
   return {
     key: readFileSync(files.key, 'utf8'),
     cert: readFileSync(files.cert, 'utf8') + readFileSync(files.caFile, 'utf8'),
@@ -34,14 +41,25 @@ export const keepTls = async (folder: string, names: string[] = []): Promise<Tls
   };
 };
 
-const expiresSoon = (file: string): boolean =>
-  Date.parse(new X509Certificate(readFileSync(file)).validTo) - Date.now() < 30 * day;
+const expiresSoon = ({ caFile, key, cert }: Files): boolean => {
+  const { validTo } = whole(cert, (content) => new X509Certificate(content));
+  whole(caFile, (content) => new X509Certificate(content));
+  whole(key, createPrivateKey);
+  return Date.parse(validTo) - Date.now() < 30 * day;
+};
 
-const make = async (
-  folder: string,
-  files: { caFile: string; key: string; cert: string },
-  names: string[],
-): Promise<void> => {
+/** @throws StartError for a damaged file */
+const whole = <T>(file: string, read: (content: Buffer) => T): T => {
+  try {
+    return read(readFileSync(file));
+  } catch (error) {
+    throw new StartError(
+      `${file} is damaged (${(error as Error).message}). Delete the folder ${dirname(file)}: the next start makes another certificate, which clients have to trust again.`,
+    );
+  }
+};
+
+const make = async (folder: string, files: Files, names: string[]): Promise<void> => {
   // Loaded here only: it takes 200 ms, and most starts have a certificate.
   const { generate } = await import('selfsigned');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,4 +1,4 @@
-import { AwsError } from '../errors.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { canonical, compareNumbers, NumberError, numberSize } from './numbers.ts';
 
 /** One value with its type, as on the wire: `{S: 'text'}`. */

@@ -1,15 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Input } from './dynamodb/expressions.ts';
-import { migrateLevelDb } from './dynamodb/migration.ts';
-import { batchGetItem, getItem, query, scan } from './dynamodb/reads.ts';
-import { checkParameters, choice } from './dynamodb/requests.ts';
-import { type Index, type KeySchema, Table, type TableDescription } from './dynamodb/table.ts';
-import { batchWriteItem, deleteItem, type Outcome, putItem, type TableOf, updateItem } from './dynamodb/writes.ts';
-import { AwsError, afterDamage, StartError } from './errors.ts';
-import type { Resource } from './template.ts';
-import type { Units } from './usage.ts';
+import { AwsError, afterDamage, StartError } from '#infra/local/host/errors.ts';
+import type { Resource } from '#infra/local/host/template.ts';
+import type { Units } from '../lambda/usage.ts';
+import type { Input } from './expressions.ts';
+import { batchGetItem, getItem, query, scan } from './reads.ts';
+import { checkParameters, choice } from './requests.ts';
+import { type Index, type KeySchema, Table, type TableDescription } from './table.ts';
+import { batchWriteItem, deleteItem, type Outcome, putItem, type TableOf, updateItem } from './writes.ts';
 
 type Perform = (input: Input, tableOf: TableOf) => Outcome;
 
@@ -23,6 +22,8 @@ const actions: Record<string, { kind: 'readUnits' | 'writeUnits'; perform: Perfo
   Scan: { kind: 'readUnits', perform: scan },
   UpdateItem: { kind: 'writeUnits', perform: updateItem },
 };
+
+const busyMs = 5000;
 
 type KeyElements = { AttributeName: string; KeyType: string }[];
 
@@ -48,15 +49,19 @@ export class DynamoDb {
     this.#db = db;
   }
 
-  /** @param folder made when it is not there; without one the tables are in memory */
-  static async open(folder?: string): Promise<DynamoDb> {
+  /**
+   * @param folder made when it is not there; without one the tables are in memory
+   * @param isUsed tables must be there: without them it would be a new platform with the former one's objects and runs
+   */
+  static open(folder?: string, { isUsed = false } = {}): DynamoDb {
     if (!folder) return new DynamoDb(new DatabaseSync(':memory:'));
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'tables.sqlite');
-    await migrateLevelDb(folder, file);
     try {
-      const db = new DatabaseSync(file);
+      // A backup by another process may hold it for a moment.
+      const db = new DatabaseSync(file, { timeout: busyMs });
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+      if (isUsed && !hasTables(db)) throw new StartError(`${file} is empty: its tables were lost. ${afterDamage}`);
       return new DynamoDb(db);
     } catch (error) {
       if (!/not a database|malformed/.test((error as Error).message)) throw error;
@@ -88,10 +93,20 @@ export class DynamoDb {
     return table;
   }
 
+  /** Throws when no row can be written. */
+  checkWrite(): void {
+    this.#db.exec(
+      'CREATE TABLE IF NOT EXISTS health (id INTEGER PRIMARY KEY, at TEXT) STRICT; INSERT OR REPLACE INTO health VALUES (1, datetime())',
+    );
+  }
+
   close(): void {
     this.#db.close();
   }
 }
+
+const hasTables = (db: DatabaseSync): boolean =>
+  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() !== undefined;
 
 const unknownAction = (action: string): never => {
   throw new AwsError('UnknownOperationException', `the local DynamoDB does not know ${action}`);

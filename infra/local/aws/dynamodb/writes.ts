@@ -1,4 +1,4 @@
-import { AwsError } from '../errors.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { type Item, invalid } from './attributes.ts';
 import { Expressions, type Input } from './expressions.ts';
 import { checkIndexKeys, checkParameters, choice, readKey, readWholeItem } from './requests.ts';

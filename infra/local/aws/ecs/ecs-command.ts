@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AdmissionOptions } from './admission.ts';
+import type { AdmissionOptions } from '#infra/local/host/admission.ts';
+import type { Command } from '#infra/local/host/processes.ts';
+import type { Resource } from '#infra/local/host/template.ts';
 import type { TaskDefinition } from './ecs-task.ts';
-import type { TaskCommand } from './spare-process.ts';
-import type { Resource } from './template.ts';
 
 export interface EcsOptions {
   /** Journal and the tasks' own folders. */
@@ -33,14 +33,13 @@ export interface RunTaskInput {
 }
 
 /** How the process of a task starts, but for what the task itself brings. */
-export const commandOf = (options: EcsOptions, id: string, home: string): TaskCommand => {
+export const commandOf = (options: EcsOptions, id: string, home: string): Command => {
   const { definition, environment, logs, program } = options;
   const [container] = definition.properties.ContainerDefinitions;
   mkdirSync(home, { recursive: true });
   // A runner that is root starts Terraform as another user, who has to get through.
   chmodSync(home, 0o711);
   return {
-    id,
     file: process.execPath,
     // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
     args: ['--disable-sigusr1', ...program],

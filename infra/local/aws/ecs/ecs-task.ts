@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPassable } from '../../functions/runner/terraform/users.ts';
-import type { ProcessId } from './processes.ts';
+import type { ProcessId } from '#infra/local/host/processes.ts';
+import { isPassable } from '#runner/program/terraform/machine.ts';
 
 /** One task, as it is kept on disk: what `DescribeTasks` tells, plus how to find its process again. */
 export interface Task {
@@ -44,15 +44,19 @@ export interface TaskDefinition {
 
 export const idOf = (task: Task): string => task.arn.split('/').at(-1)!;
 
+/** unix(7): the path of a socket has at most 107 characters. Providers listen on one below the runner's folder in the task's. */
+const maxFolder = 107 - '/stepform-123456/tmp/plugin1234567890'.length;
+
 /**
- * A path for a task's own folder: among the others, or, where Terraform runs as another user than the platform and the data
- * folder lets nobody else in, among temporary files. Short, because providers listen on sockets below it, whose paths
- * have at most 107 characters (unix(7)).
+ * A path for a task's own folder: among the others, or among temporary files, where that path would be too long for a provider's
+ * socket, or where Terraform runs as another user than the platform and the data folder lets nobody else in.
  */
 export const newFolder = (tasks: string, id: string): string => {
+  const folder = join(tasks, id);
   const root = process.platform === 'linux' && process.getuid?.() === 0;
-  const above = root && !isPassable(tasks) ? [tmpdir(), '/tmp'].find(isPassable) : undefined;
-  return above ? join(above, `stepform-${id.slice(0, 8)}`) : join(tasks, id);
+  if (folder.length <= maxFolder && !(root && !isPassable(tasks))) return folder;
+  const above = [tmpdir(), '/tmp'].find((path) => !root || isPassable(path));
+  return above ? join(above, `stepform-${id.slice(0, 8)}`) : folder;
 };
 
 export const folderOf = (task: Task, tasks: string): string => task.folder ?? join(tasks, idOf(task));

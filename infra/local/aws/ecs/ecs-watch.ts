@@ -1,5 +1,5 @@
+import { isAlive, signal } from '#infra/local/host/processes.ts';
 import type { Task } from './ecs-task.ts';
-import { isAlive, signal } from './processes.ts';
 
 /** How often a process from before a restart is looked at; one that was started here reports its own end. */
 const pollMs = 500;

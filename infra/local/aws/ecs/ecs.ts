@@ -1,16 +1,15 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { Admission } from './admission.ts';
+import { Admission } from '#infra/local/host/admission.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import { groupLeaderIn, isAlive, launch, type OnExit, signal } from '#infra/local/host/processes.ts';
+import { runIn } from '../lambda/usage.ts';
 import { commandOf, type EcsOptions, environmentOf, type RunTaskInput } from './ecs-command.ts';
 import { describe, eventOf, folderOf, idOf, isDefinition, newFolder, sameArn, type Task } from './ecs-task.ts';
 import { TaskWatch } from './ecs-watch.ts';
-import { AwsError } from './errors.ts';
-import { groupLeaderIn, isAlive, launch, type OnExit, signal } from './processes.ts';
-import { writePrivately } from './secrets.ts';
-import { newId, SpareProcess, type Taken } from './spare-process.ts';
-import { runIn } from './usage.ts';
 
 type Input = Record<string, unknown>;
 
@@ -24,7 +23,6 @@ export class Ecs {
   readonly #options: EcsOptions;
   readonly #tasks = new Map<string, Task>();
   readonly #watch = new TaskWatch();
-  readonly #spare = new SpareProcess((id) => commandOf(this.#options, id, newFolder(this.#options.folder, id)));
   readonly #admission: Admission;
   /** Those with a process. */
   readonly #active = new Set<Task>();
@@ -36,8 +34,8 @@ export class Ecs {
     mkdirSync(options.folder, { recursive: true });
     for (const file of readdirSync(options.folder)) {
       if (!file.endsWith('.json')) continue;
-      const task = JSON.parse(readFileSync(join(options.folder, file), 'utf8')) as Task;
-      this.#tasks.set(task.arn, task);
+      const task = readTask(join(options.folder, file));
+      if (task) this.#tasks.set(task.arn, task);
     }
   }
 
@@ -114,9 +112,7 @@ export class Ecs {
 
     const own = environmentOf(definition.properties, input);
     const waits = this.#admission.isFull;
-    // One that has to wait leaves the spare process to one that has not.
-    const spare = waits ? undefined : this.#spare.take();
-    const id = spare?.command.id ?? newId();
+    const id = randomBytes(16).toString('hex');
     const task: Task = {
       arn: `${clusterArn.replace(':cluster/', ':task/')}/${id}`,
       clusterArn,
@@ -129,17 +125,18 @@ export class Ecs {
       createdAt: Date.now(),
       // One that stands ready is started by whoever took the one before it, for nobody.
       run: input.startedBy?.startsWith('warm-') ? undefined : (run ?? runIn(input.startedBy ?? '')),
-      folder: spare?.command.cwd ?? newFolder(this.#options.folder, id),
+      folder: newFolder(this.#options.folder, id),
       waitsWith: waits ? own : undefined,
     };
+    // Before it counts: what cannot be noted is refused.
+    writeTask(this.#fileOf(task), task);
     this.#tasks.set(task.arn, task);
-    this.#save(task);
-    this.#admission.admit(task.arn, () => this.#launch(task, own, spare));
+    this.#admission.admit(task.arn, () => this.#launch(task, own));
     return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
   }
 
   /** @param own of the container's environment, what is this task's alone */
-  #launch(task: Task, own: Record<string, string>, spare?: Taken): void {
+  #launch(task: Task, own: Record<string, string>): void {
     const onExit: OnExit = (code, reason) => {
       // What the container's main process leaves behind dies with the container.
       if (task.process) signal(task.process, 'SIGKILL', 'group');
@@ -149,12 +146,8 @@ export class Ecs {
     const niceness = this.#active.size >= availableParallelism() ? 5 : 0;
     delete task.waitsWith;
     try {
-      if (spare) task.process = spare.begin(own, onExit, niceness);
-      else {
-        const command = commandOf(this.#options, idOf(task), folderOf(task, this.#options.folder));
-        task.process = launch({ ...command, env: { ...command.env, ...own }, niceness }, onExit);
-      }
-      if (!this.#admission.isFull) this.#spare.prepare();
+      const command = commandOf(this.#options, idOf(task), folderOf(task, this.#options.folder));
+      task.process = launch({ ...command, env: { ...command.env, ...own }, niceness }, onExit);
       this.#active.add(task);
       task.lastStatus = 'RUNNING';
       task.startedAt = Date.now();
@@ -163,6 +156,7 @@ export class Ecs {
         if (task.lastStatus === 'RUNNING') this.#emit(task);
       });
     } catch (error) {
+      if (task.process) signal(task.process, 'SIGKILL', 'group');
       setImmediate(() => this.#stopped(task, undefined, (error as Error).message));
     }
   }
@@ -201,7 +195,6 @@ export class Ecs {
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
     void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
     this.#admission.look();
-    if (!this.#admission.isFull) this.#spare.prepare({ now: true });
     if (task.run && task.startedAt !== undefined)
       this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
     this.#emit(task);
@@ -230,7 +223,17 @@ export class Ecs {
   }
 
   #save(task: Task): void {
-    if (!this.#closed) writePrivately(join(this.#options.folder, `${idOf(task)}.json`), JSON.stringify(task));
+    if (this.#closed) return;
+    try {
+      writeTask(this.#fileOf(task), task);
+    } catch (error) {
+      // A full disk changes nothing about the process: after a restart it is found by its folder, or has ended.
+      console.error(`Task ${idOf(task)} cannot be noted as ${task.lastStatus}: ${(error as Error).message}`);
+    }
+  }
+
+  #fileOf(task: Task): string {
+    return join(this.#options.folder, `${idOf(task)}.json`);
   }
 
   #forget(): void {
@@ -249,7 +252,6 @@ export class Ecs {
     this.#closed = true;
     this.#watch.close();
     this.#admission.close();
-    this.#spare.close();
   }
 
   /** Kills every task; for platforms that will not be started again. */
@@ -258,3 +260,23 @@ export class Ecs {
       if (task.lastStatus !== 'STOPPED' && task.process) signal(task.process, 'SIGKILL', 'group');
   }
 }
+
+/**
+ * No fsync: a power failure ends the task too. One whose record it has emptied ends its run by a missed heartbeat, and must
+ * not keep the platform from its start.
+ */
+const writeTask = (file: string, task: Task): void => {
+  writeFileSync(`${file}.new`, JSON.stringify(task), { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+};
+
+const readTask = (file: string): Task | undefined => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Task;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    renameSync(file, `${file}.damaged`);
+    console.error(`${file} was damaged and is now ${file}.damaged. The run of its task ends as errored.`);
+    return undefined;
+  }
+};

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive } from '#infra/local/host/processes.ts';
 import type { Task } from './ecs-task.ts';
-import { isAlive } from './processes.ts';
 
 export type Runner = Task & { process: NonNullable<Task['process']> };
 

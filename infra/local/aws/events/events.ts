@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { AsyncInvocations } from './async-invocations.ts';
-import { StartError } from './errors.ts';
-import type { Faults } from './faults.ts';
-import type { Home } from './home.ts';
-import { compilePattern } from './pattern.ts';
-import type { Stack } from './template.ts';
+import { StartError } from '#infra/local/host/errors.ts';
+import type { Faults } from '#infra/local/host/faults.ts';
+import type { Home } from '#infra/local/host/home.ts';
+import type { Stack } from '#infra/local/host/template.ts';
+import { compilePattern } from '../iam/pattern.ts';
+import { AsyncInvocations } from '../lambda/async-invocations.ts';
 
 export interface Event {
   source: string;
@@ -49,6 +49,8 @@ export class Events {
   readonly #rules: Rule[];
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #later: AsyncInvocations;
+  /** What was published before the start; undefined after it. */
+  #early: Event[] | undefined = [];
 
   constructor(options: EventsOptions) {
     this.#options = options;
@@ -80,8 +82,14 @@ export class Events {
     );
   }
 
-  /** @param atOnce fire every schedule now too: after a restart, much may be overdue */
+  /**
+   * Delivers what was published before, and from now on what is.
+   * @param atOnce fire every schedule now too: after a restart, much may be overdue
+   */
   start(atOnce: boolean): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const event of early) this.publish(event);
     for (const rule of this.#rules) {
       if (rule.everyMs === undefined) continue;
       const fire = () =>
@@ -99,6 +107,10 @@ export class Events {
   }
 
   publish(event: Event): void {
+    if (this.#early) {
+      this.#early.push(event);
+      return;
+    }
     for (const rule of this.#rules) {
       // Patterns see the whole envelope, whose made-up parts (id, time) no rule can know.
       if (rule.matches?.({ ...event, account: this.#options.home.accountId, region: this.#options.home.region }))

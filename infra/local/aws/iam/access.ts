@@ -1,8 +1,8 @@
-import type { Home } from './home.ts';
+import type { Home } from '#infra/local/host/home.ts';
+import type { Resource, Stack } from '#infra/local/host/template.ts';
+import type { Kms } from '../kms/kms.ts';
+import type { S3Request } from '../s3/s3.ts';
 import type { Access } from './iam.ts';
-import type { Kms } from './kms.ts';
-import type { S3Request } from './s3.ts';
-import type { Resource, Stack } from './template.ts';
 
 type Input = Record<string, unknown>;
 
@@ -123,7 +123,7 @@ export class Accesses {
   }
 
   states(action: string, input: Input): Access[] {
-    // Answers to a task are judged by the machine that made the token (infra/grants.ts).
+    // Answers to a task are judged by the machine that made the token (infra/stack/grants.ts).
     const resource = action.startsWith('SendTask')
       ? (this.#stateMachineArn ?? '*')
       : String(input.stateMachineArn ?? input.executionArn ?? '*');

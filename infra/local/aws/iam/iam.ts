@@ -1,5 +1,5 @@
-import { AwsError, StartError } from './errors.ts';
-import type { Stack } from './template.ts';
+import { AwsError, StartError } from '#infra/local/host/errors.ts';
+import type { Stack } from '#infra/local/host/template.ts';
 
 /** One call as IAM sees it: what is done to which resource, with the condition keys that the service supplies. */
 export interface Access {

@@ -1,4 +1,4 @@
-import { StartError } from './errors.ts';
+import { StartError } from '#infra/local/host/errors.ts';
 
 type Json = Record<string, unknown>;
 type Matcher = (event: unknown) => boolean;

@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { AwsError } from './errors.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 
 /** Who signed a request, as it says itself; `verify` tells whether that is true. */
 export interface Signature {

@@ -1,8 +1,8 @@
 import { constants, createPublicKey, generateKeyPair, privateEncrypt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { AwsError } from './errors.ts';
-import { writePrivately } from './secrets.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import { writePrivately } from '../ssm/secrets.ts';
 
 type Input = Record<string, unknown>;
 

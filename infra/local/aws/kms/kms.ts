@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { AwsError } from './errors.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import type { Resource } from '#infra/local/host/template.ts';
+import { keptSecret } from '../ssm/secrets.ts';
 import { isSigning, type KeyProperties, SigningKeys } from './kms-signing.ts';
-import { keptSecret } from './secrets.ts';
-import type { Resource } from './template.ts';
 
 type Input = Record<string, unknown>;
 

@@ -1,14 +1,15 @@
-import { localEnvironmentVariable } from '../environments.ts';
-import { localGithubAppVariable } from '../github-app.ts';
-import { localIpRangeVariables } from '../ip-ranges.ts';
-import { localOrganizationVariable } from '../organizations.ts';
-import { localSharedProviderVariable } from '../shared-providers.ts';
-import { localSignInVariable } from '../sign-in.ts';
-import { localWarmRunnerVariable } from '../warm-runners.ts';
+import { readFront } from '#infra/local/host/front.ts';
+import { localEnvironmentVariable } from '#infra/stack/environments.ts';
+import { localGithubAppVariable } from '#infra/stack/github-app.ts';
+import { localIpRangeVariables } from '#infra/stack/ip-ranges.ts';
+import { localOrganizationVariable } from '#infra/stack/organizations.ts';
+import { localSharedProviderVariable } from '#infra/stack/shared-providers.ts';
+import { localSignInVariable } from '#infra/stack/sign-in.ts';
+import { localWarmRunnerVariable } from '#infra/stack/warm-runners.ts';
 
 /**
  * What functions are told otherwise here than on AWS: environment variables by their name, for each function whose
- * declaration has the variable (infra/variables.ts).
+ * declaration has the variable (infra/stack/variables.ts). RUNS_OF, which AWS does not have, is for every function.
  */
 export type FunctionSettings = Partial<
   Record<
@@ -19,7 +20,9 @@ export type FunctionSettings = Partial<
     | 'LOG_WAIT_MS'
     | 'ORGANIZATION_RULES'
     | 'OUTGOING_IP_RANGES'
+    | 'PUBLIC_URL'
     | 'REQUESTS_PER_SECOND'
+    | 'RUNS_OF'
     | 'SHARED_PROVIDER_HOSTS'
     | 'SIGN_IN'
     | 'WARM_RUNNERS',
@@ -50,11 +53,23 @@ const requestsPerSecond = (text: string): string => {
   return text;
 };
 
+const organizationName = (text: string): string => {
+  if (!/^[A-Za-z0-9_-]{3,40}$/.test(text))
+    throw new Error(`STEPFORM_RUNS_OF must be the name of one organization; it is ${text}`);
+  return text;
+};
+
+const publicUrlVariable = (environment: NodeJS.ProcessEnv): FunctionSettings => {
+  const [first] = readFront(environment).publicUrls;
+  return first ? { PUBLIC_URL: first.origin } : {};
+};
+
 /**
  * From the environment that `npm start` has.
  * @throws {Error} that names the variable that is wrong
  */
 export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSettings => ({
+  ...publicUrlVariable(environment),
   ...localIpRangeVariables(environment),
   ENVIRONMENTS_DEBUG: localEnvironmentVariable(environment),
   GITHUB_APP: localGithubAppVariable(environment),
@@ -66,4 +81,5 @@ export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSe
   ...(environment.STEPFORM_REQUESTS_PER_SECOND
     ? { REQUESTS_PER_SECOND: requestsPerSecond(environment.STEPFORM_REQUESTS_PER_SECOND) }
     : {}),
+  ...(environment.STEPFORM_RUNS_OF ? { RUNS_OF: organizationName(environment.STEPFORM_RUNS_OF) } : {}),
 });

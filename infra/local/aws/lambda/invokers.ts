@@ -1,6 +1,6 @@
-import { StartError } from './errors.ts';
-import type { Permissions } from './iam.ts';
-import type { Stack } from './template.ts';
+import { StartError } from '#infra/local/host/errors.ts';
+import type { Stack } from '#infra/local/host/template.ts';
+import type { Permissions } from '../iam/iam.ts';
 
 interface PermissionProperties {
   FunctionName: string;

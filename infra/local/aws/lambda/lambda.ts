@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
-import { AwsError } from './errors.ts';
-import type { Logs } from './logs.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import type { Resource } from '#infra/local/host/template.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
+import type { Logs } from '../logs/logs.ts';
 import { currentTrace, failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
-import type { Resource } from './template.ts';
 import { newTraceId, parentOf, rootOf, type Usage } from './usage.ts';
 
 export interface FunctionProperties {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { evaluate } from './evaluate.ts';
 
 /** An error that a function ended with, as Lambda reports it to whoever invoked it. */

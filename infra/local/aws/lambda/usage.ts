@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Billable, type Price, priceOf } from './prices.ts';
+import { type Billable, type Price, priceOf } from '../pricing/prices.ts';
 
 /** Amounts beside the count of a call, e.g. `{readUnits: 1}`, `{ms: 12, gbSeconds: 0.003}`. */
 export type Units = Record<string, number>;
@@ -43,7 +43,7 @@ export const rootOf = (traceHeader: string | undefined): string | undefined =>
 export const parentOf = (traceHeader: string | undefined): string | undefined =>
   traceHeader === undefined ? undefined : /Parent=([0-9a-f]+)/.exec(traceHeader)?.[1];
 
-/** Plans and applies share their run's characters (functions/store/id.ts). */
+/** Plans and applies share their run's characters (functions/platform/store/id.ts). */
 const runPattern = /(?:run|plan|apply)-([A-Za-z0-9]{16})(?![A-Za-z0-9])/;
 
 /** The first run that a text speaks of. */

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Accesses } from './access.ts';
-import { discardAnswer } from './answers.ts';
-import type { Caller } from './callers.ts';
-import { traceHeaderOf } from './calls.ts';
-import type { Gate } from './gate.ts';
+import { discardAnswer } from '#infra/local/host/answers.ts';
+import type { Caller } from '#infra/local/host/callers.ts';
+import { traceHeaderOf } from '#infra/local/host/calls.ts';
+import type { Gate } from '#infra/local/host/gate.ts';
+import type { Accesses } from '../iam/access.ts';
+import type { Usage } from '../lambda/usage.ts';
 import { readS3Request, type S3 } from './s3.ts';
-import type { Usage } from './usage.ts';
 
 export interface S3CallsOptions {
   accesses: Accesses;

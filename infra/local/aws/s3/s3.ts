@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { AwsError } from './errors.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 
 const load = createRequire(import.meta.url);
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTransport, type Transporter } from 'nodemailer';
-import { AwsError } from './errors.ts';
-import { writePrivately } from './secrets.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import { writePrivately } from '../ssm/secrets.ts';
 
 /** What SES takes (SES API v2: SendEmail), as far as the product uses it. */
 interface Message {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { afterDamage, StartError } from './errors.ts';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { afterDamage, StartError } from '#infra/local/host/errors.ts';
 
 /** 32 random bytes that outlive restarts, in a file that only its owner reads. */
 export const keptSecret = (file: string): Buffer => {
@@ -16,8 +17,43 @@ export const keptSecret = (file: string): Buffer => {
   }
 };
 
-/** Replaces a file whole or not at all; only its owner may read it. */
+/**
+ * Replaces a file whole or not at all, also when the power fails, which else may leave an empty one in its place; only its
+ * owner may read it. For the files that a start depends on.
+ */
 export const writePrivately = (file: string, content: string): void => {
-  writeFileSync(`${file}.new`, content, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  const part = `${file}.new`;
+  const descriptor = openSync(part, 'w', 0o600);
+  try {
+    writeFileSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(part, file);
+  flushFolder(dirname(file));
+};
+
+/** The names in it. */
+const flushFolder = (folder: string): void => {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};
+
+/**
+ * JSON that a start depends on; undefined when the file does not exist.
+ * @param remedy for a file that is empty or damaged
+ * @throws StartError
+ */
+export const readSteering = <T>(file: string, remedy: string): T | undefined => {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as T;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new StartError(`${file} cannot be read: ${(error as Error).message}. ${remedy}`);
+  }
 };

@@ -1,5 +1,6 @@
-import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writePrivately } from '../ssm/secrets.ts';
 
 export type Status = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
 
@@ -121,13 +122,12 @@ export class Catalog {
     }
     for (const entry of this.#entries.values()) this.#note(entry);
     if (!whole || lines.length > 1000 + 2 * this.#entries.size) {
-      writeFileSync(
-        `${this.#file}.new`,
+      writePrivately(
+        this.#file,
         this.all()
           .map((entry) => `${JSON.stringify(entry)}\n`)
           .join(''),
       );
-      renameSync(`${this.#file}.new`, this.#file);
     }
   }
 }

@@ -39,6 +39,8 @@ export interface ExecutionOptions {
   /** The event that starts or redrives it; absent after a restart. */
   begin?: Pick<Line, 'type' | 'details' | 'note'>;
   ended(end: End): void;
+  /** Its journal could not be written: it is over in memory, and continues from what is on disk. */
+  broken(error: Error): void;
 }
 
 const terminal: Record<Exclude<Status, 'RUNNING'>, string> = {
@@ -47,6 +49,8 @@ const terminal: Record<Exclude<Status, 'RUNNING'>, string> = {
   ABORTED: 'ExecutionAborted',
   TIMED_OUT: 'ExecutionTimedOut',
 };
+
+const isEntry = ({ type }: Pick<Line, 'type'>): boolean => type.endsWith('StateEntered');
 
 /** A running execution: records its events, keeps its deadline, and knows the tasks that wait. */
 export class Execution implements Recorder {
@@ -62,6 +66,8 @@ export class Execution implements Recorder {
   readonly #journal: Journal;
   readonly #context: Context;
   #events: number;
+  /** Of its last event. */
+  #latest: number;
 
   constructor(options: ExecutionOptions) {
     const { entry, lines } = options;
@@ -70,8 +76,12 @@ export class Execution implements Recorder {
     this.entry = entry;
     this.input = options.input;
     this.machine = options.machine;
-    this.#journal = new Journal(options.journalFile);
+    this.#journal = new Journal(options.journalFile, (error) => {
+      this.scope.cancel();
+      options.broken(error);
+    });
     this.#events = lines.findLast(({ id }) => id > 0)?.id ?? 0;
+    this.#latest = lines.at(-1)?.at ?? 0;
     this.transitions = lines.filter(isTransition).length;
     const { begin } = options;
     const begun = begin && this.#add({ ...begin, id: this.#events + 1, previous: this.#events, at: this.now() });
@@ -100,8 +110,9 @@ export class Execution implements Recorder {
     this.scope.onCancel(callOff);
   }
 
+  /** Never before its last event, also when the clock was set back: the history has an order, and so have attempts. */
   now(): number {
-    return this.#clock.now();
+    return Math.max(this.#latest, this.#clock.now());
   }
 
   after(ms: number, run: () => void): () => void {
@@ -132,7 +143,11 @@ export class Execution implements Recorder {
     return this.#add({ ...entry, id: this.#events + 1, at: this.now() });
   }
 
-  #add(line: Line): Line {
+  #add(given: Line): Line {
+    // Attempts are ordered by when their state was entered, and then by their number (functions/run/attempts.ts).
+    const isLate = isEntry(given) && this.#clock.now() < this.#latest;
+    const line = isLate ? { ...given, at: this.#latest + 1 } : given;
+    this.#latest = Math.max(this.#latest, line.at);
     this.#journal.add(line);
     if (line.id > 0) this.#events = line.id;
     if (isTransition(line)) this.transitions++;
@@ -155,7 +170,11 @@ export class Execution implements Recorder {
 
   /** Leaves it as it is on disk, to be resumed by another process. */
   suspend(): void {
-    this.flush();
+    try {
+      this.flush();
+    } catch {
+      // What is on disk counts.
+    }
     this.scope.cancel();
   }
 }

@@ -29,6 +29,7 @@ export interface StepFunctionsOptions {
 }
 
 const day = 24 * 3600 * 1000;
+const reopenMs = 2000;
 
 const statusOf: Record<string, Status> = {
   ExecutionSucceeded: 'SUCCEEDED',
@@ -177,6 +178,7 @@ export class Executions {
         this.#running.delete(entry.executionArn);
         this.#ended(entry, input, end);
       },
+      broken: (error) => this.#reopenLater(entry, error),
     });
     execution.flush();
     this.#running.set(entry.executionArn, execution);
@@ -189,11 +191,28 @@ export class Executions {
     runStates(lane, machine, async () => JSON.parse(input), { invoke, region, executionName, pending, issueToken })
       .then((output) => execution.finish('SUCCEEDED', { output: JSON.stringify(output) }, lane.previous))
       .catch((error: unknown) => {
-        if (error instanceof Halted) return;
+        // Also when its journal could not be written.
+        if (error instanceof Halted || scope.cancelled) return;
         if (!(error instanceof Failure)) console.error(`Execution ${executionName} failed unexpectedly:`, error);
         const fields = error instanceof Failure ? error.fields : { error: 'States.Runtime', cause: String(error) };
         execution.finish('FAILED', fields, lane.previous);
       });
+  }
+
+  /** As after a restart, once its journal can be written: a full disk ends no execution, and is freed some time. */
+  #reopenLater(entry: Entry, error: Error): void {
+    this.#running.delete(entry.executionArn);
+    console.error(`The journal of execution ${entry.name} cannot be written: ${error.message}`);
+    const again = () => {
+      if (entry.status === 'RUNNING') this.open(entry).catch((failure: Error) => this.#reopenLater(entry, failure));
+    };
+    this.clock.after(reopenMs, again);
+  }
+
+  /** It can never continue. */
+  abandon(entry: Entry, { message }: Error): void {
+    Object.assign(entry, { status: 'FAILED', stop: this.clock.now() });
+    this.#ended(entry, '{}', { error: 'States.Runtime', cause: message });
   }
 
   /** Told first, then marked as ended: a crash in between tells it again. */

@@ -58,16 +58,19 @@ export const repairJournal = (file: string): Line[] => {
  */
 export class Journal {
   readonly #file: string;
+  readonly #onFailure: (error: Error) => void;
   #pending = '';
   #failed: Error | undefined;
 
-  constructor(file: string) {
+  /** @param onFailure called once, when a write has failed: what is on disk is what counts, and this journal is over */
+  constructor(file: string, onFailure: (error: Error) => void) {
     this.#file = file;
+    this.#onFailure = onFailure;
   }
 
   /** On disk at the next `flush`, or else when the process has nothing better to do. */
   add(line: Line): void {
-    if (this.#pending === '') setImmediate(() => this.flush());
+    if (this.#pending === '') setImmediate(() => this.#flushLater());
     this.#pending += `${JSON.stringify(line)}\n`;
   }
 
@@ -82,8 +85,17 @@ export class Journal {
       appendFileSync(this.#file, this.#pending);
     } catch (error) {
       this.#failed = error as Error;
+      this.#onFailure(this.#failed);
       throw error;
     }
     this.#pending = '';
+  }
+
+  #flushLater(): void {
+    try {
+      this.flush();
+    } catch {
+      // Told by onFailure.
+    }
   }
 }

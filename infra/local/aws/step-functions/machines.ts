@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { StartError } from '#infra/local/host/errors.ts';
+import { readSteering, writePrivately } from '../ssm/secrets.ts';
 import { type Machine, prepareDefinition } from './definition.ts';
 
 export interface StateMachine {
@@ -30,8 +32,7 @@ export class Machines {
     const revision = createHash('sha256').update(text).digest('hex').slice(0, 16);
     this.#prepared.set(revision, prepareDefinition(definition));
     const file = join(this.#dir, `${revision}.json`);
-    writeFileSync(`${file}.new`, text);
-    renameSync(`${file}.new`, file);
+    if (contentOf(file) !== text) writePrivately(file, text);
     const created = this.#machines.get(arn)?.created ?? now;
     this.#machines.set(arn, { arn, name: arn.split(':').at(-1)!, definition, revision, created });
   }
@@ -48,9 +49,20 @@ export class Machines {
   revision(revision: string): Machine {
     let machine = this.#prepared.get(revision);
     if (!machine) {
-      machine = prepareDefinition(JSON.parse(readFileSync(join(this.#dir, `${revision}.json`), 'utf8')) as object);
+      const file = join(this.#dir, `${revision}.json`);
+      const definition = readSteering<object>(file, 'Executions that began with it cannot continue: their runs end.');
+      if (!definition) throw new StartError(`${file} is missing`);
+      machine = prepareDefinition(definition);
       this.#prepared.set(revision, machine);
     }
     return machine;
   }
 }
+
+const contentOf = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+};

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { AwsError } from '../errors.ts';
+import { AwsError, StartError } from '#infra/local/host/errors.ts';
 import type { Entry } from './catalog.ts';
 import { description, listItem, notRedrivable } from './describe.ts';
 import type { PendingTask } from './execution.ts';
@@ -63,7 +63,7 @@ export class StepFunctionsService {
 
   /**
    * After a restart: what had not ended goes on. An action that is about such an execution does not wait for this. One
-   * that cannot go on, because its files were damaged, is reported and left as it is.
+   * whose definition is damaged fails, so that its run ends.
    */
   async resume(): Promise<{ resumed: number }> {
     let resumed = 0;
@@ -72,7 +72,8 @@ export class StepFunctionsService {
       try {
         if (await this.#executions.open(entry)) resumed++;
       } catch (error) {
-        console.error(`Execution ${entry.name} cannot go on:`, error);
+        console.error(`Execution ${entry.name} cannot continue:`, error);
+        if (error instanceof StartError) this.#executions.abandon(entry, error);
       }
     }
     return { resumed };

@@ -1,6 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
+import { keptSecret } from '../ssm/secrets.ts';
 
 /** Which task a token stands for. */
 export interface TaskName {
@@ -20,12 +20,7 @@ export class Tokens {
   readonly #key: KeyObject;
 
   constructor(dataDir: string) {
-    const file = join(dataDir, 'token-key');
-    if (!existsSync(file)) {
-      writeFileSync(`${file}.new`, randomBytes(32), { mode: 0o600 });
-      renameSync(`${file}.new`, file);
-    }
-    this.#key = createSecretKey(readFileSync(file));
+    this.#key = createSecretKey(keptSecret(join(dataDir, 'token.key')));
   }
 
   issue({ executionArn, startedAt, task }: TaskName): string {

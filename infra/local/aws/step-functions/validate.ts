@@ -1,4 +1,4 @@
-import { AwsError } from '../errors.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { maxPayloadBytes, tooLarge } from './failure.ts';
 
 /** Inputs of the actions, as a client sends them: nothing about them is sure. */

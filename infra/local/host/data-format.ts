@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readSteering, writePrivately } from '#infra/local/aws/ssm/secrets.ts';
+import { afterDamage, StartError } from './errors.ts';
+
+/** What a data folder is, in `data-folder.json`: written before anything else of a new folder. */
+export interface Marker {
+  format: number;
+  /** A platform was ready on it: from then on its data must be there. */
+  used?: true;
+  /** The runs that were under way end before anything else happens: what happened since that time is not in the table. */
+  recoverTo?: string;
+}
+
+/** Raise it with each change that makes an earlier version misread the folder, or this one a folder of before. */
+export const dataFormat = 1;
+
+const name = 'data-folder.json';
+
+/** Without these, what is left would be unreadable, or an empty platform with the former token. */
+const lasting = ['dynamodb', 's3', 'kms.key'];
+
+/** @throws StartError when the folder is of another format, damaged, or what its platform ran on is missing */
+export const openFormat = (folder: string): Marker => {
+  const marker = readMarker(folder);
+  if (!marker) {
+    const former = [...lasting, 'local.json'].filter((file) => existsSync(join(folder, file)));
+    if (former.length > 0)
+      throw new StartError(
+        `${folder} was written by an earlier version of stepform, or has lost its ${name}: this version reads data of format ${dataFormat} only. ` +
+          'Set STEPFORM_DATA to a new folder, or use the version that wrote it.',
+      );
+    write(folder, { format: dataFormat });
+    return { format: dataFormat };
+  }
+  if (marker.format > dataFormat)
+    throw new StartError(
+      `${folder} was written by a newer version of stepform (data format ${marker.format}; this version reads ${dataFormat}). ` +
+        'Start that version or a later one, restore a backup that this version made, or set STEPFORM_DATA to another folder.',
+    );
+  if (marker.format < dataFormat)
+    throw new StartError(
+      `${folder} was written by an earlier version of stepform (data format ${marker.format}; this version reads ${dataFormat}). ` +
+        'Use that version, or set STEPFORM_DATA to a new folder.',
+    );
+  const missing = marker.used ? lasting.filter((file) => !existsSync(join(folder, file))) : [];
+  if (missing.length > 0)
+    throw new StartError(
+      `${folder} was used before, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing. ${afterDamage}`,
+    );
+  return marker;
+};
+
+/** Undefined for a folder without one. @throws StartError */
+export const formatOf = (folder: string): number | undefined => readMarker(folder)?.format;
+
+/** A platform is ready on the folder. */
+export const markUsed = (folder: string): void => {
+  if (!readMarker(folder)?.used) write(folder, { format: dataFormat, used: true });
+};
+
+/** Its runs have ended. */
+export const markRecovered = (folder: string): void => write(folder, { format: dataFormat, used: true });
+
+/** Before it is started again. */
+export const markRestored = (folder: string, recoverTo: string): void =>
+  write(folder, { format: dataFormat, used: true, recoverTo });
+
+const write = (folder: string, marker: Marker): void =>
+  writePrivately(join(folder, name), `${JSON.stringify(marker)}\n`);
+
+const readMarker = (folder: string): Marker | undefined => {
+  const marker = readSteering<Marker>(
+    join(folder, name),
+    `If this version wrote the folder, replace its content with {"format":${dataFormat},"used":true}. Else: ${afterDamage}`,
+  );
+  if (marker === undefined || Number.isInteger(marker.format)) return marker;
+  throw new StartError(`${join(folder, name)} has no format. ${afterDamage}`);
+};

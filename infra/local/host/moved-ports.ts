@@ -1,0 +1,54 @@
+import { readSteering, writePrivately } from '#infra/local/aws/ssm/secrets.ts';
+import type { Folder } from './folder.ts';
+
+/**
+ * The ports of the last start, and where those of all former starts went. A restarted platform whose ports are taken has
+ * others, while runners from before know the former ones, and hold URLs that were signed for them: follow-platform.mjs reads
+ * this in the runner. A file of its own, written before anything is started that knows the ports: `local.json` is written
+ * once the platform is ready, and may be deleted.
+ */
+
+export interface Ports {
+  http: number;
+  https: number;
+  environments: number;
+  aws: number;
+}
+
+export interface KeptPorts {
+  now: Ports;
+  /** From each former port to the one of now. */
+  moved: Record<number, number>;
+}
+
+const file = (folder: Folder): string => folder.at('ports.json');
+
+/** @throws StartError for a damaged file */
+export const keptPorts = (folder: Folder): KeptPorts | undefined =>
+  readSteering<KeptPorts>(
+    file(folder),
+    'Delete it: the platform then takes its default ports. Set PORT and HTTPS_PORT to the ones it had, so that runners from before find it.',
+  );
+
+/** Of all former starts, whose ports may have moved several times. */
+export const movedPorts = (before: KeptPorts | undefined, now: Ports): KeptPorts['moved'] => {
+  if (!before) return {};
+  const kinds = Object.keys(now) as (keyof Ports)[];
+  const latest = new Map(kinds.map((kind) => [before.now[kind], now[kind]]));
+  const former = Object.entries(before.moved).map(([from, to]) => [Number(from), latest.get(to) ?? to] as const);
+  const current = new Set(Object.values(now));
+  return Object.fromEntries([...former, ...latest].filter(([from]) => !current.has(from)));
+};
+
+/** Call before anything is started that knows these ports. */
+export const keepPorts = (folder: Folder, before: KeptPorts | undefined, now: Ports): void => {
+  const kept: KeptPorts = { now, moved: movedPorts(before, now) };
+  if (JSON.stringify(kept) !== JSON.stringify(before)) writePrivately(file(folder), JSON.stringify(kept));
+};
+
+/** Arguments for a runner's Node, before its program. */
+export const followPlatform = (folder: Folder): string[] => {
+  const preload = new URL('follow-platform.mjs', import.meta.url);
+  preload.searchParams.set('file', file(folder));
+  return ['--import', preload.href];
+};

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InvokeResult } from '#infra/local/aws/lambda/sandbox.ts';
+import type { Recovered } from '#lifecycle/recovery/handler.ts';
+import { markRecovered, markRestored } from './data-format.ts';
+import { StartError } from './errors.ts';
+import type { Folder } from './folder.ts';
+
+export interface RecoveryOptions {
+  folder: Folder;
+  /** What a person said; else what the folder's restore noted. UTC, ISO 8601. */
+  recoverTo: string | undefined;
+  invoke(payload: string): Promise<InvokeResult>;
+  log(line: string): void;
+}
+
+/** While runners end, they store their states: their requests are served. */
+const ofRunners = '/runner/';
+const pauseMs = 1000;
+const agentPauseMs = 10_000;
+
+/**
+ * What a start on restored data does first: ends the runs that were under way at that time (functions/lifecycle/recovery/), so that no
+ * old plan is applied and no new one is made from an old state. Until then nothing continues, and nobody is served.
+ */
+export class Recovery {
+  readonly #options: RecoveryOptions;
+  readonly #time: string | undefined;
+  #isOver: boolean;
+
+  constructor(options: RecoveryOptions) {
+    const { folder, recoverTo } = options;
+    this.#options = options;
+    this.#time = recoverTo ?? folder.marker?.recoverTo;
+    this.#isOver = this.#time === undefined;
+    // A start that is cut off continues with it.
+    if (recoverTo && folder.marker?.used) markRestored(folder.path, recoverTo);
+  }
+
+  /** Why a path is not served now. */
+  refusal(path: string): string | undefined {
+    if (this.#isOver || path.startsWith(ofRunners)) return undefined;
+    return `The data was restored to ${this.#time}. Runs that were under way end first; try again in two minutes.`;
+  }
+
+  /** @throws StartError for a time that cannot be, or a failure */
+  async run(): Promise<void> {
+    if (this.#isOver) return;
+    let report = await this.#attempt();
+    for (; report.runnersStopping > 0; report = await this.#attempt()) await sleep(pauseMs);
+    this.#isOver = true;
+    if (report.done) this.#end();
+    // Agents' runners are told to stop when they ask, which they can from now on. Their runs keep their workspaces locked.
+    else void this.#awaitAgents();
+  }
+
+  async #attempt(): Promise<Recovered> {
+    const { failure, payload } = await this.#options.invoke(JSON.stringify({ restoredTo: this.#time }));
+    if (failure)
+      throw new StartError(
+        `the runs of before ${this.#time} could not be ended: ${failure.errorMessage}. Start again with --recovered-to <time>, e.g. 2026-01-31T08:00:00Z`,
+      );
+    this.#options.log(`recovery to ${this.#time}: ${payload}`);
+    return JSON.parse(payload) as Recovered;
+  }
+
+  async #awaitAgents(): Promise<void> {
+    try {
+      while (!(await this.#attempt()).done) await sleep(agentPauseMs, undefined, { ref: false });
+      this.#end();
+    } catch (error) {
+      // The next start continues with it.
+      this.#options.log(`recovery to ${this.#time} failed: ${(error as Error).message}`);
+    }
+  }
+
+  #end(): void {
+    markRecovered(this.#options.folder.path);
+  }
+}
