@@ -2,92 +2,58 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, it } from 'vitest';
 
-/** The folders of functions/, the lowest first: each imports only those before it. A file beside them counts as a folder. */
-const order = [
-  ['exact-json', 'run', 'mask', 'hcl', 'tfvars', 'marks', 'tar', 'tar-writer', 'csv', 'banner-text', 'environment'],
-  ['protocols', 'store'],
-  ['outbound', 'transport', 'binary', 'api'],
-  [
-    'people',
-    'agent-pools',
-    'forwarding',
-    'ip-allowlists',
-    'reserved-tag-keys',
-    'projects',
-    'workspaces',
-    'audit',
-    'sign-in',
-    'variables',
-    'access',
-  ],
-  [
-    'ssh-keys',
-    'organization-tags',
-    'runs',
-    'plan-exports',
-    'configurations',
-    'workload-identity',
-    'policies',
-    'costs',
-    'run-tasks',
-    'notifications',
-    'registry',
-    'provider-sets',
-    'shared-providers',
-    'change-requests',
-    'health',
-    'version-control',
-  ],
-  [
-    'removal',
-    'organizations',
-    'orchestration',
-    'states',
-    'data-retention',
-    'recoverable-items',
-    'explorer',
-    'recovery',
-    'repair',
-    'hidden-runs',
-    'module-tests',
-    'queries',
-    'no-code',
-    'lifecycle',
-    'runner-api',
-    'agents',
-    'includes',
-    'public-api',
-  ],
-  ['runner', 'agent', 'client', 'environments', 'cli', 'web-server', 'web'],
-].flat();
+/** The wings of functions/, the lowest first: each imports only from itself and those before it. */
+const wings = [
+  'run',
+  'platform',
+  'api',
+  'resources',
+  'version-control',
+  'removal',
+  'lifecycle',
+  'runner',
+  'features',
+  'public-api',
+  'environments',
+  'clients',
+];
 
 const root = join(import.meta.dirname, '..');
 const files = globSync('functions/**/*.{ts,tsx}', { cwd: root }).sort();
+const known = new Set(files);
 
-const folderOf = (file: string): string => {
-  const [, first = '', ...rest] = file.split('/');
-  return rest.length > 0 ? first : first.replace(/\.ts$/, '');
-};
+const wingOf = (file: string): string => file.split('/')[1] ?? '';
 
-/** What a file imports of functions/, types too. */
+/** `#wing/…` is a path from functions/ (package.json: imports). */
+const pathOf = (file: string, specifier: string): string =>
+  specifier.startsWith('#') ? `functions/${specifier.slice(1)}` : normalize(join(dirname(file), specifier));
+
+/** What a file imports of functions/: types, modules on demand and bare imports, too. */
 const importsOf = (file: string): string[] => {
   const text = readFileSync(join(root, file), 'utf8');
-  const matches = text.matchAll(/(?:^(?:import|export)\s[^'";]*?from\s+|\bimport\()'(\.[^']+)'/gm);
-  return [...matches]
-    .map(([, path = '']) => normalize(join(dirname(file), path)))
-    .filter((path) => files.includes(path));
+  const matches = text.matchAll(/(?:^(?:import|export)\s[^'";]*?from\s+|^import\s+|\bimport\()'([.#][^']+)'/gm);
+  return [...matches].map(([, specifier = '']) => pathOf(file, specifier)).filter((path) => known.has(path));
 };
 
 const imports = files.flatMap((file) => importsOf(file).map((target) => [file, target] as const));
+const shown = (pairs: (readonly [string, string])[]): string[] => pairs.map(([file, to]) => `${file} imports ${to}`);
 
-it('has a place in the order for every folder', () => {
-  expect([...new Set(files.map(folderOf))].sort()).toEqual([...order].sort());
+it('has twelve wings, each with a place in the order', () => {
+  expect([...new Set(files.map(wingOf))].sort()).toEqual([...wings].sort());
 });
 
-it('imports only from folders below', () => {
-  expect(imports.length).toBeGreaterThan(1000);
-  const upwards = imports.filter(([file, target]) => order.indexOf(folderOf(target)) > order.indexOf(folderOf(file)));
-  expect(upwards.map(([file, target]) => `${file} imports ${target}`)).toEqual([]);
+it('imports only from wings below', () => {
+  expect(imports.length).toBeGreaterThan(5000);
+  const upwards = imports.filter(([file, target]) => wings.indexOf(wingOf(target)) > wings.indexOf(wingOf(file)));
+  expect(shown(upwards)).toEqual([]);
+});
+
+/** Nouns stand side by side in resources/; what orders them is the role of a file: records and documents know no routes. */
+const isRoutes = (file: string): boolean => /(^|[/-])(routes|route|handler)\.ts$/.test(file);
+
+it('imports routes of a resource only into routes', () => {
+  const among = imports.filter(([file, target]) => wingOf(file) === 'resources' && wingOf(target) === 'resources');
+  expect(shown(among.filter(([file, target]) => isRoutes(target) && !isRoutes(file)))).toEqual([]);
 });
 
 /** What is left once every file is taken away that imports none of the rest, or that none of the rest imports. */

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { expect, it, vi } from 'vitest';
-import { rememberProcess } from './support/process-state.ts';
+import { rememberProcess } from '#test/support/process-state.ts';
 
 /** What one file of tests leaves to the next that runs in the same process. */
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { logPath } from '../../functions/runs/log-links.ts';
-import { getObject, putObject } from '../../functions/store/bucket.ts';
-import { sha256Of } from '../../functions/store/integrity.ts';
-import { type Api, eventOf, startApi } from '../support/api.ts';
-import { on, runHelpers } from '../support/runs.ts';
-import { stateFile } from '../support/state.ts';
+import { getObject, putObject } from '#platform/store/bucket.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { logPath } from '#resources/runs/log-links.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, eventOf, startApi } from '#test/support/api.ts';
+import { on, runHelpers } from '#test/support/runs.ts';
+import { stateFile } from '#test/support/state.ts';
 
 /** Content that is taken out of sight, brought back, and emptied for good. */
 
@@ -107,7 +107,7 @@ describe('content of a configuration version', () => {
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(409);
     await act(path, 'soft_delete_backing_data');
     expect((await act(path, 'permanently_delete_backing_data')).status).toBe(200);
-    const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
     const { archive, uploadKey } = (await getConfigurationVersion(old)) ?? {};
     for (const key of [archive?.key, uploadKey]) expect((await getObject(key as string))?.length).toBe(0);
     expect((await act(path, 'archive')).status).toBe(409);
@@ -119,7 +119,7 @@ describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) 
   const base = (id: string) => `${phase === 'plan' ? 'plans' : 'applies'}/${phase}-${id.slice('run-'.length)}`;
   const errored = ({ workspaceId, id }: Run) => `states/${workspaceId}/${id}.errored.tfstate`;
   const log = async (run: Run) => {
-    const { handler } = await import('../../functions/runs/logs-handler.ts');
+    const { handler } = await import('#resources/runs/logs-handler.ts');
     const { body } = await handler(eventOf('GET', logPath(run, phase)) as never);
     return Buffer.from(body ?? '', 'base64').toString('utf8');
   };

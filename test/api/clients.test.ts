@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
 /**
  * Command lines from Terraform 1.1 on, and OpenTofu, by the requests that they send: headers and bodies as recorded of each
@@ -100,7 +100,7 @@ describe.each(clients)('%s', (_, client) => {
     expect([run.status, run.body.errors]).toEqual([201, undefined]);
     const { body } = await call('GET', `runs/${run.body.data.id}?include=workspace,plan`);
     const shown = body.included.find(({ type }: { type: string }) => type === 'workspaces').attributes;
-    const { getRun } = await import('../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     const isStructured = (await getRun(run.body.data.id))?.structuredOutput;
     // JSON lines are for those only that render them, and so is the plan that they render instead.
     expect(isStructured).toBe(client.renders !== 'never');
@@ -121,7 +121,7 @@ describe.each(clients)('%s', (_, client) => {
       'configuration-version': { data: { type: 'configuration-versions', id: configuration } },
     };
     const run = await api.call('POST', 'runs', { headers, body: { data: { attributes: {}, relationships } } });
-    const { getRun } = await import('../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     expect((await getRun(run.body.data.id))?.structuredOutput).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 
 /** What a caller hears of a request that cannot be. */
 
@@ -36,8 +36,8 @@ it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"
 );
 
 it('rejects a body that is not UTF-8 with 400', async () => {
-  const { handler } = await import('../../functions/public-api/workspaces.ts');
-  const { eventOf } = await import('../support/api.ts');
+  const { handler } = await import('#public-api/workspaces.ts');
+  const { eventOf } = await import('#test/support/api.ts');
   const event = eventOf('POST', `/api/v2/${path}`, { token: api.token });
   const sent = { ...event, body: Buffer.from([0xff, 0xfe, 0x00]).toString('base64'), isBase64Encoded: true };
   const answer = (await handler(sent, {} as never)) as { statusCode: number; body: string };

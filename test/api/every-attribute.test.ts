@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { startTaskServer, status } from '../support/task-server.ts';
-import { fillPath, makeWorld, type World } from '../support/world.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startTaskServer, status } from '#test/support/task-server.ts';
+import { fillPath, makeWorld, type World } from '#test/support/world.ts';
 
 /**
  * Every writable attribute of every resource that can be changed: written, read, listed, included, kept while others are
@@ -80,6 +80,7 @@ const resources: Record<string, Resource> = {
       email: fixed('other@b.test'),
       'session-timeout': text(60 as never),
       'session-remember': text(90 as never),
+      'sso-max-token-age': text(90 as never),
       'collaborator-auth-policy': text('password'),
       'cost-estimation-enabled': on,
       'send-passing-statuses-for-untriggered-speculative-plans': on,
@@ -383,36 +384,37 @@ const resources: Record<string, Resource> = {
 
 /** Routes that change something, whose attributes are not above: why. */
 const elsewhere: Record<string, string> = {
-  'account/update': 'test/people/accounts',
-  'admin/banners/{banner}': 'shown with the account: test/people/banners',
-  'no-code-modules/{noCode}': 'test/no-code',
+  'account/update': 'test/resources/users',
+  'admin/banners/{banner}': 'shown with the account: test/resources/organizations/banners',
+  'no-code-modules/{noCode}': 'test/features/no-code',
   'organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/vars/{variable}':
-    'as of workspaces; environment variables only: test/module-tests',
+    'as of workspaces; environment variables only: test/features/module-tests',
   'oauth-clients/{oauthClient}': 'needs a forge: test/version-control',
   'oauth-tokens/{oauthToken}': 'needs a forge: test/version-control',
-  'organizations/{organization}/explorer/views/{view}': 'a query: test/explorer',
-  'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}': 'test/registry',
+  'organizations/{organization}/explorer/views/{view}': 'a query: test/features/explorer',
+  'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}':
+    'test/resources/registry',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
-    'test/registry',
-  'organizations/{organization}/relationships/data-retention-policy': 'test/data-retention',
-  'organizations/{organization}/token-ttl-policies': 'test/people/organizations',
+    'test/resources/registry',
+  'organizations/{organization}/relationships/data-retention-policy': 'test/removal/retention',
+  'organizations/{organization}/token-ttl-policies': 'test/resources/organizations',
   'organizations/{organization}/workspaces/{name}': 'workspaces, by name',
   'projects/{project}/relationships/tag-bindings': 'a list of tags',
   'projects/{project}/tag-bindings': 'a list of tags',
-  'registry-modules/{organization}/{moduleName}/{moduleProvider}': 'test/registry',
+  'registry-modules/{organization}/{moduleName}/{moduleProvider}': 'test/resources/registry',
   'reserved-tag-keys/{reservedTagKey}': 'below: only listed',
   'task-results/{result}/callback': 'a verdict',
-  'workspaces/{workspace}/relationships/data-retention-policy': 'test/data-retention',
+  'workspaces/{workspace}/relationships/data-retention-policy': 'test/removal/retention',
   'workspaces/{workspace}/relationships/remote-state-consumers': 'a list of workspaces',
   'workspaces/{workspace}/relationships/ssh-key': 'a relationship',
   'workspaces/{workspace}/relationships/tag-bindings': 'a list of tags',
-  'workspaces/{workspace}/relationships/vars': 'several variables at once: test/variables',
+  'workspaces/{workspace}/relationships/vars': 'several variables at once: test/resources/variables',
   'workspaces/{workspace}/state-versions': 'a rollback',
   'workspaces/{workspace}/tag-bindings': 'a list of tags',
 };
 
 it('covers every route that changes a resource', async () => {
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const { routes } = await import('#public-api/all-routes.ts');
   const made = await Promise.all(Object.values(resources).map(({ make }) => make()));
   const changing = routes.filter(({ method, path }) => method === 'PATCH' && path.startsWith('/api/v2/'));
   const missing = changing

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../functions/api/route.ts';
-import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen-table.ts';
-import { memberHelpers } from '../support/members.ts';
-import { type Caller, makeCallers } from '../support/roles.ts';
-import { bodyIn, fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+import type { Route } from '#api/route.ts';
+import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { type Frozen, freeze } from '#test/support/frozen-table.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { type Caller, makeCallers } from '#test/support/roles.ts';
+import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
 
 /**
  * Every route, asked by everybody whom the table of permissions tells apart, with ids that are not theirs: of another
@@ -40,14 +40,14 @@ const shuffled = (things: World): World => {
 
 beforeAll(async () => {
   api = await startApi();
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const { routes } = await import('#public-api/all-routes.ts');
   guarded = routes.filter(({ access, finder }) => access !== 'anyone' && finder);
   world = await makeWorld(api);
   hidden = await makeWorld(api);
   const elsewhere = await organizationOf('elsewhere');
   const gone = await organizationOf('gone');
   callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
-  const { finishRun } = await import('../../functions/orchestration/finish.ts');
+  const { finishRun } = await import('#lifecycle/phases/finish.ts');
   await finishRun(gone.things.run ?? '', 'Canceled');
   const { data: workspaces } = (await gone.as.get('organizations/gone/workspaces')).body;
   for (const path of [...workspaces.map(({ id }: { id: string }) => `workspaces/${id}`), 'organizations/gone']) {

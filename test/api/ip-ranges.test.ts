@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { localIpRangeVariables } from '../../infra/ip-ranges.ts';
-import { readSettings } from '../../infra/settings.ts';
-import { type Api, eventOf, startApi } from '../support/api.ts';
+import { readSettings } from '#infra/settings/settings.ts';
+import { localIpRangeVariables } from '#infra/stack/ip-ranges.ts';
+import { type Api, eventOf, startApi } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const read = async () => {
-  const { handler } = await import('../../functions/public-api/api.ts');
+  const { handler } = await import('#public-api/api.ts');
   const event = eventOf('GET', '/api/meta/ip-ranges');
   const { statusCode, body } = (await handler(event, {} as never)) as { statusCode: number; body: string };
   return [statusCode, JSON.parse(body)];
@@ -30,7 +30,7 @@ it('are returned to anyone, as the operator has set them', async () => {
 });
 
 it('are not sent again with a matching ETag', async () => {
-  const { handler } = await import('../../functions/public-api/api.ts');
+  const { handler } = await import('#public-api/api.ts');
   const since = async (date: Date) => {
     const event = eventOf('GET', '/api/meta/ip-ranges', { headers: { 'if-modified-since': date.toUTCString() } });
     const { statusCode, body } = (await handler(event, {} as never)) as { statusCode: number; body?: string };

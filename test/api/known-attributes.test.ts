@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../functions/api/route.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { fillPath, makeWorld, namedIn, type World } from '../support/world.ts';
+import type { Route } from '#api/route.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
 
 /** What a document says is done, or refused by name; what it shows and nobody can set may come along. */
 
@@ -12,7 +12,7 @@ let writes: Route[];
 beforeAll(async () => {
   api = await startApi();
   world = await makeWorld(api);
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const { routes } = await import('#public-api/all-routes.ts');
   writes = routes.filter(({ path, access, method }) => {
     const readsDocument =
       !/\/(actions|oauth|relationships\/(?!vars)\S+)(\/|$)|\/upload$|tag-bindings$|\/callback$/.test(path);

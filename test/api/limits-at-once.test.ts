@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '../support/api.ts';
-import { on, runHelpers } from '../support/runs.ts';
+import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { on, runHelpers } from '#test/support/runs.ts';
 
 /** What is limited in number stays so when requests come together: some are refused, and nothing of those is left. */
 
@@ -40,7 +40,7 @@ const slack = (n: number) => ({
 
 const cases: Record<string, () => Promise<Case>> = {
   'SSH keys': async () => {
-    const { createSshKey } = await import('../../functions/ssh-keys/records.ts');
+    const { createSshKey } = await import('#resources/ssh-keys/records.ts');
     return {
       max: 200,
       fill: (n) => createSshKey('acme', `k${n}`, 'text'),
@@ -50,7 +50,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'tokens of a user': async () => {
-    const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+    const { createToken } = await import('#resources/users/tokens.ts');
     const path = `users/${api.userId}/authentication-tokens`;
     const before = await lengthOf(path);
     return {
@@ -62,7 +62,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'agent pools': async () => {
-    const { createAgentPool } = await import('../../functions/agent-pools/records.ts');
+    const { createAgentPool } = await import('#resources/agents/pools/records.ts');
     const none = { allowedWorkspaceIds: [], allowedProjectIds: [], excludedWorkspaceIds: [] };
     return {
       max: 200,
@@ -73,7 +73,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'reserved tag keys': async () => {
-    const { createReservedTagKey } = await import('../../functions/reserved-tag-keys/records.ts');
+    const { createReservedTagKey } = await import('#resources/tags/reserved-keys/records.ts');
     return {
       max: 200,
       fill: (n) => createReservedTagKey('acme', { key: `k${n}`, disableOverrides: false }),
@@ -83,7 +83,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'saved views': async () => {
-    const { createView } = await import('../../functions/explorer/views.ts');
+    const { createView } = await import('#features/explorer/views.ts');
     const path = `${acme}/explorer/views`;
     const query = { type: 'workspaces', filters: [] } as never;
     return {
@@ -95,7 +95,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'parameters of a policy set': async () => {
-    const { createVariable } = await import('../../functions/variables/records.ts');
+    const { createVariable } = await import('#resources/variables/records.ts');
     const { body } = await api.post(`${acme}/policy-sets`, { name: uniqueName('set'), kind: 'sentinel' });
     const { id } = body.data;
     const values = { category: 'policy-set', hcl: false, sensitive: false, description: null, value: 'v' } as const;
@@ -108,7 +108,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'variables of a variable set': async () => {
-    const { createVariable } = await import('../../functions/variables/records.ts');
+    const { createVariable } = await import('#resources/variables/records.ts');
     const { body } = await api.post(`${acme}/varsets`, { name: uniqueName('set'), global: false });
     const { id } = body.data;
     const values = { category: 'terraform', hcl: false, sensitive: false, description: null, value: 'v' } as const;
@@ -121,8 +121,8 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'run tasks of a workspace': async () => {
-    const { createTask } = await import('../../functions/run-tasks/records.ts');
-    const { createWorkspaceTask } = await import('../../functions/run-tasks/workspace-tasks.ts');
+    const { createTask } = await import('#resources/run-tasks/records.ts');
+    const { createWorkspaceTask } = await import('#resources/run-tasks/workspace-tasks.ts');
     const id = await workspaceId();
     const settings = { stages: ['pre_plan'], enforcementLevel: 'advisory' } as const;
     const newTask = async (n: number) => {
@@ -143,7 +143,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'notification configurations of a workspace': async () => {
-    const { createNotification } = await import('../../functions/notifications/records.ts');
+    const { createNotification } = await import('#resources/notifications/records.ts');
     const id = await workspaceId();
     const values = { destinationType: 'slack', url: 'https://hooks.example.test/x', enabled: false } as const;
     return {
@@ -160,7 +160,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'run triggers that queue runs in a workspace': async () => {
-    const { createRunTrigger } = await import('../../functions/runs/triggers.ts');
+    const { createRunTrigger } = await import('#resources/runs/triggers.ts');
     const id = await workspaceId();
     return {
       max: 20,
@@ -173,7 +173,7 @@ const cases: Record<string, () => Promise<Case>> = {
   },
   'platforms of a provider version': async () => {
     const { createPlatform, createProvider, createProviderVersion } = await import(
-      '../../functions/registry/providers/records.ts'
+      '#resources/registry/providers/records.ts'
     );
     const address = { organization: 'acme', namespace: 'acme', registry: 'private', name: 'many' } as const;
     const provider = await createProvider(address);
@@ -193,7 +193,7 @@ const cases: Record<string, () => Promise<Case>> = {
     };
   },
   'versions of a module': async () => {
-    const { createModule, createModuleVersion } = await import('../../functions/registry/modules/records.ts');
+    const { createModule, createModuleVersion } = await import('#resources/registry/modules/records.ts');
     const address = {
       organization: 'acme',
       namespace: 'acme',
@@ -202,7 +202,7 @@ const cases: Record<string, () => Promise<Case>> = {
       provider: 'aws',
     } as const;
     const module = (await createModule(address)) as { id: string };
-    const { countVersions } = await import('../../functions/registry/modules/records.ts');
+    const { countVersions } = await import('#resources/registry/modules/records.ts');
     return {
       max: 500,
       fill: (n) => createModuleVersion(module as never, `1.0.${n}`, undefined),
@@ -214,7 +214,7 @@ const cases: Record<string, () => Promise<Case>> = {
   'query runs in progress': async () => {
     const help = await runHelpers(api);
     const { id, version } = await help.ready({ 'terraform-version': '1.14.0' });
-    const { countHidden } = await import('../../functions/orchestration/hidden-runs.ts');
+    const { countHidden } = await import('#lifecycle/creation/hidden-runs.ts');
     const post = () => api.post('queries', { source: 'tfe-api' }, on(id, version));
     return { max: 10, fill: post, post, count: () => countHidden('acme', 'QUERYING#'), says: /10 query runs of acme/ };
   },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { stateFile } from '../support/state.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { stateFile } from '#test/support/state.ts';
 
 /** Requests that are larger than anything that is meant. */
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '../support/api.ts';
-import { startTaskServer, type TaskServer } from '../support/task-server.ts';
+import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startTaskServer, type TaskServer } from '#test/support/task-server.ts';
 
 /** Two people have the same settings open; the second one is told instead of undoing what the first one did. */
 
@@ -11,9 +11,9 @@ beforeAll(async () => {
   api = await startApi();
   server = await startTaskServer();
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  const { createUser } = await import('../../functions/people/accounts/users.ts');
-  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
-  const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+  const { createUser } = await import('#resources/users/users.ts');
+  const { createToken } = await import('#resources/users/tokens.ts');
+  const { addMember } = await import('#resources/users/memberships.ts');
   const { id } = await createUser({ username: 'ada', email: 'ada@some.test' });
   await addMember('acme', id, 'owner');
   other = (await createToken(id, '')).secret;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keys } from '../../functions/store/keys.ts';
-import * as table from '../../functions/store/table.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { keys } from '#platform/store/keys.ts';
+import * as table from '#platform/store/table.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 
 let api: Api;
 const organization = 'many';

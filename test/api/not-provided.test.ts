@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { featureNotProvided } from '../../functions/api/not-provided.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { featureNotProvided } from '#api/not-provided.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 
 /** What HCP Terraform has and this platform has not. */
 
@@ -39,7 +39,7 @@ it('answers unknown paths and ids with a plain 404', async () => {
 const readOnly = 'changing which Terraform versions there are';
 
 it('lists no path that has a route', async () => {
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const { routes } = await import('#public-api/all-routes.ts');
   const shadowed = routes.filter(({ method, path }) => {
     const feature = featureNotProvided(path.replaceAll(/\{\w+\}/g, 'x'));
     return feature && !(feature === readOnly && method === 'GET');
@@ -66,7 +66,7 @@ describe('entitlements', () => {
   const never = ['private-run-tasks', 'self-serve-billing', 'sso', 'waypoint-actions', 'waypoint-templates-and-addons'];
 
   it('are false for unsupported features', async () => {
-    const { routes } = await import('../../functions/public-api/all-routes.ts');
+    const { routes } = await import('#public-api/all-routes.ts');
     const { attributes } = (await api.get('organizations/acme/entitlement-set')).body.data;
     for (const name of never) expect([name, attributes[name]]).toEqual([name, false]);
     for (const [name, path] of Object.entries(needs)) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../functions/api/route.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { fillPath, makeWorld, type World } from '../support/world.ts';
+import type { Route } from '#api/route.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { fillPath, makeWorld, type World } from '#test/support/world.ts';
 
 /** Every parameter that somebody could send is honoured, or refused by name. */
 
@@ -13,7 +13,7 @@ let writes: Route[];
 beforeAll(async () => {
   api = await startApi();
   world = await makeWorld(api);
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const { routes } = await import('#public-api/all-routes.ts');
   const all = routes.filter(({ path, access }) => path.startsWith('/api/v2/') && access !== 'anyone');
   reads = all.filter(({ method }) => method === 'GET');
   writes = all.filter(({ method }) => method !== 'GET');
@@ -70,7 +70,7 @@ it.each([
 );
 
 it('checks what a request that writes may include before it writes', async () => {
-  const { checkParameters } = await import('../../functions/api/query-parameters.ts');
+  const { checkParameters } = await import('#api/query-parameters.ts');
   const including = writes.filter(({ query }) => query?.include);
   expect(including.length).toBeGreaterThan(10);
   for (const one of including) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { networkOf } from '../../functions/api/admission.ts';
-import { type Count, RateLimit } from '../../functions/api/rate-limit.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { taskHelpers } from '../support/task-stages.ts';
+import { networkOf } from '#api/admission.ts';
+import { type Count, RateLimit } from '#api/rate-limit.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 const limit = 30;
 
@@ -103,7 +103,7 @@ describe("the API's rate limit", () => {
 
   it('rejects a user with 429 across all of their tokens until the second is over', async () => {
     pass(0);
-    const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+    const { createToken } = await import('#resources/users/tokens.ts');
     const other = (await createToken(api.userId, '')).secret;
     // From now on it is known whose they are.
     await Promise.all([statuses(1, api.token), statuses(1, other)]);
@@ -134,6 +134,37 @@ describe("the API's rate limit", () => {
     const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
     expect(guesses.flat().sort()).toEqual([...allOf(10, 401), ...allOf(10, 429)]);
     expect(await statuses(1, api.token)).toEqual([200]);
+  });
+
+  it('admits good tokens that it has not seen yet while an address sends made-up ones', async () => {
+    const { createToken } = await import('#resources/users/tokens.ts');
+    const fresh = [(await createToken(api.userId, '')).secret, (await createToken(api.userId, '')).secret];
+    pass(0);
+    const guesses = await Promise.all(Array.from({ length: 60 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
+    expect(guesses.flat().sort()).toEqual([...allOf(30, 401), ...allOf(30, 429)]);
+    expect(await statuses(1, fresh[0] as string)).toEqual([200]);
+    // They count as their user's, whose limit still holds.
+    expect(await statuses(40, fresh[1] as string)).toEqual([...allOf(29, 200), ...allOf(11, 429)]);
+  });
+
+  it('admits the token of a run task while made-up ones name its result', async () => {
+    const runs = await runHelpers(api);
+    const help = await taskHelpers();
+    const task = await help.task();
+    const run = await runs.create((await runs.ready()).id);
+    const { result } = await help.stageOf(run.id, task.id);
+    await runs.bring(run.id, { status: 'post_plan_running' });
+    pass(0);
+    const { accessToken } = await help.ask(result);
+    const callback = async (token: string) => {
+      const body = { data: { type: 'task-results', attributes: { status: 'running' } } };
+      return (await api.call('PATCH', `task-results/${result}/callback`, { token, body })).status;
+    };
+    const forged = accessToken.replace(/\..*/, `.${'x'.repeat(43)}`);
+    const guesses = [];
+    for (let n = 0; n < 40; n++) guesses.push(await callback(forged));
+    expect(guesses).toEqual([...allOf(30, 401), ...allOf(10, 429)]);
+    expect(await callback(accessToken)).toBe(200);
   });
 
   it('counts run task callbacks by task result, not by source address', async () => {

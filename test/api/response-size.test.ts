@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { json } from '../../functions/api/answer.ts';
-import { checkSize, isTooLarge, readWithin } from '../../functions/api/response-size.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { stateFile } from '../support/state.ts';
+import { json } from '#api/answer.ts';
+import { checkSize, isTooLarge, readWithin } from '#api/response-size.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { stateFile } from '#test/support/state.ts';
 
 let api: Api;
 beforeAll(async () => {

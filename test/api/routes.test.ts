@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type Answered, type Api, startApi } from '../support/api.ts';
-import { type Frozen, freeze } from '../support/frozen-table.ts';
-import { memberHelpers } from '../support/members.ts';
-import { namedIn } from '../support/world.ts';
+import { type Answered, type Api, startApi } from '#test/support/api.ts';
+import { type Frozen, freeze } from '#test/support/frozen-table.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { namedIn } from '#test/support/world.ts';
 
 /** Rules that hold for every route: who may come in, and what is said about things that are not there. */
 
 let api: Api;
-let routes: typeof import('../../functions/public-api/all-routes.ts')['routes'];
+let routes: typeof import('#public-api/all-routes.ts')['routes'];
 let members: Awaited<ReturnType<typeof memberHelpers>>;
 
 beforeAll(async () => {
   api = await startApi();
-  ({ routes } = await import('../../functions/public-api/all-routes.ts'));
+  ({ routes } = await import('#public-api/all-routes.ts'));
   members = await memberHelpers();
 });
 let frozen: Frozen | undefined;
@@ -48,7 +48,7 @@ it('declares each method and path once', () => {
 
 it('rejects a missing or invalid token with 401 on every route', async () => {
   const { token: deleted } = await members.somebody('deleted');
-  const { deleteToken, findToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { deleteToken, findToken } = await import('#resources/users/tokens.ts');
   const token = await findToken(deleted);
   await deleteToken(token?.userId ?? '', token?.id ?? '');
   frozen = freeze();
@@ -61,7 +61,7 @@ it('rejects a missing or invalid token with 401 on every route', async () => {
 });
 
 it('rejects an expired token with 401', async () => {
-  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { createToken } = await import('#resources/users/tokens.ts');
   const { secret } = await createToken(api.userId, '', new Date(Date.now() - 1).toISOString());
   expect((await api.get('account/details', { token: secret })).status).toBe(401);
 });

@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, eventOf, gzipHead, type Sent, startApi } from '../support/api.ts';
+import { type Api, eventOf, gzipHead, type Sent, startApi } from '#test/support/api.ts';
 
 /** What every function that answers requests says to browsers, whatever it answers. */
 
@@ -18,12 +18,12 @@ afterAll(() => api.close());
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 const functions = {
-  api: () => import('../../functions/public-api/api.ts'),
-  organizations: () => import('../../functions/public-api/organizations.ts'),
-  runs: () => import('../../functions/public-api/runs.ts'),
-  signIn: () => import('../../functions/public-api/sign-in.ts'),
-  logs: () => import('../../functions/runs/logs-handler.ts'),
-  runner: () => import('../../functions/runner-api/handler.ts'),
+  api: () => import('#public-api/api.ts'),
+  organizations: () => import('#public-api/organizations.ts'),
+  runs: () => import('#public-api/runs.ts'),
+  signIn: () => import('#public-api/sign-in.ts'),
+  logs: () => import('#resources/runs/logs-handler.ts'),
+  runner: () => import('#runner/api/handler.ts'),
 } satisfies Record<string, () => Promise<{ handler: Handler }>>;
 const form = { base64: true, token: null };
 

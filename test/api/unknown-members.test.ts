@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { expect, it } from 'vitest';
-import { isZeroValue, unknownMembers } from '../../functions/api/unknown-members.ts';
+import { isZeroValue, unknownMembers } from '#api/unknown-members.ts';
 
 const entry = v.object({ type: v.literal('tags'), attributes: v.object({ key: v.string() }) });
 const schema = v.object({

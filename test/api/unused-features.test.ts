@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, actingAs, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /**
  * What nobody uses costs nothing: an organization without registry, no-code modules, provider sets, test runs, queries and
@@ -54,8 +54,8 @@ const measured = async () => {
       plain.get(path),
     );
   }
-  await (await import('../../functions/orchestration/finish.ts')).finishRun(run, 'Canceled');
-  const { deleteWorkspace } = await import('../../functions/removal/workspaces.ts');
+  await (await import('#lifecycle/phases/finish.ts')).finishRun(run, 'Canceled');
+  const { deleteWorkspace } = await import('#removal/workspaces.ts');
   await deleteWorkspace(body.data, { by: 'user-x', force: true });
   return costs;
 };

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client } from '../../functions/client/client.ts';
-import type { Step } from '../../infra/local/usage.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client } from '#clients/client/client.ts';
+import type { Step } from '#infra/local/aws/lambda/usage.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 
 /** What a small auto-applied run that nobody watches may use at most. */

@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { synthesize } from '../../infra/synth.ts';
+import { synthesize } from '#infra/build/synth.ts';
 import { coldImportMs, importRounds } from './cold-import.ts';
 import { type Figure, round, type Section } from './figures.ts';
 
-// As it is deployed: source maps are read when a stack is looked at (infra/stack-traces.ts).
+// As it is deployed: source maps are read when a stack is looked at (infra/build/stack-traces.ts).
 
 export const bundles: Section = {
   about: `size and cold import (median of ${importRounds} new processes) of every Lambda bundle`,

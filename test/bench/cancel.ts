@@ -1,5 +1,5 @@
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun } from '#clients/client/client.ts';
 import { type Figure, median, quantile, round, type Section } from './figures.ts';
 
 const times = 5;

@@ -1,9 +1,9 @@
 import { GetExecutionHistoryCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, until } from '../../functions/client/client.ts';
-import type { FunctionId } from '../../infra/functions.ts';
-import { synthesize } from '../../infra/synth.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, until } from '#clients/client/client.ts';
+import { synthesize } from '#infra/build/synth.ts';
+import type { FunctionId } from '#infra/stack/functions.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 import { coldImportMs, importRounds } from './cold-import.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 
@@ -21,7 +21,7 @@ const scheduled = async (platform: Local, runId: string): Promise<string[]> => {
   const executions = new SFNClient({
     endpoint: platform.awsEndpointUrl,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
+    credentials: platform.awsCredentials,
   });
   const executionArn = `${platform.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
   const { events = [] } = await executions.send(new GetExecutionHistoryCommand({ executionArn }));

@@ -1,5 +1,5 @@
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, type Resource, until } from '#clients/client/client.ts';
 import { type Figure, round, type Section } from './figures.ts';
 
 const workspaces = Number(process.env.BENCH_WORKSPACES ?? 60);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { RunUsage, Step } from '../../infra/local/usage.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import type { RunUsage, Step } from '#infra/local/aws/lambda/usage.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 
 export interface Figure {
   name: string;
@@ -28,7 +29,7 @@ export const round = (value: number, digits = 0): number => Number(value.toFixed
 
 /** What the local endpoint counted for a run, in units AWS bills. */
 export const usageOf = async (platform: Local, runId: string) =>
-  (await (await fetch(`${platform.awsEndpointUrl}/_usage?run=${runId}&steps`)).json()) as Omit<RunUsage, 'totals'> & {
+  (await (await operatorFetch(platform, `/_usage?run=${runId}&steps`)).json()) as Omit<RunUsage, 'totals'> & {
     totals: Record<string, number>;
     steps: Step[];
   };

@@ -6,15 +6,15 @@ import {
   type WriteRequest,
 } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
-import { operationOf } from '../../functions/run/operation.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { isFinal } from '../../functions/run/status.ts';
-import { newId } from '../../functions/store/id.ts';
-import { type Key, keys } from '../../functions/store/keys.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { newId } from '#platform/store/id.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { operationOf } from '#run/operation.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal } from '#run/status.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 
 /**
  * An organization with a past. A few runs really happen; the others are copies of their items, written past the API,
@@ -31,8 +31,7 @@ type Item = Record<string, unknown> & Key;
 
 const atOnce = 8;
 
-const table = ({ awsEndpointUrl, tableName }: Local) => {
-  const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
+const table = ({ awsCredentials: credentials, awsEndpointUrl, tableName }: Local) => {
   const client = new DynamoDBClient({ endpoint: awsEndpointUrl, region: 'us-east-1', credentials });
   return {
     get: async <T>(key: Key) => {

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, until } from '../../functions/client/client.ts';
-import { PlatformProcess } from '../e2e/support/platform.ts';
-import { type ProviderRegistry, startProviderRegistry } from '../support/provider-registry.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, until } from '#clients/client/client.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { type ProviderRegistry, startProviderRegistry } from '#test/support/provider-registry.ts';
 import { type Figure, median, round, type Section } from './figures.ts';
 import { realProviders } from './real-providers.ts';
 
@@ -42,8 +42,11 @@ const initOf = async ({ local }: PlatformProcess, files: Files): Promise<number>
   const run = await client.createRun(workspace.id, { 'plan-only': true }, version.id);
   const { attributes } = await client.waitForRun(run.id, ({ attributes: { status } }) => /fin|err/.test(status));
   if (attributes.status !== 'planned_and_finished') throw new Error(`the run ended ${attributes.status}`);
-  const credentials = { accessKeyId: 'operator', secretAccessKey: 'operator' };
-  const database = new DynamoDBClient({ endpoint: local.awsEndpointUrl, region: 'us-east-1', credentials });
+  const database = new DynamoDBClient({
+    endpoint: local.awsEndpointUrl,
+    region: 'us-east-1',
+    credentials: local.awsCredentials,
+  });
   const Key = { pk: { S: `RUN#${run.id}` }, sk: { S: 'RUN' } };
   const { Item = {} } = await database.send(new GetItemCommand({ TableName: local.tableName, Key }));
   const { init, providers = 0 } = unmarshall(Item).plan.report.timings as { init: number; providers?: number };

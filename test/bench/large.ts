@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun } from '../../functions/client/client.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun } from '#clients/client/client.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 import { type Figure, median, round, type Section } from './figures.ts';
 
 const resources = Number(process.env.BENCH_RESOURCES ?? 1000);

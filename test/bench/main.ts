@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { PlatformProcess } from '../e2e/support/platform.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
 import { budget } from './budget.ts';
 import { bundles } from './bundles.ts';
 import { cancel } from './cancel.ts';

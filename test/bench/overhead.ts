@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, until } from '#clients/client/client.ts';
 import { runBudget } from './budget.ts';
 import { type Figure, median, processorMs, round, type Section, usageOf } from './figures.ts';
 

@@ -1,12 +1,10 @@
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client } from '../../functions/client/client.ts';
-import { buildPage } from '../../infra/page.ts';
-import { operate } from '../e2e/support/operator.ts';
-import type { Local } from '../e2e/support/platform.ts';
-import { startBrowser } from '../web/browser/support/browser.ts';
-import { findBrowser } from '../web/browser/support/find-browser.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client } from '#clients/client/client.ts';
+import { buildPage } from '#infra/stack/page.ts';
+import { startBrowser } from '#test/clients/web/browser/support/browser.ts';
+import { findBrowser } from '#test/clients/web/browser/support/find-browser.ts';
 import {
   countRequests,
   firstPaint,
@@ -14,8 +12,10 @@ import {
   noteDelays,
   speaking,
   waitAfter,
-} from '../web/browser/support/measure.ts';
-import { enlarge } from '../web/browser/support/operator.ts';
+} from '#test/clients/web/browser/support/measure.ts';
+import { enlarge } from '#test/clients/web/browser/support/operator.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 import { type Figure, median, round, type Section } from './figures.ts';
 
 const workspaces = 1_000;

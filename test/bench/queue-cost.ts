@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 
 const configuration = 'output "n" { value = 1 }\n';
@@ -16,7 +16,7 @@ const ended = async (platform: Local, runId: string): Promise<void> => {
   const executions = new SFNClient({
     endpoint: platform.awsEndpointUrl,
     region: 'us-east-1',
-    credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
+    credentials: platform.awsCredentials,
   });
   const executionArn = `${platform.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
   const deadline = Date.now() + 120_000;

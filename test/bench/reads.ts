@@ -1,4 +1,4 @@
-import { Client } from '../../functions/client/client.ts';
+import { Client } from '#clients/client/client.ts';
 import { type Figure, processorMs, quantile, round, type Section } from './figures.ts';
 import { writeHistory } from './history.ts';
 

@@ -4,8 +4,8 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { machineCache } from '../../infra/local/machine-cache.ts';
-import { zip } from '../runner/zip.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { zip } from '#test/runner/program/zip.ts';
 
 const run = promisify(execFile);
 

@@ -1,6 +1,6 @@
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/client/client.ts';
-import { PlatformProcess } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, until } from '#clients/client/client.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
 import { type Figure, round, type Section } from './figures.ts';
 
 const workspaces = 100;

@@ -1,7 +1,7 @@
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
-import { PlatformProcess } from '../e2e/support/platform.ts';
-import { runners, send } from '../e2e/support/runners.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, type Resource, related, until } from '#clients/client/client.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { runners, send } from '#test/e2e/support/runners.ts';
 import { type Figure, median, quantile, round, type Section } from './figures.ts';
 
 const times = 5;
@@ -39,6 +39,11 @@ const hurt = async (platform: PlatformProcess, name: string, signal: NodeJS.Sign
   const from = Date.now();
   if (runner) send(runner, signal);
   const ended = await client.waitForRun(first.id, isFinalRun, deathMs);
+  // A runner that could not report leaves the workspace locked, for an admin to decide.
+  const workspace = `/workspaces/${related(first, 'workspace')}`;
+  const { locked, 'locked-reason': reason } = (await client.get(workspace)).attributes;
+  if (locked && /ended without its last state/.test(reason))
+    await client.call('POST', `${workspace}/actions/force-unlock`);
   const started = await client.waitForRun(next.id, ({ attributes }) => attributes.status !== 'pending', deathMs);
   await client.act(next.id, 'cancel');
   return { ended: at(ended, ended.attributes.status) - from, started: at(started, 'plan-queued') - from };

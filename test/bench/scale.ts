@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
-import type { CountedRule, FaultRule } from '../../infra/local/faults.ts';
-import type { Local } from '../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import type { CountedRule, FaultRule } from '#infra/local/host/faults.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import type { Local } from '#test/e2e/support/platform.ts';
 import { type Figure, quantile, round, type Section } from './figures.ts';
 
 const workspaces = Number(process.env.BENCH_WORKSPACES ?? 20);
@@ -23,8 +24,8 @@ const quotas: FaultRule[] = [
 
 const limited = (): FaultRule[] => quotas.map((rule) => ({ ...rule, perSecond: (rule.perSecond ?? 1) * share }));
 
-const setFaults = async ({ awsEndpointUrl }: Local, rules: FaultRule[]): Promise<void> => {
-  const answer = await fetch(`${awsEndpointUrl}/_faults`, { method: 'PUT', body: JSON.stringify(rules) });
+const setFaults = async (platform: Local, rules: FaultRule[]): Promise<void> => {
+  const answer = await operatorFetch(platform, '/_faults', { method: 'PUT', body: JSON.stringify(rules) });
   if (!answer.ok) throw new Error(await answer.text());
 };
 
@@ -112,7 +113,7 @@ export const scale: Section = {
     yield { name: 'created and queued in', value: round((Date.now() - begun) / 1000, 1), unit: 's' };
     const ended = await watch(load, [...new Set(created.map(({ id }) => id))]);
     yield { name: 'drained in', value: round((Date.now() - begun) / 1000, 1), unit: 's' };
-    const rules = (await (await fetch(`${platform.awsEndpointUrl}/_faults`)).json()) as CountedRule[];
+    const rules = (await (await operatorFetch(platform, '/_faults')).json()) as CountedRule[];
     await setFaults(platform, []);
     for (const { service, action, units, seen, injected } of rules) {
       yield {

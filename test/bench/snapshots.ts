@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Job } from '../../functions/protocols/runner.ts';
-import { Client } from '../../functions/runner/client.ts';
-import { Control } from '../../functions/runner/control.ts';
-import { StateKeeper } from '../../functions/runner/state.ts';
-import { ControlPlane } from '../runner/control-plane.ts';
+import type { Job } from '#run/protocols/runner.ts';
+import { Client } from '#runner/program/client.ts';
+import { Control } from '#runner/program/control.ts';
+import { StateKeeper } from '#runner/program/state.ts';
+import { ControlPlane } from '#test/runner/program/control-plane.ts';
 import { type Figure, median, quantile, round, type Section } from './figures.ts';
 
 const pairs = 5;

@@ -3,11 +3,11 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from '../../functions/protocols/runner.ts';
-import { Client } from '../../functions/runner/client.ts';
-import { Control } from '../../functions/runner/control.ts';
-import { StateKeeper } from '../../functions/runner/state.ts';
-import { ControlPlane } from '../runner/control-plane.ts';
+import type { Job } from '#run/protocols/runner.ts';
+import { Client } from '#runner/program/client.ts';
+import { Control } from '#runner/program/control.ts';
+import { StateKeeper } from '#runner/program/state.ts';
+import { ControlPlane } from '#test/runner/program/control-plane.ts';
 import { type Figure, round, type Section } from './figures.ts';
 
 const resources = 5000;

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Client, type Resource, related, until } from '../../functions/client/client.ts';
-import { type Local, PlatformProcess } from '../e2e/support/platform.ts';
-import { archive } from '../support/policies.ts';
-import { type ForgeServer, startForge } from '../version-control/support/forge-server.ts';
+import { Client, type Resource, related, until } from '#clients/client/client.ts';
+import { type Local, PlatformProcess } from '#test/e2e/support/platform.ts';
+import { archive } from '#test/support/policies.ts';
+import { type ForgeServer, startForge } from '#test/version-control/support/forge-server.ts';
 import { type Figure, quantile, round, type Section } from './figures.ts';
 
 const followers = Number(process.env.BENCH_FOLLOWERS ?? 500);

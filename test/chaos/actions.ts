@@ -1,10 +1,10 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import type { Resource } from '../../functions/client/client.ts';
-import { endCoolOff } from '../e2e/support/operator.ts';
-import { runners, send } from '../e2e/support/runners.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { endCoolOff } from '#test/e2e/support/operator.ts';
+import { runners, send } from '#test/e2e/support/runners.ts';
 import type { Campaign } from './campaign.ts';
-import { type RunKind, runKinds, type Violence } from './model.ts';
-import { act, overridable, override } from './people.ts';
+import { type RunKind, runKinds } from './model.ts';
+import { act, giveUpStates, overridable, override } from './people.ts';
 import type { Chance } from './seeded-random.ts';
 
 /** What may be done in a campaign, and how often. Each makes its choices before it looks at how things are. */
@@ -27,11 +27,16 @@ const onOne = async (
 const allows = (action: string) => (run: Resource) => run.attributes.actions[action];
 
 /** @returns what wakes it */
-const hurt = (campaign: Campaign, chance: Chance, what: Violence['what'] | 'stopped', name: NodeJS.Signals) => {
+const hurt = (
+  campaign: Campaign,
+  chance: Chance,
+  what: string,
+  name: NodeJS.Signals,
+  whole: 'process' | 'group' = 'group',
+) => {
   const runner = chance.one(runners(campaign.folder));
   if (!runner) return () => {};
-  if (what !== 'stopped') campaign.model.violence.push({ runId: runner.startedBy ?? '', what, at: Date.now() });
-  send(runner, name, what === 'stopped' ? 'process' : 'group');
+  send(runner, name, whole);
   campaign.tally.note(`runner ${what}`, runner.startedBy);
   return () => send(runner, 'SIGCONT');
 };
@@ -56,7 +61,6 @@ const performers = {
     onOne(campaign, chance, allows('is-cancelable'), async (run) => {
       await act(campaign, run.id, 'cancel');
       await endCoolOff(run.id);
-      campaign.model.violence.push({ runId: run.id, what: 'force-canceled', at: Date.now() });
       await act(campaign, run.id, 'force-cancel');
     }),
   /** As an operator does in the console of Step Functions. */
@@ -102,13 +106,22 @@ const performers = {
   cancelBuild: (campaign, chance) => campaign.environments.cancel(chance),
   push: (campaign, chance) => campaign.pushes.push(chance),
   killRunner: async (campaign, chance) => void hurt(campaign, chance, 'killed', 'SIGKILL'),
-  stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM'),
+  /** As the system does that has no more memory: what it started goes on until its container's end is noticed. */
+  killRunnerAlone: async (campaign, chance) => void hurt(campaign, chance, 'killed alone', 'SIGKILL', 'process'),
+  stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM', 'process'),
   freezeRunner: async (campaign, chance) => {
     const ms = chance.between(1000, 90_000);
     setTimeout(hurt(campaign, chance, 'frozen', 'SIGSTOP'), ms).unref();
   },
   killPlatform: (campaign, chance) => campaign.restart('SIGKILL', chance.between(0, 2000), chance.fork()),
   stopPlatform: (campaign, chance) => campaign.restart('SIGTERM', chance.between(0, 2000), chance.fork()),
+  movePlatform: async (campaign, chance) => {
+    const signal = chance.integer(2) ? 'SIGKILL' : 'SIGTERM';
+    await campaign.restart(signal, chance.between(0, 2000), chance.fork(), true);
+  },
+  fillDisk: async (campaign, chance) => campaign.fillDisk(chance.between(500, 15_000)),
+  /** So that its workspace is of use again before the end. */
+  giveUpStates: (campaign) => giveUpStates(campaign),
 } satisfies Record<string, Performer>;
 
 export const actions: Record<keyof typeof performers, Performer> = performers;
@@ -133,4 +146,8 @@ export const likelihoods: Record<keyof typeof performers, number> = {
   freezeRunner: 3,
   killPlatform: 1.5,
   stopPlatform: 0.5,
+  killRunnerAlone: 3,
+  movePlatform: 1,
+  fillDisk: 2,
+  giveUpStates: 3,
 };

@@ -1,14 +1,11 @@
 import { ListExecutionsCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { type Document, isFinalRun, type Resource } from '../../functions/client/client.ts';
-import { runners } from '../e2e/support/runners.ts';
+import { type Document, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { runners } from '#test/e2e/support/runners.ts';
 import { type Campaign, runsOf } from './campaign.ts';
 import { type Entry, readLedger } from './ledger.ts';
 import { leftovers } from './processes.ts';
 import { secretsInFiles, secretsInItems } from './secrets.ts';
 import type { Place } from './workspaces.ts';
-
-/** What a runner that is killed may know and not have said: its last snapshot is this old at most, on a busy machine. */
-const snapshotMs = 15_000;
 
 /** All that must hold once everything has ended. */
 export class Audit {
@@ -64,7 +61,7 @@ export class Audit {
         ...inOrder(place, runs),
         ...oneAtATime(place, runs, entries),
         ...(await this.#states(place)),
-        ...(await this.#resources(place, runs, entries)),
+        ...(await this.#resources(place, entries)),
       );
     }
     const { acknowledged } = this.#campaign.model;
@@ -134,24 +131,24 @@ export class Audit {
     return problems;
   }
 
-  /** What was made and not destroyed is in the state; and what is in the state was made and not destroyed. */
-  async #resources({ id, name }: Place, runs: Resource[], entries: Entry[]): Promise<string[]> {
+  /**
+   * Nothing made is unknown to a state or a lock: what was made and not destroyed is in the state, and the other way round, or the
+   * run that did it held the workspace's lock when it had ended.
+   */
+  async #resources({ id, name }: Place, entries: Entry[]): Promise<string[]> {
     const { client, model } = this.#campaign;
     const current = await client.get(`/workspaces/${id}/current-state-version`).catch(() => undefined);
     const present = new Set(current ? (await this.#instances(current)).map((one) => one.id) : []);
     const last = new Map(entries.map((entry) => [entry.id, entry]));
-    const applied = new Set(runs.filter(({ attributes }) => attributes.status === 'applied').map((run) => run.id));
-    const excused = ({ run, at }: Entry) =>
-      !applied.has(run) && model.violence.some((one) => one.runId === run && at > one.at - snapshotMs);
     const wrong = [...last].filter(
-      ([resource, entry]) => (entry.what === 'create') !== present.has(resource) && !excused(entry),
+      ([resource, { what, run }]) => (what === 'create') !== present.has(resource) && !model.lockedBy.has(run),
     );
     const tainted = wrong.length ? await this.#tainted(name) : new Set<string>();
     const problems = wrong
       .filter(([resource, { what }]) => what === 'destroy' || !tainted.has(resource))
       .map(([resource, { what, run, at }]) => {
         const fate = what === 'create' ? 'was created, and is not in the state' : 'was destroyed, and is in the state';
-        return `${name}: ${resource} ${fate} (${run}, ${new Date(at).toISOString()})`;
+        return `${name}: ${resource} ${fate}, and no lock says so (${run}, ${new Date(at).toISOString()})`;
       });
     for (const resource of present)
       if (!last.has(resource)) problems.push(`${name}: ${resource} is in the state, and was never made`);

@@ -1,21 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { ApiError, Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
-import { runOperations } from '../../functions/run/operation.ts';
-import type { CountedRule, FaultRule } from '../../infra/local/faults.ts';
-import { operate } from '../e2e/support/operator.ts';
-import { PlatformProcess } from '../e2e/support/platform.ts';
-import { runners, send } from '../e2e/support/runners.ts';
-import type { TaskServer } from '../support/task-server.ts';
+import { ApiError, Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import type { CountedRule, FaultRule } from '#infra/local/host/faults.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import { runOperations } from '#run/operation.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { runners, send } from '#test/e2e/support/runners.ts';
+import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
+import type { TaskServer } from '#test/support/task-server.ts';
 import { actions, likelihoods } from './actions.ts';
 import { Audit } from './audit.ts';
+import { Disk } from './disk.ts';
 import { Environments } from './environments.ts';
 import { weather } from './fault-rules.ts';
 import { Model } from './model.ts';
 import { bringOn } from './people.ts';
+import { startRelay, takePorts } from './ports.ts';
 import { Pushes } from './pushes.ts';
 import { startTasks } from './run-tasks.ts';
 import { Chance } from './seeded-random.ts';
@@ -40,30 +44,44 @@ export class Campaign {
   readonly model = new Model();
   readonly tally = new Tally();
   readonly #platform: PlatformProcess;
+  /** Undefined where it cannot be filled. */
+  readonly #disk: Disk | undefined;
   readonly #chance: Chance;
   #client: Client;
   #tasks: TaskServer | undefined;
+  #relay: { url: string; close(): void } | undefined;
   #places: Place[] = [];
   #environments: Environments | undefined;
   #pushes: Pushes | undefined;
 
-  private constructor(platform: PlatformProcess, seed: number) {
+  private constructor(platform: PlatformProcess, disk: Disk | undefined, seed: number) {
     this.#platform = platform;
+    this.#disk = disk;
     this.folder = platform.dataDir;
-    this.ledger = join(this.folder, 'ledger.txt');
+    // Outside: it counts what was made also while the platform's disk is full.
+    // Rooms show it to Terraform.
+    const outside = newSharedFolder('ledger-');
+    this.ledger = join(outside, 'ledger.txt');
     // Terraform, as whatever user, writes into it.
-    chmodSync(this.folder, 0o711);
+    for (const folder of [this.folder, outside]) chmodSync(folder, 0o711);
     writeFileSync(this.ledger, '', { flag: 'a' });
     chmodSync(this.ledger, 0o666);
     this.#chance = new Chance(seed);
     this.#client = new Client(platform.local.url, platform.local.token);
-    operate(platform.local);
   }
 
   static async start(seed: number): Promise<Campaign> {
-    const campaign = new Campaign(await PlatformProcess.start(), seed);
+    const disk = Disk.mount();
+    if (!disk) console.warn('The disk is never full in this campaign: mounting one needs root on Linux.');
+    // Another program may have the default ports.
+    const env = { PORT: '0', HTTPS_PORT: '0' };
+    const platform = await PlatformProcess.start(env, undefined, disk?.folder);
+    const campaign = new Campaign(platform, disk, seed);
     const { model, tally, client, ledger, canaries, local } = campaign;
-    campaign.#tasks = await startTasks(seed, model, tally);
+    // Its clients read their address once.
+    campaign.#relay = await startRelay(() => campaign.local.awsEndpointUrl);
+    operate({ ...local, awsEndpointUrl: campaign.#relay.url });
+    campaign.#tasks = await startTasks(seed, model, tally, () => campaign.local.url);
     const { organization } = local;
     const [chance, tasksUrl] = [campaign.#chance.fork(), campaign.#tasks.url];
     campaign.#places = await makePlaces({ client, organization, ledger, canaries, tasksUrl, chance });
@@ -126,25 +144,40 @@ export class Campaign {
     return runners(this.folder).length >= maxRunners || (await this.openRuns()).length >= maxOpenRuns;
   }
 
-  async restart(name: 'SIGKILL' | 'SIGTERM', pauseMs: number, storm: Chance): Promise<void> {
+  /** @param moves other programs have its ports when it comes back */
+  async restart(name: 'SIGKILL' | 'SIGTERM', pauseMs: number, storm: Chance, moves = false): Promise<void> {
     await this.countFaults().catch(() => {});
+    const { url, httpsUrl, awsEndpointUrl, environmentsUrl } = this.local;
     await this.#platform.stop(name);
-    this.tally.note(name === 'SIGKILL' ? 'platform killed' : 'platform stopped');
+    this.tally.note(
+      `platform ${name === 'SIGKILL' ? 'killed' : 'stopped'}${moves ? ', and moved to other ports' : ''}`,
+    );
     await sleep(pauseMs);
+    // Who starts it makes room first.
+    this.#disk?.free();
+    const others = moves ? await takePorts([url, httpsUrl, awsEndpointUrl, environmentsUrl]) : undefined;
     await this.#platform.start();
+    others?.release();
     this.#client = new Client(this.local.url, this.local.token);
-    operate(this.local);
     await this.putFaults(weather(storm));
+  }
+
+  /** Until somebody has made room, after that time. */
+  fillDisk(ms: number): void {
+    if (!this.#disk) return;
+    this.#disk.fill();
+    this.tally.note('disk full', `for ${Math.round(ms)} ms`);
+    setTimeout(() => this.#disk?.free(), ms).unref();
   }
 
   async putFaults(rules: FaultRule[]): Promise<void> {
     await this.countFaults();
-    const answer = await fetch(`${this.local.awsEndpointUrl}/_faults`, { method: 'PUT', body: JSON.stringify(rules) });
+    const answer = await operatorFetch(this.local, '/_faults', { method: 'PUT', body: JSON.stringify(rules) });
     if (!answer.ok) throw new Error(`fault rules: ${await answer.text()}`);
   }
 
   async countFaults(): Promise<void> {
-    const rules = (await (await fetch(`${this.local.awsEndpointUrl}/_faults`)).json()) as CountedRule[];
+    const rules = (await (await operatorFetch(this.local, '/_faults')).json()) as CountedRule[];
     for (const { kind, service, action, error, injected } of rules)
       this.tally.add(['fault', kind, service, action, error].filter(Boolean).join(' '), injected);
   }
@@ -160,6 +193,7 @@ export class Campaign {
    */
   async settle(): Promise<string[]> {
     const begun = Date.now();
+    this.#disk?.free();
     await this.putFaults([]);
     for (const runner of runners(this.folder)) send(runner, 'SIGCONT');
     const audit = new Audit(this);
@@ -188,10 +222,15 @@ export class Campaign {
     await new LambdaClient({ endpoint }).send(new InvokeCommand({ FunctionName: 'SweepFunction' }));
   }
 
-  async end(): Promise<void> {
+  /** @param kept where the data of a campaign with findings goes */
+  async end(kept?: string): Promise<void> {
     for (const runner of runners(this.folder)) send(runner, 'SIGKILL');
     await this.#platform.stop();
     await this.#tasks?.close();
     await this.#pushes?.end();
+    this.#relay?.close();
+    await this.#disk?.unmount(kept && join(kept, 'disk'));
+    if (kept) return;
+    for (const folder of [this.folder, dirname(this.ledger)]) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { ApiError, until } from '../../functions/client/client.ts';
-import { coderAtHand } from '../e2e/support/coder-tools.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { ApiError, until } from '#clients/client/client.ts';
+import { coderAtHand } from '#test/e2e/support/coder-tools.ts';
 import type { Chance } from './seeded-random.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,4 +1,4 @@
-import type { FaultRule } from '../../infra/local/faults.ts';
+import type { FaultRule } from '#infra/local/host/faults.ts';
 import type { Chance } from './seeded-random.ts';
 
 /** What fails for the next seconds: a few rules for the local AWS endpoint, none of which makes work impossible for long. */

@@ -1,4 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Campaign } from './campaign.ts';
 
@@ -25,14 +27,17 @@ try {
 } catch (error) {
   failures = [(error as Error).stack ?? String(error)];
 }
-await campaign.end();
 console.log(campaign.tally.summary());
 if (failures.length === 0) {
-  await rm(campaign.folder, { recursive: true, force: true });
+  await campaign.end();
   console.log('nothing was lost');
 } else {
   console.error(`\n${failures.join('\n')}\n`);
-  console.error(`${failures.length} found. What there is of it: ${campaign.folder}`);
+  const kept = await mkdtemp(join(tmpdir(), `stepform-chaos-${seed}-`));
+  await campaign.end(kept);
+  console.error(`${failures.length} found. What there is of it: ${campaign.folder} or ${kept}, and ${campaign.ledger}`);
   console.error(`The same again: npm run chaos -- --minutes ${minutes} --seed ${seed}`);
   process.exitCode = 1;
 }
+// Run tasks that answer late have nobody to answer.
+process.exit();

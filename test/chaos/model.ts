@@ -1,5 +1,5 @@
-import type { Resource } from '../../functions/client/client.ts';
-import type { TaskPayload } from '../../functions/run/task-payload.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { TaskPayload } from '#run/task-payload.ts';
 import type { Flavor } from './ledger.ts';
 import type { Place } from './workspaces.ts';
 
@@ -34,18 +34,12 @@ interface Known {
   actions: { action: ChaosAction; outcome: Outcome; at: number }[];
 }
 
-/** What was done to a run that excuses what Terraform could not say any more. */
-export interface Violence {
-  runId: string;
-  what: 'killed' | 'frozen' | 'force-canceled';
-  at: number;
-}
-
 /** Keeps what was asked of the platform and what was said, and tells what may have become of a run. */
 export class Model {
   readonly #runs = new Map<string, Known>();
   readonly #verdicts: Verdict[] = [];
-  readonly violence: Violence[] = [];
+  /** Ended runs that held the lock of their workspace, because its state may lack what they made. */
+  readonly lockedBy = new Set<string>();
 
   /** Whose creation was answered: they must exist. */
   created(id: string, place: Place, kind: RunKind, flavor: Flavor): void {

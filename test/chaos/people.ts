@@ -1,5 +1,5 @@
 import { SendTaskFailureCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { ApiError, type Resource, type RunAction } from '../../functions/client/client.ts';
+import { ApiError, isFinalRun, type Resource, type RunAction } from '#clients/client/client.ts';
 import type { Campaign } from './campaign.ts';
 import type { ChaosAction } from './model.ts';
 
@@ -40,16 +40,36 @@ export const override = (campaign: Campaign, { id, attributes }: Resource): Prom
     if (stage) await client.call('POST', `/task-stages/${stage.id}/actions/override`, {});
   });
 
+type Holder = { type: string; id: string } | null | undefined;
+
 /** Longer than the latest run task takes to answer. */
 const silenceMs = 25_000;
+
+/**
+ * An ended run holds the lock of its workspace while what it made may be unknown to its state. Gives that up, as an administrator
+ * who has looked after it; the audit asks for the lock.
+ */
+export const giveUpStates = async ({ places, client, model, tally }: Campaign): Promise<void> => {
+  for (const { id, name } of places) {
+    const { attributes, relationships } = await client.get(`/workspaces/${id}`);
+    const holder = relationships?.['locked-by']?.data as Holder;
+    if (holder?.type !== 'runs' || !isFinalRun(await client.run(holder.id))) continue;
+    // One that has just ended has the lock a moment longer, for no such reason.
+    if (attributes['locked-reason'] === `Locked by Run ${holder.id}`) continue;
+    model.lockedBy.add(holder.id);
+    await client.call('POST', `/workspaces/${id}/actions/force-unlock`, {});
+    tally.note('state given up', `${name} of ${holder.id}`);
+  }
+};
 
 /** Everybody does what is expected of them; who would be waited for in vain has been waited for. */
 export const bringOn = async (campaign: Campaign): Promise<void> => {
   for (const { id } of campaign.places) {
-    const { locked, 'locked-by': by } = (await campaign.client.get(`/workspaces/${id}`)).attributes;
-    if (locked && by !== 'run')
+    const { attributes, relationships } = await campaign.client.get(`/workspaces/${id}`);
+    if (attributes.locked && (relationships?.['locked-by']?.data as Holder)?.type !== 'runs')
       await campaign.client.call('POST', `/workspaces/${id}/actions/unlock`, {}).catch(() => {});
   }
+  await giveUpStates(campaign).catch(() => {});
   for (const run of await campaign.openRuns()) {
     const { 'is-confirmable': waits, 'is-discardable': open } = run.attributes.actions;
     // Somebody else may have been faster.
@@ -64,15 +84,15 @@ export const bringOn = async (campaign: Campaign): Promise<void> => {
 
 /** When nobody told that its execution was stopped, the sweep sees it within the hour. */
 const letHourPass = async (runId: string): Promise<void> => {
-  const { updateRun } = await import('../../functions/runs/records.ts');
-  const { dueIn } = await import('../../functions/store/due.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { dueIn } = await import('#platform/store/due.ts');
   await updateRun(runId, { set: dueIn(runId, 0) });
 };
 
 /** Ten minutes without a word of a run task end its wait; they pass faster here. */
 const endSilence = async ({ local, tally }: Campaign, runId: string): Promise<void> => {
-  const { getRun } = await import('../../functions/runs/records.ts');
-  const { listTaskResults } = await import('../../functions/run-tasks/stages.ts');
+  const { getRun } = await import('#resources/runs/records.ts');
+  const { listTaskResults } = await import('#resources/run-tasks/stages.ts');
   const run = await getRun(runId);
   for (const { status, token, waitingSince, id } of run?.checks?.tasks ? await listTaskResults(run) : []) {
     const silent = token && Date.now() - Date.parse(waitingSince ?? '') > silenceMs;

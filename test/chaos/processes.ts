@@ -1,11 +1,9 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 interface Found {
   pid: string;
   command: string;
-  /** It waits to become a task's (infra/local/spare-process.ts). */
-  waits: boolean;
 }
 
 const inFolder = (tasks: string): Found[] =>
@@ -16,16 +14,13 @@ const inFolder = (tasks: string): Found[] =>
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
         const folder = readlinkSync(`/proc/${pid}/cwd`);
         if (!folder.startsWith(tasks)) return [];
-        return [{ pid, command, waits: command.includes('/await-task.mjs') && !existsSync(`${folder}.json`) }];
+        return [{ pid, command }];
       } catch {
         // Gone meanwhile.
         return [];
       }
     });
 
-/** What runs on in a platform's folders, though no runner does. One process may wait for the next task. */
-export const leftovers = (dataDir: string): string[] => {
-  const found = inFolder(join(dataDir, 'tasks'));
-  const isOneMore = found.filter(({ waits }) => waits).length > 1;
-  return found.filter(({ waits }) => !waits || isOneMore).map(({ pid, command }) => `process ${pid} runs: ${command}`);
-};
+/** What runs on in a platform's folders, though no runner does. */
+export const leftovers = (dataDir: string): string[] =>
+  inFolder(join(dataDir, 'tasks')).map(({ pid, command }) => `process ${pid} runs: ${command}`);

@@ -1,7 +1,7 @@
-import { type Client, isFinalRun, type Resource, related } from '../../functions/client/client.ts';
-import { archive } from '../support/policies.ts';
-import { type ForgeServer, startForge } from '../version-control/support/forge-server.ts';
-import { signature } from '../version-control/support/signature.ts';
+import { type Client, isFinalRun, type Resource, related } from '#clients/client/client.ts';
+import { archive } from '#test/support/policies.ts';
+import { type ForgeServer, startForge } from '#test/version-control/support/forge-server.ts';
+import { signature } from '#test/version-control/support/signature.ts';
 import type { Chance } from './seeded-random.ts';
 import type { Tally } from './tally.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TaskPayload } from '../../functions/run/task-payload.ts';
-import { startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+import type { TaskPayload } from '#run/task-payload.ts';
+import { startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 import type { Model } from './model.ts';
 import { Chance } from './seeded-random.ts';
 import type { Tally } from './tally.ts';
@@ -16,8 +16,10 @@ const manners = {
   'says nothing': 1,
 };
 
-const callBack = async (payload: TaskPayload, status: 'passed' | 'failed'): Promise<number> => {
-  const response = await fetch(payload.task_result_callback_url, {
+/** @param url of the platform now: it may have moved since it called */
+const callBack = async (payload: TaskPayload, status: 'passed' | 'failed', url: string): Promise<number> => {
+  const { pathname, search } = new URL(payload.task_result_callback_url);
+  const response = await fetch(new URL(pathname + search, url), {
     method: 'PATCH',
     headers: { authorization: `Bearer ${payload.access_token}`, 'content-type': 'application/vnd.api+json' },
     body: JSON.stringify({ data: { type: 'task-results', attributes: { status: status, message: status } } }),
@@ -26,14 +28,14 @@ const callBack = async (payload: TaskPayload, status: 'passed' | 'failed'): Prom
   return response.status;
 };
 
-export const startTasks = async (seed: number, model: Model, tally: Tally): Promise<TaskServer> => {
+export const startTasks = async (seed: number, model: Model, tally: Tally, url: () => string): Promise<TaskServer> => {
   const server = await startTaskServer();
 
   /** As integrations do: a few times, until it was taken or refused. */
   const say = async (payload: TaskPayload, status: 'passed' | 'failed'): Promise<void> => {
     const verdict = model.verdict(payload, status);
     for (let tries = 0; tries < 4; tries++) {
-      const answer = await callBack(payload, status).catch(() => 0);
+      const answer = await callBack(payload, status, url()).catch(() => 0);
       if (answer === 200) verdict.taken = true;
       if (answer >= 200 && answer < 500) return;
       await sleep(1000);

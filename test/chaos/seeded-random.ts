@@ -1,4 +1,4 @@
-import { randomFrom } from '../../infra/local/faults.ts';
+import { randomFrom } from '#infra/local/host/faults.ts';
 
 /** What happens when; all of it from one seed. */
 export class Chance {

@@ -1,6 +1,6 @@
-import { packFiles } from '../../functions/cli/archive.ts';
-import type { Client, Resource } from '../../functions/client/client.ts';
-import { taskStages } from '../../functions/run/check-record.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import type { Client, Resource } from '#clients/client/client.ts';
+import { taskStages } from '#run/check-record.ts';
 import { configuration, type Flavor } from './ledger.ts';
 import type { Chance } from './seeded-random.ts';
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { routes } from '../../functions/public-api/all-routes.ts';
-import { notServed as documented, unnamed } from '../../infra/docs/not-served-operations.ts';
+import { notServed as documented, unnamed } from '#infra/docs/not-served-operations.ts';
+import { routes } from '#public-api/all-routes.ts';
 import { acceptedDifferences, refused } from './accepted-differences.ts';
 import { Description } from './description.ts';
 import type { Recorded } from './record.ts';

@@ -11,7 +11,7 @@ export interface Recorded {
   body: string | undefined;
 }
 
-/** Where answers are collected; the local platform reads the same variable (infra/local/http.ts). */
+/** Where answers are collected; the local platform reads the same variable (infra/local/host/http.ts). */
 const recording = process.env.STEPFORM_RECORD;
 
 export const record = (answer: Recorded): void => {

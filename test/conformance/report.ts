@@ -1,4 +1,4 @@
-import type { Route } from '../../functions/api/route.ts';
+import type { Route } from '#api/route.ts';
 import type { Known } from './accepted-differences.ts';
 import { type Findings, patternOf } from './description.ts';
 import type { Recorded } from './record.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
 import { startAgent, stopAgents } from './support/agents.ts';
+import { until } from './support/waiting.ts';
 import { client, newName, organization, readLog, resources, startRun, untilFinal } from './support/world.ts';
 
 /** A run on a machine of its owner's: the agent program beside the platform, which starts no runner for it. */
@@ -22,7 +22,6 @@ it("is planned and applied by an agent of the workspace's pool, which it names; 
     () => client.list(`/runs/${run.id}/run-events`),
     (events) =>
       events.some(({ attributes }) => attributes.description === `The plan is waiting for an agent of pool ${name}.`),
-    240_000,
   );
   const { status, 'execution-details': details } = (await client.phase(run, 'plan')).attributes;
   expect(status).toBe('queued');
@@ -44,7 +43,6 @@ it("is planned and applied by an agent of the workspace's pool, which it names; 
   await until(
     async () => output.text,
     (text) => text.includes(over),
-    240_000,
   );
 
   await client.call('DELETE', `/authentication-tokens/${token.id}`);

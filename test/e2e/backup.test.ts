@@ -1,54 +1,136 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { runners, send } from './support/runners.ts';
+import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 let platform: PlatformProcess;
+let client: Client;
+const file = () => `${platform.dataDir}.backup`;
 beforeAll(async () => {
   platform = await PlatformProcess.start();
+  client = new Client(platform.local.url, platform.local.token);
 });
 afterAll(async () => {
   await platform.remove();
-  await rm(`${platform.dataDir}.backup`, { force: true });
+  await rm(file(), { force: true });
 });
 
 const keep = (what: string, ...args: string[]) =>
-  promisify(execFile)(process.execPath, [join('functions', 'cli', 'stepform.mjs'), what, ...args], {
+  promisify(execFile)(process.execPath, ['functions/clients/cli/stepform.mjs', what, ...args], {
     env: { ...process.env, STEPFORM_DATA: platform.dataDir },
   });
+const start = async (configuration: string, attributes = {}) => {
+  const workspace = await client.createWorkspace(platform.local.organization, newName());
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
+  return { workspace, version, run: await client.createRun(workspace.id, attributes, version.id) };
+};
+const isConfirmable = ({ attributes }: Resource) => attributes.actions['is-confirmable'];
+const noRunners = () =>
+  until(
+    async () => runners(platform.dataDir),
+    ({ length }) => length === 0,
+    // A runner stands by for two minutes.
+    240_000,
+  );
 
 it('a lost platform continues from its backup', async () => {
-  const client = new Client(platform.local.url, platform.local.token);
-  const workspace = await client.createWorkspace(platform.local.organization, newName());
-  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
-  const run = await client.createRun(workspace.id, {}, version.id);
-  await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
-  const file = `${platform.dataDir}.backup`;
-  await expect(keep('backup', file)).rejects.toMatchObject({ stderr: expect.stringContaining('already runs on') });
-
+  const { workspace, run } = await start(resources(['a']));
+  await client.waitForRun(run.id, isConfirmable);
   await platform.stop();
   // It stands by since the plan, for two minutes at most.
   const [runner] = runners(platform.dataDir);
-  await expect(keep('backup', file)).rejects.toMatchObject({ stderr: expect.stringContaining('still at work') });
+  expect((await keep('backup', file())).stdout).toContain('It was in use');
+  await expect(keep('restore', file(), '--force')).rejects.toMatchObject({
+    stderr: expect.stringContaining('still at work'),
+  });
   // It tries for a while to reach the platform, as long as a container's host would let it.
   if (runner) send(runner, 'SIGTERM', 'process');
-  await until(
-    async () => runners(platform.dataDir),
-    ({ length }) => length === 0,
-    240_000,
-  );
-  expect((await keep('backup', file)).stdout).toContain('keep it private');
-  await expect(keep('restore', file)).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });
+  await noRunners();
+  const { stdout } = await keep('backup', file(), '--force');
+  expect(stdout).toContain('keep it private');
+  expect(stdout).not.toContain('It was in use');
+  await expect(keep('restore', file())).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });
   // Its output is read from there too, by this test.
-  await keep('restore', file, '--force');
+  await keep('restore', file(), '--force');
   await platform.start();
   await client.act(run.id, 'apply');
   expect((await client.waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
   expect((await client.get(`/workspaces/${workspace.id}/current-state-version`)).attributes.serial).toBe(1);
+
+  // The same backup, now that its plan was applied: it must not be applied again.
+  await platform.stop();
+  for (const left of runners(platform.dataDir)) send(left, 'SIGKILL');
+  await noRunners();
+  const { stdout: advice } = await keep('restore', file(), '--force');
+  const [, time = ''] = /start --recovered-to (\S+)/.exec(advice) ?? [];
+  await platform.start(['--recovered-to', time]);
+  expect((await client.run(run.id)).attributes).toMatchObject({
+    status: 'errored',
+    'end-reason': expect.stringContaining(`The platform was restored to ${time}`),
+  });
+  await expect(client.act(run.id, 'apply')).rejects.toMatchObject({ status: 409 });
+});
+
+it('a backup of a platform in use restores all that its table names, and ends what was under way before anything else', async () => {
+  const done = await start(resources(['done']), { 'auto-apply': true });
+  expect((await client.waitForRun(done.run.id, isFinalRun)).attributes.status).toBe('applied');
+  const waiting = await start(resources(['waiting']));
+  await client.waitForRun(waiting.run.id, isConfirmable);
+  const queued = await client.createRun(waiting.workspace.id, { 'auto-apply': true }, waiting.version.id);
+  const applying = await start(resources(['slow'], 60), { 'auto-apply': true });
+  await client.waitForRun(applying.run.id, ({ attributes }) => attributes.status === 'applying');
+  // Much is written meanwhile.
+  let isOver = false;
+  const others: string[] = [];
+  const writer = (async () => {
+    while (!isOver) others.push((await start(resources(['other']), { 'plan-only': true })).version.id);
+  })();
+  await until(
+    async () => others.length,
+    (count) => count > 3,
+    60_000,
+  );
+  expect((await keep('backup', file(), '--force')).stdout).toContain('It was in use');
+  isOver = true;
+  await writer;
+
+  // Then the plan is applied, and the platform is lost.
+  await client.act(waiting.run.id, 'apply');
+  expect((await client.waitForRun(waiting.run.id, isFinalRun)).attributes.status).toBe('applied');
+  await platform.stop('SIGKILL');
+  for (const runner of runners(platform.dataDir)) send(runner, 'SIGKILL');
+  await noRunners();
+  expect((await keep('restore', file(), '--force')).stdout).toContain('It ends the runs that were under way');
+  await platform.start();
+
+  // At once: it was not served before. No run applies a plan of before, and no queued one began.
+  for (const { id } of [waiting.run, queued, applying.run]) {
+    const { attributes } = await client.run(id);
+    expect(attributes).toMatchObject({
+      status: 'errored',
+      'end-reason': expect.stringContaining('The platform was restored to'),
+    });
+    await expect(client.act(id, 'apply')).rejects.toMatchObject({ status: 409 });
+  }
+  const state = await client.get(`/workspaces/${done.workspace.id}/current-state-version`);
+  const download = await fetch(state.attributes['hosted-state-download-url'], {
+    headers: { authorization: `Bearer ${platform.local.token}` },
+  });
+  expect(await download.json()).toMatchObject({ serial: 1 });
+  for (const id of others) {
+    const version = await client.get(`/configuration-versions/${id}`).catch(() => undefined);
+    if (version?.attributes.status !== 'uploaded') continue;
+    const response = await fetch(`${platform.local.url}/api/v2/configuration-versions/${id}/download`, {
+      headers: { authorization: `Bearer ${platform.local.token}` },
+    });
+    expect([id, response.status]).toEqual([id, 200]);
+  }
+  // The workspaces are usable.
+  const again = await client.createRun(waiting.workspace.id, { 'auto-apply': true }, waiting.version.id);
+  expect((await client.waitForRun(again.id, isFinalRun)).attributes.status).toBe('applied');
 });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import {
   client,
   newName,

@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DescribeExecutionCommand,
@@ -9,8 +8,9 @@ import {
   StopExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { afterAll, describe, expect, it } from 'vitest';
-import { until } from '../../functions/client/client.ts';
 import { attach, isSilent, newTask } from './support/run-tasks.ts';
+import { newSharedFolder } from './support/shared-folder.ts';
+import { until } from './support/waiting.ts';
 import {
   client,
   newWorkspace,
@@ -29,11 +29,9 @@ import {
 const sfn = new SFNClient({
   endpoint: platform.awsEndpointUrl,
   region: 'us-east-1',
-  credentials: { accessKeyId: 'operator', secretAccessKey: 'operator' },
+  credentials: platform.awsCredentials,
 });
-const folder = mkdtempSync(join(tmpdir(), 'console-'));
-// Terraform, as whatever user, writes a file there.
-chmodSync(folder, 0o777);
+const folder = newSharedFolder('console-');
 afterAll(() => {
   sfn.destroy();
   rmSync(folder, { recursive: true, force: true });
@@ -102,7 +100,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
     expect((await untilConfirmable(next)).attributes.status).toBe('planned');
     // A redrive finds a run that has ended.
     await sfn.send(new RedriveExecutionCommand({ executionArn: executionArn(run) }));
-    await until(() => isRedriven(run), Boolean, 240_000);
+    await until(() => isRedriven(run), Boolean);
     expect((await client.run(run.id)).attributes.status).toBe('errored');
     expect((await client.run(next.id)).attributes.actions['is-confirmable']).toBe(true);
   });
@@ -125,13 +123,13 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
     const createdCount = () => readFileSync(ledger, 'utf8').split('\n').filter(Boolean).length;
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await untilStatus(await startRun(workspace, { 'main.tf': noted(ledger) }), 'applying');
-    await until(async () => existsSync(ledger), Boolean, 240_000);
+    await until(async () => existsSync(ledger), Boolean);
     const next = await startRun(workspace, { 'main.tf': '' }, { 'plan-only': false });
     await stop(run, 'too long');
     const ended = await untilFinal(run);
     expect([ended.attributes.status, reasonOf(ended)]).toEqual(['errored', expect.stringContaining('too long')]);
     await sfn.send(new RedriveExecutionCommand({ executionArn: executionArn(run) }));
-    await until(() => isRedriven(run), Boolean, 240_000);
+    await until(() => isRedriven(run), Boolean);
     await untilFinal(next);
     expect(createdCount()).toBe(1);
   });

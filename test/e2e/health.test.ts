@@ -1,22 +1,18 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { until } from '../../functions/client/client.ts';
-import { status } from '../support/task-server.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { status } from '#test/support/task-server.ts';
 import { hasGo, withDriftProvider } from './support/drift-provider.ts';
 import { startServer } from './support/run-tasks.ts';
+import { newSharedFolder } from './support/shared-folder.ts';
+import { until } from './support/waiting.ts';
 import { client, download, newWorkspace, platform, type Resource, reasonOf, untilFinal } from './support/world.ts';
 
 /** Health assessments with the real Terraform, from the setting to the end of drift. */
 
 /** Terraform's processes may be another user's. */
-const openFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'health-'));
-  chmodSync(folder, 0o777);
-  return folder;
-};
+const openFolder = (): string => newSharedFolder('health-');
 
 const assessed = { 'assessments-enabled': true, 'auto-apply': true };
 
@@ -30,12 +26,11 @@ const assess = async (workspace: Resource): Promise<Resource> => {
   const result = await until(
     () => resultOf(workspace),
     (one) => one !== undefined && one.id !== before?.id,
-    120_000,
   );
   return result as Resource;
 };
 
-/** Messages that name the workspace: on one machine each is a file (infra/local/mail.ts). */
+/** Messages that name the workspace: on one machine each is a file (infra/local/aws/ses/mail.ts). */
 const emailsAbout = ({ attributes }: Resource): string[] => {
   const folder = join(platform.dataDir ?? '', 'mail');
   if (!existsSync(folder)) return [];
@@ -107,7 +102,6 @@ describe.concurrent('a health assessment', () => {
     const schemas = await until(
       () => download(`/assessment-results/${drifted.id}/json-schema`),
       (answer) => answer !== undefined,
-      240_000,
     );
     expect(Object.keys(schemas.provider_schemas)).toEqual(['example.com/test/drift']);
     const headers = { authorization: `Bearer ${platform.token}` };

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
+import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { client, newName, platform as there } from './support/world.ts';
 
 /** An organization moves from one platform to another by the command line. */
 
-const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'stepform-import-'));
 const organization = newName('moving');
 const main = `variable "size" {
@@ -98,7 +98,12 @@ beforeAll(async () => {
     workspaces[name] = await client.create(
       at('workspaces'),
       'workspaces',
-      { name, 'auto-apply': name === 'network', description: `The ${name}` },
+      {
+        name,
+        'auto-apply': name === 'network',
+        'project-remote-state': name === 'network',
+        description: `The ${name}`,
+      },
       {
         project: ref('projects', project.id),
         'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'stage', value: 'prod' } }] },
@@ -168,7 +173,8 @@ it('copies everything possible, names the rest, and changes nothing when repeate
   expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });
   expect(first.out).toContain('* variable network/terraform/secret: sensitive: give its value with --secrets or --ask');
   const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
-  expect([network.attributes['auto-apply'], empty.attributes['auto-apply']]).toEqual([true, false]);
+  for (const name of ['auto-apply', 'project-remote-state'])
+    expect([name, network.attributes[name], empty.attributes[name]]).toEqual([name, true, false]);
   expect(network.attributes['tag-names']).toEqual(['stage']);
   const stateOf = async (of: Client, id: string | undefined): Promise<string> => {
     const version = await of.get(`/workspaces/${id}/current-state-version`);
@@ -245,6 +251,7 @@ it('writes configuration for the tfe provider that Terraform accepts, without se
     err: expect.stringMatching(/^Wrote \d+ resources and 1 variables for secrets/),
   });
   expect(out).toContain('* notification network/chat: set token');
+  expect(out).toContain('* workspace network: project-remote-state true is not exported');
   const formatted = spawnSync('terraform', ['fmt', '-check', '-recursive', '-diff'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: home },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { followLog } from '../../functions/client/client.ts';
-import { altered } from '../support/altered-text.ts';
+import { altered } from '#test/support/altered-text.ts';
+import { followLog } from './support/waiting.ts';
 import { client, newWorkspace, platform, startRun, untilFinal, untilStatus } from './support/world.ts';
 
 it('serves a growing log from any offset, to holders of its URL only', async () => {

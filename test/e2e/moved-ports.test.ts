@@ -1,10 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
+import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 /** While the platform is down, other programs take its ports. */
@@ -13,6 +13,11 @@ describe('runners of a platform that comes back on other ports', () => {
   const others: Server[] = [];
   beforeAll(async () => {
     platform = await PlatformProcess.start({ PORT: '0', HTTPS_PORT: '0' });
+    // Not only the first runner of a platform follows it.
+    for (let runs = 0; runs < 2; runs++) {
+      const { run } = await start(resources(['a']), { 'auto-apply': true });
+      expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
+    }
   });
   afterAll(async () => {
     for (const server of others) server.close();
@@ -71,5 +76,13 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(await log.text()).toContain('Apply complete!');
     const outputs = await client().list(`/workspaces/${workspace.id}/current-state-version-outputs`);
     expect(outputs.map(({ attributes }) => attributes.value)).toEqual(['kept']);
+  });
+
+  it('has the same ports again, also without local.json', async () => {
+    const before = ports();
+    await platform.stop();
+    rmSync(join(platform.dataDir, 'local.json'));
+    await platform.start();
+    expect(ports()).toEqual(before);
   });
 });

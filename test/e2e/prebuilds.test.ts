@@ -29,7 +29,7 @@ describe.skipIf(!coder)('a pool', () => {
   it('is filled, and hands an environment over to a user who creates one', async () => {
     expect(pooled).toContain('prebuilds { instances = 1 }');
     await session.succeeds(['templates', 'push', pool, '-d', './demo', '-y']);
-    await expect.poll(async () => (await ready()).length, { timeout: 240_000, interval: 2000 }).toBe(1);
+    await expect.poll(async () => (await ready()).length, { interval: 2000 }).toBe(1);
     const [prebuilt] = await ready();
     expect(prebuilt).toMatchObject({ is_prebuild: true, owner_name: 'prebuilds', autostart_schedule: null });
     const before = Date.now();
@@ -42,7 +42,7 @@ describe.skipIf(!coder)('a pool', () => {
     const { created_at, completed_at } = claimed.latest_build.job;
     console.log(`claimed: build ${Date.parse(completed_at) - Date.parse(created_at)} ms, command ${ms} ms`);
     // Another one follows.
-    await expect.poll(async () => (await ready()).length, { timeout: 240_000, interval: 2000 }).toBe(1);
+    await expect.poll(async () => (await ready()).length, { interval: 2000 }).toBe(1);
     await session.succeeds(['delete', 'claimed', '-y']);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { client, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from './support/world.ts';
 
 const files = { 'main.tf': resources(['a']) };

@@ -3,10 +3,10 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { runners, send } from './support/runners.ts';
+import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 /** The table goes back in time; bucket, executions and what exists in the cloud do not, as on AWS. */
@@ -43,7 +43,7 @@ const stop = async () => {
 };
 
 const recover = async (restoredTo: string) => {
-  const run = promisify(execFile)(process.execPath, [join('functions', 'cli', 'stepform.mjs'), 'recover', restoredTo], {
+  const run = promisify(execFile)(process.execPath, ['functions/clients/cli/stepform.mjs', 'recover', restoredTo], {
     env: { ...process.env, STEPFORM_DATA: platform.dataDir },
   });
   const { stdout, stderr } = await run.catch((error: { stdout: string; stderr: string }) => error);
@@ -56,7 +56,6 @@ const recoverWholly = async (restoredTo: string) => {
   await until(
     async () => reports[reports.push(await recover(restoredTo)) - 1],
     ({ done }) => done,
-    240_000,
   );
   return (what: string) => reports.flatMap((report) => report[what]);
 };

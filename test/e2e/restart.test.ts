@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants, isAlive, killAll } from './support/processes.ts';
+import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 /** Stops and kills a platform of its own; nothing of it may be lost. */
@@ -43,7 +43,7 @@ describe('the local platform', () => {
     expect((await client.get(`/workspaces/${workspace.id}/current-state-version`)).attributes.serial).toBe(1);
   });
 
-  it('killed together with its terraform ends the run as errored, keeps the state, and the queue moves', async () => {
+  it('killed together with its terraform ends the run as errored, keeps the state, and locks the workspace', async () => {
     const after = 'resource "terraform_data" "after" {\n  depends_on = [terraform_data.late]\n}';
     const { workspace, run, version } = await start(
       { 'main.tf': `${resources(['quick'])}\n${slow('late', 60)}\n${after}` },
@@ -53,16 +53,18 @@ describe('the local platform', () => {
     await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
     // The quick resource is in the state before everything dies.
     const state = () => client.get(`/workspaces/${workspace.id}/current-state-version`).catch(() => undefined);
-    await until(state, (version) => !!version, 240_000);
+    await until(state, (version) => !!version);
     const victims = descendants(platform.local.pid);
     expect(victims.some(({ command }) => command.includes('terraform'))).toBe(true);
     await platform.stop('SIGKILL');
     killAll(victims);
     await platform.start();
-    const ended = await client.waitForRun(run.id, isFinalRun, 240_000);
+    const ended = await client.waitForRun(run.id, isFinalRun);
     expect(ended.attributes.status).toBe('errored');
     expect(ended.attributes['end-reason']).toMatch(/The state may be stale: [12] of 3 resources recorded\./);
     expect((await state())?.attributes.resources.map(({ name }: { name: string }) => name)).toContain('quick');
+    expect((await client.run(next.id)).attributes.status).toBe('pending');
+    await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);
     await client.waitForRun(next.id, confirmable);
   });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { endCoolOff, operate } from './support/operator.ts';
 import { slowState } from './support/slow-state.ts';
 import {
@@ -7,6 +7,7 @@ import {
   inState,
   newWorkspace,
   platform,
+  reasonOf,
   resources,
   startRun,
   untilConfirmable,
@@ -97,6 +98,10 @@ resource "terraform_data" "deaf" {
     expect(canceled.attributes['status-timestamps']['force-canceled-at']).toMatch(/Z$/);
     expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
     expect(await inState(workspace)).toContain('terraform_data.quick');
+    // It may have made what no state has: an admin decides.
+    expect(reasonOf(canceled)).toMatch(/^The apply was interrupted\..*terraform_data\.deaf was begun\..*stays locked/);
+    expect((await client.run(behind.id)).attributes.status).toBe('pending');
+    await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);
     expect((await untilFinal(behind)).attributes.status).toMatch(/^(applied|planned_and_finished)$/);
   });
 });

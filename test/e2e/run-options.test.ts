@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { until } from '../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { until } from './support/waiting.ts';
 import {
   client,
   download,
@@ -189,7 +189,6 @@ it('a run leaves its state as JSON, and its plan the schemas of the providers', 
   const state = await until(
     () => client.get(`/workspaces/${workspace.id}/current-state-version`),
     ({ attributes }) => attributes['hosted-json-state-download-url'] !== null,
-    240_000,
   );
   const json = await download(state.attributes['hosted-json-state-download-url']);
   const resources = json.values.root_module.resources.map(({ address }: { address: string }) => address);
@@ -198,7 +197,6 @@ it('a run leaves its state as JSON, and its plan the schemas of the providers', 
   const schemas = await until(
     () => download(`/runs/${run.id}/plan/json-schema`),
     (answer) => answer !== undefined,
-    240_000,
   );
   const [provider] = Object.values<{ resource_schemas: object }>(schemas.provider_schemas);
   expect(Object.keys(provider?.resource_schemas ?? {})).toContain('terraform_data');

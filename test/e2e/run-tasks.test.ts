@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { NotificationPayload } from '../../functions/run/notifications.ts';
-import type { TaskPayload } from '../../functions/run/task-payload.ts';
-import { signatureOf } from '../support/task-server.ts';
+import type { Local } from '#infra/local/host/folder.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import type { RunPayload } from '#run/notifications/run.ts';
+import type { TaskPayload } from '#run/task-payload.ts';
+import { signatureOf } from '#test/support/task-server.ts';
 import { attach, callBack, fails, isSilent, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
 import {
   client,
@@ -203,7 +205,7 @@ describe.concurrent('notifications', () => {
     await client.act(run.id, 'apply');
     await untilFinal(run);
     await server.request(6);
-    const told = server.requests.map(({ payload }) => payload as unknown as NotificationPayload);
+    const told = server.requests.map(({ payload }) => payload as unknown as RunPayload);
     // They are sent side by side.
     expect(told.flatMap(({ notifications }) => notifications.map(({ trigger }) => trigger)).sort()).toEqual([
       'run:applying',
@@ -216,7 +218,7 @@ describe.concurrent('notifications', () => {
     expect(told.every(({ run_id }) => run_id === run.id || run_id === null)).toBe(true);
     for (const { bytes, headers } of server.requests)
       expect(headers['x-tfe-notification-signature']).toBe(signatureOf(bytes, 'secret'));
-    const used = (id: string) => fetch(`${platform.awsEndpointUrl}/_usage?run=${id}`).then((answer) => answer.text());
+    const used = (id: string) => operatorFetch(platform as Local, `/_usage?run=${id}`).then((answer) => answer.text());
     expect(await used(run.id)).toContain('NotifyFunction');
     const quiet = await untilFinal(await startRun(await newWorkspace({ 'auto-apply': true }), files));
     expect(await used(quiet.id)).not.toContain('NotifyFunction');

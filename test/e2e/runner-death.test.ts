@@ -2,25 +2,15 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
-import { type Platform, startPlatform, synthesizedApplication } from '../../infra/local/platform.ts';
-import type { Template } from '../../infra/local/template.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { related } from '#clients/client/client.ts';
+import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
 import { checkNothingWasDenied } from './support/denials.ts';
+import { impatient } from './support/impatient.ts';
 import { type Runner, runners, send } from './support/runners.ts';
+import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
-/** The application as it is, but for the seconds in which a missed beat is noticed. */
-const impatient = async () => {
-  const application = await synthesizedApplication();
-  const text = JSON.stringify(application.template);
-  const shorter = text
-    .replaceAll(/(\\"HeartbeatSeconds\\":)60\b/g, (_, name) => `${name}10`)
-    .replaceAll('"HEARTBEAT_SECONDS":"5"', '"HEARTBEAT_SECONDS":"1"');
-  expect(shorter).not.toBe(text);
-  return { ...application, template: JSON.parse(shorter) as Template };
-};
-
-describe.concurrent('a runner that dies in an apply ends its run as errored, keeps its state, and the next run starts:', () => {
+describe.concurrent('a runner that dies in an apply ends its run as errored and keeps its state:', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-death-'));
   // Terraform, as whatever user, looks for a file there.
   chmodSync(dataDir, 0o711);
@@ -56,15 +46,24 @@ resource "terraform_data" "after" {
     const run = await client.createRun(workspace.id, { 'auto-apply': true }, version.id);
     const next = await client.createRun(workspace.id, {}, version.id);
     const state = () => client.get(`/workspaces/${workspace.id}/current-state-version`).catch(() => undefined);
-    await until(state, (version) => !!version, 240_000);
+    await until(state, (version) => !!version);
     const runner = () => runners(dataDir).find(({ startedBy }) => startedBy === run.id) as Runner;
     const inState = async (): Promise<string[]> =>
       (await state())?.attributes.resources.map(({ name }: { name: string }) => name) ?? [];
     return { run, next, runner, inState, go };
   };
-  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, 240_000);
+  /** A plan that waits for a person while its runner stands by. */
+  const planned = async (name: string) => {
+    const workspace = await client.createWorkspace(organization, name);
+    const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
+    const version = await client.upload(workspace.id, await packFiles(files));
+    const run = await client.createRun(workspace.id, {}, version.id);
+    await starts(run);
+    return { run, runner: () => runners(dataDir).find(({ startedBy }) => startedBy === run.id) as Runner };
+  };
+  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun);
   const starts = (next: Resource) =>
-    client.waitForRun(next.id, ({ attributes }) => attributes.actions['is-confirmable'], 240_000);
+    client.waitForRun(next.id, ({ attributes }) => attributes.actions['is-confirmable']);
 
   it('killed', async () => {
     const { run, next, runner, inState } = await applying('killed');
@@ -75,7 +74,33 @@ resource "terraform_data" "after" {
       /^The runner stopped during the apply \(.*exit code 137\)\. The state may be/,
     );
     expect(await inState()).toContain('quick');
+    // The other one may have been made.
+    expect(attributes['end-reason']).toMatch(
+      /By its log, terraform_data\.quick was done, and terraform_data\.slow was begun\..*stays locked/,
+    );
+    const workspace = `/workspaces/${related(run, 'workspace')}`;
+    const locked = await client.get(workspace);
+    expect(locked.attributes).toMatchObject({
+      locked: true,
+      'locked-reason': expect.stringMatching(/ended without its last state.*force-unlock/),
+    });
+    expect((await client.run(next.id)).attributes.status).toBe('pending');
+    await client.call('POST', `${workspace}/actions/force-unlock`);
     await starts(next);
+  });
+
+  it('frozen while it stands by: another one applies after ten seconds, not after the next sweep', async () => {
+    const { run, runner } = await planned('offered');
+    const frozen = runner();
+    send(frozen, 'SIGSTOP');
+    await client.act(run.id, 'apply');
+    const { attributes } = await ended(run);
+    send(frozen, 'SIGKILL');
+    expect(attributes.status).toBe('applied');
+    const { 'apply-queued-at': queued = '', 'applying-at': claimed = '' } = attributes['status-timestamps'];
+    const seconds = (Date.parse(claimed) - Date.parse(queued)) / 1000;
+    expect(seconds).toBeGreaterThanOrEqual(10);
+    expect(seconds).toBeLessThan(25);
   });
 
   it('frozen, and resumed after its run has ended', async () => {
@@ -86,9 +111,17 @@ resource "terraform_data" "after" {
     await until(
       async () => runner().desiredStatus,
       (status) => status === 'STOPPED',
-      240_000,
     );
-    expect((await client.run(run.id)).attributes.status).toBe('applying');
+    // Its page says so, long before it ends.
+    const said = await until(
+      async () => (await client.run(run.id)).attributes,
+      (now) => !!now['end-reason'],
+      30_000,
+    );
+    expect(said).toMatchObject({
+      status: 'applying',
+      'end-reason': expect.stringMatching(/^The runner stopped answering during the apply\. It is being stopped/),
+    });
     expect((await client.run(next.id)).attributes.status).toBe('pending');
     send(frozen, 'SIGCONT');
     const { attributes } = await ended(run);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Resource, until } from '../../functions/client/client.ts';
 import { slowState } from './support/slow-state.ts';
+import { type Resource, until } from './support/waiting.ts';
 import {
   client,
   newWorkspace,
@@ -20,10 +20,12 @@ const statusesOf = (at: Record<string, string>) =>
     .map(([key]) => key);
 
 /** What the audit trail says was done with a run. */
-const deedsOn = async ({ id }: Resource): Promise<string[]> => {
+const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
   type Event = { resource: { id: string; action: string } };
   // Other files make organizations of their own on this platform.
-  const query = `sort=-timestamp&filter[organization][name]=${organization}`;
+  // The first page from a moment before the run on has all of it, however much others do.
+  const since = new Date(Date.parse(attributes['created-at']) - 1000).toISOString();
+  const query = `sort=-timestamp&filter[organization][name]=${organization}&since=${since}`;
   const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?${query}`);
   data.reverse();
   return data.filter(({ resource }) => resource.id === id).map(({ resource }) => resource.action);
@@ -55,7 +57,6 @@ output "word" {
     const deeds = await until(
       () => deedsOn(run),
       (output) => output.includes('applied'),
-      240_000,
     );
     expect(deeds).toEqual(['create', 'apply', 'applying', 'applied']);
     expect(statusesOf(applied.attributes['status-timestamps'])).toEqual([

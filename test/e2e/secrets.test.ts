@@ -2,9 +2,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
-import { startTaskServer, type TaskServer } from '../support/task-server.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { startTaskServer, type TaskServer } from '#test/support/task-server.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants } from './support/processes.ts';
 import { runners } from './support/runners.ts';
@@ -18,6 +17,7 @@ import {
   refusals,
   workspaceHas,
 } from './support/secrets.ts';
+import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
 /** Plants secrets wherever one can be given, runs everything, and looks for them in all that the platform keeps and says. */
 
@@ -92,7 +92,6 @@ it('secrets are stored only where Terraform needs them, and tokens nowhere', asy
   await until(
     async () => (await fetch(`${running.attributes['log-read-url']}?limit=65536&offset=0`)).text(),
     (log) => log.split('(sensitive value)').length > 7,
-    240_000,
   );
   await client.act(three.id, 'cancel');
   const ended = await Promise.all([one, two, three].map(({ id }) => client.waitForRun(id, isFinalRun)));
@@ -101,7 +100,6 @@ it('secrets are stored only where Terraform needs them, and tokens nowhere', asy
   await until(
     async () => runners(platform.dataDir),
     (left) => left.length === 0,
-    240_000,
   );
   await readAll(client, organization, ended, set);
   stopWatching();

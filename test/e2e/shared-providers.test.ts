@@ -1,10 +1,10 @@
 import { globSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, followLog, isFinalRun, until } from '../../functions/client/client.ts';
-import { zip } from '../runner/zip.ts';
-import { type ProviderRegistry, startProviderRegistry } from '../support/provider-registry.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { zip } from '#test/runner/program/zip.ts';
+import { type ProviderRegistry, startProviderRegistry } from '#test/support/provider-registry.ts';
 import { PlatformProcess } from './support/platform.ts';
+import { Client, followLog, isFinalRun, until } from './support/waiting.ts';
 import { newName } from './support/world.ts';
 
 /** Runners without a disk of their own, as on AWS, get providers from the bucket; the platform fetches them once. */
@@ -44,7 +44,7 @@ const planned = async (sha256?: string): Promise<string> => {
     ...(sha256 ? { '.terraform.lock.hcl': lock(address, sha256) } : {}),
   };
   const version = await client.upload(workspace.id, await packFiles(files));
-  const run = await client.waitForRun((await client.createRun(workspace.id, {}, version.id)).id, isFinalRun, 120_000);
+  const run = await client.waitForRun((await client.createRun(workspace.id, {}, version.id)).id, isFinalRun);
   const url = (await client.phase(run, 'plan')).attributes['log-read-url'];
   let text = '';
   for await (const more of followLog(url, async () => true)) text += more;

@@ -60,7 +60,7 @@ it('an apply queues a run in the next workspace, which auto-applies if its setti
   );
   const applied = await untilFinal(await startRun(source, { 'main.tf': outputs }));
   expect(applied.attributes.status).toBe('applied');
-  const { until } = await import('../../functions/client/client.ts');
+  const { until } = await import('./support/waiting.ts');
   const [triggered] = await until(
     () => client.list(`/workspaces/${target.id}/runs`),
     (runs) => runs.length > 0,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
-import { exit } from '../../functions/cli/exit.ts';
+import { exit } from '#clients/cli/exit.ts';
 import {
   client,
   newName,
@@ -19,7 +19,7 @@ import {
 
 /** Lists, settings, projects and variable sets from the command line, as scripts use them. */
 
-const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'stepform-lists-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

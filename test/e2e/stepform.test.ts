@@ -6,12 +6,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { exit } from '../../functions/cli/exit.ts';
+import { exit } from '#clients/cli/exit.ts';
 import { newName, organization, platform } from './support/world.ts';
 
 /** The command line as somebody uses it from a folder with Terraform files, without a terminal as in CI. */
 
-const command = fileURLToPath(new URL('../../functions/cli/stepform.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'stepform-command-'));
 const workspace = newName('command');
 const cloud = `terraform {

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource, until } from '../../functions/client/client.ts';
-import type { Task } from '../../infra/local/ecs-task.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import type { Task } from '#infra/local/aws/ecs/ecs-task.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants } from './support/processes.ts';
 import { type Runner, runners, send } from './support/runners.ts';
+import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 /** One runner stands ready, on a platform of its own. */
@@ -25,7 +25,7 @@ describe('with one warm runner', () => {
     const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
     return client.createRun(workspace.id, attributes, version.id);
   };
-  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, 120_000);
+  const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun);
   const tasks = (): Task[] => {
     const folder = join(platform.dataDir, 'tasks');
     const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
@@ -44,7 +44,7 @@ describe('with one warm runner', () => {
     const isIdle = (runner: Runner) => /ready for a run\n$/.test(logOf(runner));
     const warm = async () =>
       runners(platform.dataDir).find((runner) => runner.startedBy?.startsWith('warm-') && isIdle(runner));
-    return (await until(warm, Boolean, 120_000)) as Runner;
+    return (await until(warm, Boolean)) as Runner;
   };
   const logOf = ({ arn }: Runner): string =>
     readFileSync(join(platform.dataDir, 'logs', `runner-${arn.split('/').at(-1)}.log`), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { verifyToken } from '../workload-identity/verifier.ts';
+import { verifyToken } from '#test/runner/identity/verifier.ts';
 import { client, newWorkspace, organization, platform, readLog, startRun, untilFinal } from './support/world.ts';
 
 /** A party that trusts the platform and nobody else, and a Terraform in a run that shows it who it is. */

@@ -10,7 +10,7 @@ import {
   type Task,
 } from '@aws-sdk/client-ecs';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { launch, type ProcessId, signal } from '../../infra/local/processes.ts';
+import { launch, type ProcessId, signal } from '#infra/local/host/processes.ts';
 import type { Emulator } from './emulator.ts';
 
 /**

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { synthesize, type Template } from '../../infra/synth.ts';
+import { synthesize, type Template } from '#infra/build/synth.ts';
 import type { Emulator } from './emulator.ts';
 import { leaveOut } from './left-out.ts';
 

@@ -3,14 +3,35 @@ import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../functions/client/client.ts';
-import { keepTls, type Tls } from '../../infra/local/tls.ts';
-import { providePython } from '../../infra/python.ts';
-import { freePort } from '../support/free-port.ts';
+import { until } from '#clients/client/client.ts';
+import { providePython } from '#infra/build/python.ts';
+import { keepTls, type Tls } from '#infra/local/host/tls.ts';
+import { freePort } from '#test/support/free-port.ts';
 
 /** MiniStack, an emulator of AWS that shares no code with the local platform. */
 
-const packages: [string, ...string[]] = ['ministack==1.5.33', 'cryptography==50.0.2'];
+const packages: [string, ...string[]] = [
+  'ministack==1.5.33',
+  'botocore==1.43.106',
+  'cffi==2.1.1',
+  'cryptography==50.0.2',
+  'defusedxml==0.7.1',
+  'graphql-core==3.2.12',
+  'h11==0.16.0',
+  'h2==4.4.1',
+  'hpack==4.2.0',
+  'hypercorn==0.18.0',
+  'hyperframe==6.1.0',
+  'jmespath==1.1.0',
+  'jsonata-python==0.7.1',
+  'priority==2.0.0',
+  'pycparser==3.12',
+  'python-dateutil==2.9.0.post0',
+  'pyyaml==6.0.4',
+  'six==1.17.0',
+  'urllib3==2.8.0',
+  'wsproto==1.3.2',
+];
 
 const program = fileURLToPath(new URL('emulator.py', import.meta.url));
 

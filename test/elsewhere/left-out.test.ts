@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { template } from '../infra/template.ts';
+import { template } from '#test/infra/template.ts';
 import { leaveOut } from './left-out.ts';
 
 describe('the deployment to an emulator', () => {

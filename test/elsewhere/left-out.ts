@@ -1,4 +1,4 @@
-import type { Template } from '../../infra/synth.ts';
+import type { Template } from '#infra/build/synth.ts';
 
 /**
  * Everything in which the deployment on the emulator differs from one on AWS:

@@ -1,7 +1,7 @@
 import { pack } from 'tar-stream';
 import { expect, it } from 'vitest';
-import { filesInTar, tarOf } from '../../functions/environments/templates/archive.ts';
-import { filesInZip, zipOf } from '../../functions/environments/templates/zip.ts';
+import { filesInTar, tarOf } from '#environments/templates/archive.ts';
+import { filesInZip, zipOf } from '#environments/templates/zip.ts';
 
 const files = [
   { name: 'main.tf', content: Buffer.from('resource "terraform_data" "a" {}\n') },

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lookAt } from '../../functions/environments/workspaces/executor.ts';
+import { lookAt } from '#environments/workspaces/executor.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** What the platform does by itself, at the time at which it is due: the clock is the test's. */
@@ -26,9 +26,9 @@ const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
 /** What the sweep finds due now, looked at. */
 const sweep = async (): Promise<void> => {
-  const { handler } = await import('../../functions/environments/sweep-handler.ts');
-  const { query } = await import('../../functions/store/table.ts');
-  const { dueShard, dueShards } = await import('../../functions/store/due.ts');
+  const { handler } = await import('#environments/sweep-handler.ts');
+  const { query } = await import('#platform/store/table.ts');
+  const { dueShard, dueShards } = await import('#platform/store/due.ts');
   const to = new Date().toISOString();
   for (let n = 0; n < dueShards; n++) {
     const due = await query<{ pk: string; sk: string }>({ pk: dueShard(n), to, index: 'due' });
@@ -88,7 +88,7 @@ describe('autostart', () => {
     const id = await world.running(template, schedule);
     await world.build(id, 'stop');
     await world.end(id);
-    const { updateTemplate } = await import('../../functions/environments/templates/records.ts');
+    const { updateTemplate } = await import('#environments/templates/records.ts');
     const activeVersionId = await world.addVersion(template);
     await updateTemplate(template, { activeVersionId });
     later(hour);
@@ -107,7 +107,7 @@ describe('autostart', () => {
     const id = await world.running(template, body, { token: member.token });
     await world.build(id, 'stop');
     await world.end(id);
-    const { leaveTeam } = await import('../../functions/people/accounts/memberships.ts');
+    const { leaveTeam } = await import('#resources/users/memberships.ts');
     await leaveTeam(member.team, member.id);
     later(2 * hour);
     await sweep();
@@ -118,13 +118,13 @@ describe('autostart', () => {
   it('does not start beyond the owner’s quota, and retries at its next time', async () => {
     const member = await world.members.withLevel('acme', 'write');
     const template = await world.addTemplate();
-    const { putFound } = await import('../../functions/environments/templates/versions.ts');
+    const { putFound } = await import('#environments/templates/versions.ts');
     const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: 5, metadata: [] };
     await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
     const id = await world.running(template, { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }, { token: member.token });
     await world.build(id, 'stop');
     await world.end(id);
-    const { uuidOf } = await import('../../functions/environments/host/uuid.ts');
+    const { uuidOf } = await import('#environments/host/uuid.ts');
     const path = `/organizations/acme/members/${uuidOf(member.id)}/workspace-quota`;
     await world.call('PUT', path, { body: { budget: 4 } });
     later(2 * hour);
@@ -192,7 +192,7 @@ describe('dormancy', () => {
 
 it('checks a locked environment again later, after the others', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
-  const { lockWorkspace } = await import('../../functions/orchestration/locks.ts');
+  const { lockWorkspace } = await import('#lifecycle/queue/locks.ts');
   await lockWorkspace((await world.environmentOf(id)).workspaceId, world.api.userId, 'mine');
   later(2 * hour);
   await lookAt(id);

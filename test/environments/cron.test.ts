@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextOccurrence, parseSchedule } from '../../functions/environments/workspaces/cron.ts';
+import { nextOccurrence, parseSchedule } from '#environments/workspaces/cron.ts';
 
 const next = (text: string, after: string, allowed?: number[]): string | undefined => {
   const schedule = parseSchedule(text);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Route } from '../../functions/environments/host/route.ts';
-import { hostileTexts } from '../fuzz/random.ts';
-import { actingAs } from '../support/api.ts';
+import type { Route } from '#environments/host/route.ts';
+import { hostileTexts } from '#test/fuzz/random.ts';
+import { actingAs } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Every route of the environments' API: asked by those who are not to see anything, and with anything that JSON and paths can have. */
@@ -16,26 +16,24 @@ let others: Record<string, string>;
 
 const modules = () =>
   Promise.all([
-    import('../../functions/environments/routes.ts').then(({ routes: all }) => all),
-    import('../../functions/environments/workspaces/create.ts').then((module) => module.createEnvironmentRoutes),
-    import('../../functions/environments/builds/build-routes.ts').then((module) => module.startBuildRoutes),
-    import('../../functions/environments/builds/state-routes.ts').then((module) => module.buildStateRoutes),
-    import('../../functions/environments/templates/file-routes.ts').then((module) => module.fileRoutes),
-    import('../../functions/environments/templates/template-routes.ts').then((module) => module.templateRoutes),
-    import('../../functions/environments/templates/version-routes.ts').then((module) => module.versionRoutes),
-    import('../../functions/environments/templates/dry-run-routes.ts').then((module) => module.dryRunRoutes),
-    import('../../functions/environments/templates/template-version-routes.ts').then(
-      (module) => module.templateVersionRoutes,
-    ),
-    import('../../functions/environments/quotas/routes.ts').then((module) => module.quotaRoutes),
-    import('../../functions/environments/prebuilds/routes.ts').then((module) => module.prebuildRoutes),
-    import('../../functions/environments/audit/routes.ts').then((module) => module.auditRoutes),
-    import('../../functions/environments/metrics/routes.ts').then((module) => module.metricRoutes),
+    import('#environments/routes.ts').then(({ routes: all }) => all),
+    import('#environments/workspaces/create.ts').then((module) => module.createEnvironmentRoutes),
+    import('#environments/builds/build-routes.ts').then((module) => module.startBuildRoutes),
+    import('#environments/builds/state-routes.ts').then((module) => module.buildStateRoutes),
+    import('#environments/templates/file-routes.ts').then((module) => module.fileRoutes),
+    import('#environments/templates/template-routes.ts').then((module) => module.templateRoutes),
+    import('#environments/templates/version-routes.ts').then((module) => module.versionRoutes),
+    import('#environments/templates/dry-run-routes.ts').then((module) => module.dryRunRoutes),
+    import('#environments/templates/template-version-routes.ts').then((module) => module.templateVersionRoutes),
+    import('#environments/quotas/routes.ts').then((module) => module.quotaRoutes),
+    import('#environments/prebuilds/routes.ts').then((module) => module.prebuildRoutes),
+    import('#environments/audit/routes.ts').then((module) => module.auditRoutes),
+    import('#environments/metrics/routes.ts').then((module) => module.metricRoutes),
   ]);
 
 const tokensOfOthers = async (): Promise<Record<string, string>> => {
-  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
-  const { issueToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
+  const { issueToken } = await import('#resources/users/tokens.ts');
   const { api } = world;
   const pool = (await api.post('organizations/acme/agent-pools', { name: 'a-pool' })).body.data.id;
   const agent = await issueToken({
@@ -77,7 +75,7 @@ beforeAll(async () => {
     job: template.activeVersionId,
     key: 'at-1',
   };
-  const { removeMember } = await import('../../functions/people/accounts/memberships.ts');
+  const { removeMember } = await import('#resources/users/memberships.ts');
   await removeMember({ organization: 'acme', userId: removed.id });
   const stranger = await members.somebody('stranger');
   await actingAs(api, stranger.token).post('organizations', { name: 'elsewhere', email: 'a@b.test' });

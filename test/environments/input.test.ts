@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actingAs } from '../support/api.ts';
+import { actingAs } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** What the environments' API makes of input that it does not take, and what it shows of other people. */

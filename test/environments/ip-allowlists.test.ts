@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sent } from '../support/api.ts';
+import type { Sent } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Environments of an organization with an IP allowlist, through their own API. */
@@ -8,7 +8,7 @@ let world: Environments;
 let token: string;
 beforeAll(async () => {
   world = await startEnvironments();
-  const { memberHelpers } = await import('../support/members.ts');
+  const { memberHelpers } = await import('#test/support/members.ts');
   ({ token } = await (await memberHelpers()).withLevel('acme', 'admin'));
   const { id } = (
     await world.api.post('organizations/acme/cidr-range-lists', {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { isTooLarge } from '../../functions/api/response-size.ts';
-import type { Entry } from '../../functions/environments/logs/entries.ts';
-import { fitting } from '../../functions/environments/logs/routes.ts';
+import { isTooLarge } from '#api/response-size.ts';
+import type { Entry } from '#environments/logs/entries.ts';
+import { fitting } from '#environments/logs/routes.ts';
 
 it('shortens a log of quotes to what a response can have, at its beginning', () => {
   const entry = (id: number): Entry => ({

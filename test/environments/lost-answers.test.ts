@@ -38,8 +38,8 @@ it('every environment has its builds', async () => {
 });
 
 it('a claimed environment of a pool is its owner’s, and built', async () => {
-  const { reconcile } = await import('../../functions/environments/prebuilds/reconcile.ts');
-  const { listPool } = await import('../../functions/environments/prebuilds/pool.ts');
+  const { reconcile } = await import('#environments/prebuilds/reconcile.ts');
+  const { listPool } = await import('#environments/prebuilds/pool.ts');
   await withEachAnswerLost(async () => {
     const one = preset({ instances: 1 });
     const template = await world.addTemplate({}, [one]);

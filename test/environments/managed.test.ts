@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** What an environment's workspace is for the public API of runs (functions/workspaces/managed.ts). */
+/** What an environment's workspace is for the public API of runs (functions/resources/workspaces/managed.ts). */
 
 let world: Environments;
 let id: string;
@@ -43,7 +43,7 @@ describe('an owner of the organization', () => {
 
   it('cannot write its state, start a run in it or move it', async () => {
     await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`);
-    const { text: _, ...state } = (await import('../support/state.ts')).stateFile({ serial: 9 });
+    const { text: _, ...state } = (await import('#test/support/state.ts')).stateFile({ serial: 9 });
     const written = await world.api.post(`workspaces/${workspaceId}/state-versions`, { ...state, state: 'e30=' });
     await world.api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
     const run = await world.api.post('runs', {}, { workspace: to('workspaces', workspaceId) });
@@ -97,7 +97,7 @@ describe('a user in a team of the project', () => {
 });
 
 it('is stopped and deleted, not started, by an owner who may no longer plan runs', async () => {
-  const { joinTeam, leaveTeam } = await import('../../functions/people/accounts/memberships.ts');
+  const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
   const [owner, reader] = [
     await world.members.withLevel('acme', 'plan'),
     await world.members.withLevel('acme', 'read'),
@@ -168,7 +168,7 @@ describe('a stranger', () => {
   });
 
   it('cannot follow a log with an expired ticket', async () => {
-    const { issueTicket, redeemTicket } = await import('../../functions/environments/logs/tickets.ts');
+    const { issueTicket, redeemTicket } = await import('#environments/logs/tickets.ts');
     const ticket = await issueTicket({ kind: 'build', jobId: id, after: 0 });
     const redeemed = await Promise.all([redeemTicket(ticket), redeemTicket(ticket), redeemTicket(ticket)]);
     expect(redeemed.filter(Boolean)).toHaveLength(1);

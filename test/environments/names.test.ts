@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import type { Template } from '../../functions/environments/templates/records.ts';
-import { uniqueName } from '../support/api.ts';
+import type { Template } from '#environments/templates/records.ts';
+import { uniqueName } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Names of environments: each owner has one of a name, whoever asks for it when. */

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { beforeAll, expect, it } from 'vitest';
-import { eventOf } from '../support/api.ts';
+import { eventOf } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** The environments' API on the web page's own origin. */
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 
 const onPage = async (path: string, change: object, token?: string) => {
-  const { handler } = await import('../../functions/environments/handler.ts');
+  const { handler } = await import('#environments/handler.ts');
   const event = eventOf('GET', `/environments/api/v2${path}`, token === undefined ? { token: '' } : { token });
   const answer = (await handler({ ...event, ...change }, {} as Context)) as { statusCode: number; body?: string };
   return { status: answer.statusCode, body: JSON.parse(answer.body ?? '{}') };

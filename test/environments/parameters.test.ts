@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matchingPreset, resolveParameters } from '../../functions/environments/builds/parameters.ts';
-import type { Parameter, Preset } from '../../functions/environments/templates/plan.ts';
+import { matchingPreset, resolveParameters } from '#environments/builds/parameters.ts';
+import type { Parameter, Preset } from '#environments/templates/plan.ts';
 
 const parameter = (given: Partial<Parameter> & { name: string }): Parameter => ({
   displayName: '',

@@ -1,11 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  checkExternalAuth,
-  type Plan,
-  parametersIn,
-  presetsIn,
-  resourcesIn,
-} from '../../functions/environments/templates/plan.ts';
+import { checkExternalAuth, type Plan, parametersIn, presetsIn, resourcesIn } from '#environments/templates/plan.ts';
 
 const data = (type: string, name: string, values: Record<string, unknown>) => ({
   address: `data.${type}.${name}`,

@@ -1,14 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  backoffUntil,
-  decide,
-  desiredInstances,
-  type Member,
-  retire,
-} from '../../functions/environments/prebuilds/decide.ts';
-import type { Preset } from '../../functions/environments/templates/plan.ts';
-import type { Template } from '../../functions/environments/templates/records.ts';
+import { backoffUntil, decide, desiredInstances, type Member, retire } from '#environments/prebuilds/decide.ts';
+import type { Preset } from '#environments/templates/plan.ts';
+import type { Template } from '#environments/templates/records.ts';
 import { preset } from './presets.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
@@ -91,10 +85,9 @@ describe('a pool', () => {
   afterAll(() => world.api.close());
 
   const reconcile = async (template: Template) =>
-    (await import('../../functions/environments/prebuilds/reconcile.ts')).reconcile(template.id);
+    (await import('#environments/prebuilds/reconcile.ts')).reconcile(template.id);
 
-  const pool = async (template: Template) =>
-    (await import('../../functions/environments/prebuilds/pool.ts')).listPool(template.id);
+  const pool = async (template: Template) => (await import('#environments/prebuilds/pool.ts')).listPool(template.id);
 
   const filled = async (instances: number): Promise<{ template: Template; one: Preset }> => {
     const one = preset({ instances });
@@ -149,6 +142,23 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(1);
   });
 
+  it('names the resources that a claim has replaced, and none that it has only changed', async () => {
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const { objects } = await import('#platform/store/keys.ts');
+    const noteAfter = async (...actions: string[][]) => {
+      const { template, one } = await filled(1);
+      const claimed = await world.create(template, { template_version_preset_id: one.id });
+      const build = await world.latest(claimed.body.id);
+      const changes = actions.map((each, n) => ({ address: `a.r${n}`, mode: 'managed', change: { actions: each } }));
+      const plan = JSON.stringify({ resource_changes: changes });
+      const run = await world.runOf(build);
+      await putObject(objects.artifact(run.id, 'plan', 'plan-json'), plan);
+      return (await world.end(claimed.body.id)).note?.text;
+    };
+    expect(await noteAfter(['update'], ['create'], ['delete'])).toBeUndefined();
+    expect(await noteAfter(['update'], ['delete', 'create'], ['create', 'delete'])).toContain('replaced a.r1, a.r2:');
+  });
+
   it('is not used for other presets, and a taken name claims nothing', async () => {
     const { template, one } = await filled(1);
     const body = { template_version_preset_id: one.id };
@@ -198,8 +208,8 @@ describe('a pool', () => {
 
   it('stops after three failures, and removes them', async () => {
     const template = await world.addTemplate({}, [preset({ instances: 1 })]);
-    const { getPresetRecord, setFailures } = await import('../../functions/environments/prebuilds/pool.ts');
-    const { getFound } = await import('../../functions/environments/templates/versions.ts');
+    const { getPresetRecord, setFailures } = await import('#environments/prebuilds/pool.ts');
+    const { getFound } = await import('#environments/templates/versions.ts');
     const { presets } = await getFound(template.activeVersionId);
     const of = presets[0]?.id ?? '';
     for (let n = 1; n <= 3; n++) {

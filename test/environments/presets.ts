@@ -1,4 +1,4 @@
-import type { Preset } from '../../functions/environments/templates/plan.ts';
+import type { Preset } from '#environments/templates/plan.ts';
 
 export const preset = (more: Partial<Preset> = {}): Preset => ({
   id: crypto.randomUUID(),

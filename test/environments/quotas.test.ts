@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
-import type { Template } from '../../functions/environments/templates/records.ts';
-import { uniqueName } from '../support/api.ts';
+import type { Template } from '#environments/templates/records.ts';
+import { uniqueName } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Quotas: what people may spend on environments in a day. */
@@ -13,7 +13,7 @@ const size = 40;
 beforeAll(async () => {
   world = await startEnvironments();
   template = await world.addTemplate();
-  const { putFound } = await import('../../functions/environments/templates/versions.ts');
+  const { putFound } = await import('#environments/templates/versions.ts');
   const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: size, metadata: [] };
   await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
 });
@@ -21,15 +21,15 @@ beforeAll(async () => {
 /** Somebody who makes environments, in a team of their own. */
 const person = async () => {
   const user = await world.members.withLevel('acme', 'plan');
-  const { uuidOf } = await import('../../functions/environments/host/uuid.ts');
+  const { uuidOf } = await import('#environments/host/uuid.ts');
   return { ...user, path: `/organizations/acme/members/${uuidOf(user.id)}/workspace-quota` };
 };
 
 /** It runs, and costs what its plan had said. */
 const started = async (id: string): Promise<string> => {
   const { id: buildId } = await world.end(id);
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/environments/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#environments/keys.ts');
   await update(keys.build(buildId), { set: { dailyCost: size }, condition: 'attribute_exists(pk)' });
   return id;
 };
@@ -124,7 +124,7 @@ it('is set by owners only, and visible to them and the user', async () => {
 it('counts the cost estimate of a build whose template names no cost', async () => {
   const plain = await world.addTemplate();
   const { body } = await world.create(plain);
-  const { updateRun } = await import('../../functions/runs/records.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
   const { id } = await world.runOf(await world.latest(body.id));
   const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
   await updateRun(id, { set: { costEstimate } });

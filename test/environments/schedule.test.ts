@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { defaultTemplateSettings, type Template } from '../../functions/environments/templates/records.ts';
-import { bumpedDeadline, deadlinesFrom, requiredStop } from '../../functions/environments/workspaces/schedule.ts';
+import { defaultTemplateSettings, type Template } from '#environments/templates/records.ts';
+import { bumpedDeadline, deadlinesFrom, requiredStop } from '#environments/workspaces/schedule.ts';
 
 const template = (change: Partial<Template>): Template => ({ ...defaultTemplateSettings, ...change }) as Template;
 const at = (text: string) => Date.parse(text);

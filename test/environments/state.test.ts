@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Preset } from '../../functions/environments/templates/plan.ts';
+import type { Preset } from '#environments/templates/plan.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Which state an operation starts from, whether Terraform runs, and which state there is afterwards: a test for each operation. */
@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const lookAt = async (id: string) => (await import('../../functions/environments/workspaces/executor.ts')).lookAt(id);
+const lookAt = async (id: string) => (await import('#environments/workspaces/executor.ts')).lookAt(id);
 
 /** Names of what the build's state has; undefined for no state. */
 const stateOf = async (buildId: string): Promise<string[] | undefined> => {
@@ -76,6 +76,19 @@ describe('operations of people', () => {
     },
   );
 
+  it('POST …/builds start: is refused, with the reason, after an apply that ended without its last state', async () => {
+    const id = await started(await world.addTemplate());
+    const { workspaceId } = await world.environmentOf(id);
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const unsaved = { runId: 'run-1', serial: 9, lineage: '', lost: true };
+    await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId: 'run-1', at: '', unsaved } } });
+    const answer = await world.build(id, 'stop');
+    expect(answer.status).toBe(409);
+    expect(answer.body.message).toMatch(/is locked\. The apply of run-1 ended without its last state/);
+    expect(await begun(id)).toMatchObject({ transition: 'start' });
+  });
+
   it('POST …/builds delete: destroys from the last build’s state, then deletes the workspace', async () => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'delete');
@@ -118,7 +131,7 @@ describe('operations of people', () => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');
     const build = await world.latest(id);
-    const { updateRun } = await import('../../functions/runs/records.ts');
+    const { updateRun } = await import('#resources/runs/records.ts');
     const apply = { status: 'canceled', statusTimestamps: {} };
     await updateRun(build.runIds[0] ?? '', { set: { apply } });
     await world.writeState(id, ['home']);
@@ -144,7 +157,7 @@ describe('operations of people', () => {
     const id = await started(await world.addTemplate());
     const state = world.stateOf(['other']).toString('base64');
     await world.build(id, 'start', { body: { transition: 'start', state } });
-    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
     const workspace = await getWorkspace((await world.environmentOf(id)).workspaceId);
     expect(workspace?.state?.resources).toBe(1);
     expect(await stateOf((await world.end(id)).id)).toEqual(['other']);
@@ -207,8 +220,8 @@ describe('prebuilds', () => {
 
   const pooled = async () => {
     const template = await world.addTemplate({}, [preset]);
-    const { reconcile } = await import('../../functions/environments/prebuilds/reconcile.ts');
-    const { listPool } = await import('../../functions/environments/prebuilds/pool.ts');
+    const { reconcile } = await import('#environments/prebuilds/reconcile.ts');
+    const { listPool } = await import('#environments/prebuilds/pool.ts');
     await reconcile(template.id);
     const [one] = await listPool(template.id);
     return { template, id: one?.id ?? '', reconcile: () => reconcile(template.id), pool: () => listPool(template.id) };

@@ -1,19 +1,19 @@
 import type { Context } from 'aws-lambda';
-import type { Build } from '../../functions/environments/builds/records.ts';
-import type { Preset } from '../../functions/environments/templates/plan.ts';
-import type { Template } from '../../functions/environments/templates/records.ts';
-import type { Environment } from '../../functions/environments/workspaces/records.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { environmentBuildRoutes } from '../../infra/functions/environment-builds.ts';
-import { environmentFileRoutes } from '../../infra/functions/environment-files.ts';
-import { environmentGovernanceRoutes } from '../../infra/functions/environment-governance.ts';
-import { templateRoutes } from '../../infra/functions/environment-templates.ts';
-import type { FunctionId } from '../../infra/functions.ts';
-import { Router } from '../../infra/local/routes.ts';
-import { type Answered, eventOf, type Sent, startApi, uniqueName } from '../support/api.ts';
-import { handlerOf } from '../support/handlers.ts';
-import { memberHelpers } from '../support/members.ts';
-import { resource } from '../support/state.ts';
+import type { Build } from '#environments/builds/records.ts';
+import type { Preset } from '#environments/templates/plan.ts';
+import type { Template } from '#environments/templates/records.ts';
+import type { Environment } from '#environments/workspaces/records.ts';
+import { environmentBuildRoutes } from '#infra/functions/environment-builds.ts';
+import { environmentFileRoutes } from '#infra/functions/environment-files.ts';
+import { environmentGovernanceRoutes } from '#infra/functions/environment-governance.ts';
+import { templateRoutes } from '#infra/functions/environment-templates.ts';
+import { Router } from '#infra/local/host/routes.ts';
+import type { FunctionId } from '#infra/stack/functions.ts';
+import type { Run } from '#run/run.ts';
+import { type Answered, eventOf, type Sent, startApi, uniqueName } from '#test/support/api.ts';
+import { handlerOf } from '#test/support/handlers.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { resource } from '#test/support/state.ts';
 
 /** A line of the Embedded Metric Format. */
 type EmittedMetrics = Record<string, unknown> & {
@@ -38,18 +38,18 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
-  const templates = await import('../../functions/environments/templates/records.ts');
-  const versions = await import('../../functions/environments/templates/versions.ts');
-  const builds = await import('../../functions/environments/builds/records.ts');
-  const workspaces = await import('../../functions/environments/workspaces/records.ts');
-  const { settleBuild } = await import('../../functions/environments/builds/settle.ts');
-  const { createManagedWorkspace } = await import('../../functions/environments/runs.ts');
-  const { newUuid } = await import('../../functions/environments/host/uuid.ts');
-  const { getOrganization } = await import('../../functions/people/organizations/records.ts');
-  const { updateRun, getRun } = await import('../../functions/runs/records.ts');
-  const { putState } = await import('../../functions/environments/builds/state.ts');
-  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
-  const { openInputs } = await import('../../functions/runs/inputs.ts');
+  const templates = await import('#environments/templates/records.ts');
+  const versions = await import('#environments/templates/versions.ts');
+  const builds = await import('#environments/builds/records.ts');
+  const workspaces = await import('#environments/workspaces/records.ts');
+  const { settleBuild } = await import('#environments/builds/settle.ts');
+  const { createManagedWorkspace } = await import('#environments/runs.ts');
+  const { newUuid } = await import('#environments/host/uuid.ts');
+  const { getOrganization } = await import('#resources/organizations/records.ts');
+  const { updateRun, getRun } = await import('#resources/runs/records.ts');
+  const { putState } = await import('#environments/builds/state.ts');
+  const { getWorkspace } = await import('#resources/workspaces/records.ts');
+  const { openInputs } = await import('#resources/runs/inputs.ts');
 
   /** As the API's routes have it. */
   const own = Object.entries({

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { coderAtHand, provideCoder } from '../e2e/support/coder-tools.ts';
-import { giteaBinary, provideGitea } from '../version-control/gitea/binary.ts';
+import { coderAtHand, provideCoder } from '#test/e2e/support/coder-tools.ts';
+import { giteaBinary, provideGitea } from '#test/version-control/gitea/binary.ts';
 
 /** What tests meet as others made it, and which of them skip without it. */
 export interface Program {

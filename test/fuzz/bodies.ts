@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { stateFile } from '../support/state.ts';
+import { stateFile } from '#test/support/state.ts';
 import type { Living } from './platform.ts';
 import { anyJson, type Random } from './random.ts';
 import type { Shape } from './shapes.ts';

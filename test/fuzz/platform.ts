@@ -1,15 +1,15 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import type { Route } from '../../functions/api/route.ts';
-import { serve } from '../../functions/web-server/serve.ts';
-import type { HttpFunction } from '../../infra/functions.ts';
-import { Router } from '../../infra/local/routes.ts';
-import { uniqueName } from '../support/api.ts';
-import { knownApiRoutes } from '../support/api-routes.ts';
-import { handlerOf } from '../support/handlers.ts';
-import { memberHelpers } from '../support/members.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
-import { taskHelpers } from '../support/task-stages.ts';
-import { makeWorld, type World } from '../support/world.ts';
+import type { Route } from '#api/route.ts';
+import { serve } from '#clients/web-server/serve.ts';
+import { Router } from '#infra/local/host/routes.ts';
+import type { HttpFunction } from '#infra/stack/functions.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { knownApiRoutes } from '#test/support/api-routes.ts';
+import { handlerOf } from '#test/support/handlers.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
+import { makeWorld, type World } from '#test/support/world.ts';
 
 /** Every function behind the HTTP API, with one of everything in an organization, and a token of each kind. */
 
@@ -43,11 +43,11 @@ const web = (event: APIGatewayProxyEventV2) => serve(event, { files: page, bucke
 export const startPlatform = async (): Promise<Platform> => {
   const runner = await startRunnerApi();
   const { api } = runner;
-  const { routes } = await import('../../functions/public-api/all-routes.ts');
+  const { routes } = await import('#public-api/all-routes.ts');
   const apiRoutes = await knownApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
-  const { getRun } = await import('../../functions/runs/records.ts');
-  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
+  const { getRun } = await import('#resources/runs/records.ts');
+  const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
   const members = await memberHelpers();
   const tasks = await taskHelpers();
   const target = (method: string, path: string) => gateway.find(method, path)?.route.functionArn ?? 'Api';

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { QueryParameters } from '../../functions/api/query-parameters.ts';
-import type { Route } from '../../functions/api/route.ts';
-import { fillPath } from '../support/world.ts';
+import type { QueryParameters } from '#api/query-parameters.ts';
+import type { Route } from '#api/route.ts';
+import { fillPath } from '#test/support/world.ts';
 import { documentOf } from './bodies.ts';
 import type { Living } from './platform.ts';
 import { anyJson, hostileBody, hostileTexts, type Random } from './random.ts';

@@ -1,6 +1,6 @@
 import type { AttributeValue, GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { addLayer, type TableCall } from '../support/direct-layers.ts';
+import { addLayer, type TableCall } from '#test/support/direct-layers.ts';
 
 /**
  * Watches what changes in the table, so that after a refused request it can be said whether anything is left of it.

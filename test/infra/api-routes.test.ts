@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { deriveApiRoutes, type KnownRoute, knownRoutes } from '../../infra/api-routes.ts';
-import { type FunctionId, functions, httpFunctionIds } from '../../infra/functions.ts';
-import { Router } from '../../infra/local/routes.ts';
-import { sdkPlugin } from '../../infra/sdk.ts';
+import { sdkPlugin } from '#infra/build/sdk.ts';
+import { Router } from '#infra/local/host/routes.ts';
+import { deriveApiRoutes, type KnownRoute, knownRoutes } from '#infra/stack/api-routes.ts';
+import { type FunctionId, functions, httpFunctionIds } from '#infra/stack/functions.ts';
 
 /** The public API is several functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
 
@@ -157,7 +157,9 @@ const isRoutes = (path: string): boolean => /^functions\/.*\broutes\.ts$/.test(p
 /** The modules of a function's routes: what its list of them is put together from. */
 const ownRoutes = (list: string): string[] => {
   const text = readFileSync(`${root}${routesIn}/${list}.ts`, 'utf8');
-  const imported = [...text.matchAll(/from '(.*\.ts)'/g)].map(([, path]) => join(routesIn, path as string));
+  const imported = [...text.matchAll(/from '(.*\.ts)'/g)].map(([, path = '']) =>
+    path.startsWith('#') ? `functions/${path.slice(1)}` : join(routesIn, path),
+  );
   return [`${routesIn}/${list}.ts`, ...imported].filter(isRoutes);
 };
 
@@ -171,7 +173,7 @@ const computesCosts = [
   'regions.ts',
   'relations.ts',
   'resources/',
-].map((path) => `functions/costs/${path}`);
+].map((path) => `functions/resources/costs/${path}`);
 /** Archives are taken in by whoever creates a run; judging is another function's. */
 const judgesPolicies = [
   'child.ts',
@@ -184,15 +186,15 @@ const judgesPolicies = [
   'opa.ts',
   'result.ts',
   'sentinel.ts',
-].map((path) => `functions/policies/engine/${path}`);
-const signsIn = 'functions/sign-in/';
-const listsWorkspaces = 'functions/workspaces/list-route.ts';
-const startsRuns = 'functions/orchestration/create-run.ts';
-const movesRuns = ['functions/orchestration/queue.ts', 'functions/orchestration/decisions.ts'];
+].map((path) => `functions/resources/policies/engine/${path}`);
+const signsIn = 'functions/resources/sign-in/';
+const listsWorkspaces = 'functions/resources/workspaces/list-route.ts';
+const startsRuns = 'functions/lifecycle/creation/create-run.ts';
+const movesRuns = ['functions/lifecycle/queue/queue.ts', 'functions/lifecycle/decisions/decisions.ts'];
 
 describe('a function of the public API', () => {
   it.each([
-    ['Api', 'core-routes', [...computesCosts, ...movesRuns, signsIn, startsRuns, 'functions/outbound/']],
+    ['Api', 'core-routes', [...computesCosts, ...movesRuns, signsIn, startsRuns, 'functions/platform/net/outbound/']],
     [
       'Runs',
       'runs-routes',
@@ -201,21 +203,27 @@ describe('a function of the public API', () => {
         ...judgesPolicies,
         signsIn,
         listsWorkspaces,
-        'functions/outbound/',
+        'functions/platform/net/outbound/',
         'node_modules/tar-stream/',
       ],
     ],
     [
       'States',
       'states-routes',
-      [...computesCosts, signsIn, listsWorkspaces, 'functions/outbound/', 'functions/orchestration/decisions.ts'],
+      [
+        ...computesCosts,
+        signsIn,
+        listsWorkspaces,
+        'functions/platform/net/outbound/',
+        'functions/lifecycle/decisions/decisions.ts',
+      ],
     ],
     ['Access', 'access-routes', [...computesCosts, ...movesRuns, signsIn, listsWorkspaces]],
     ['Organizations', 'organizations-routes', [...computesCosts, ...movesRuns, signsIn, listsWorkspaces]],
     [
       'Workspaces',
       'workspaces-routes',
-      [...computesCosts, ...movesRuns, signsIn, listsWorkspaces, 'functions/outbound/run-task.ts'],
+      [...computesCosts, ...movesRuns, signsIn, listsWorkspaces, 'functions/platform/net/outbound/run-task.ts'],
     ],
     [
       'Settings',
@@ -225,7 +233,7 @@ describe('a function of the public API', () => {
         ...movesRuns,
         signsIn,
         listsWorkspaces,
-        'functions/outbound/run-task.ts',
+        'functions/platform/net/outbound/run-task.ts',
         'functions/version-control/access.ts',
       ],
     ],
@@ -235,9 +243,9 @@ describe('a function of the public API', () => {
       [
         signsIn,
         listsWorkspaces,
-        'functions/orchestration/queue.ts',
-        'functions/orchestration/freeze-checks.ts',
-        'functions/policies/run-policies.ts',
+        'functions/lifecycle/queue/queue.ts',
+        'functions/lifecycle/creation/freeze-checks.ts',
+        'functions/resources/policies/run-policies.ts',
         ...judgesPolicies.filter((path) => !path.endsWith('check-output.ts')),
         'node_modules/tar-stream/',
       ],
@@ -250,7 +258,7 @@ describe('a function of the public API', () => {
         signsIn,
         listsWorkspaces,
         startsRuns,
-        'functions/outbound/run-task.ts',
+        'functions/platform/net/outbound/run-task.ts',
         'node_modules/tar-stream/',
       ],
     ],

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
-import { parse } from '../../functions/cli/arguments.ts';
-import { findCommand } from '../../functions/cli/commands.ts';
+import { parse } from '#clients/cli/arguments.ts';
+import { findCommand } from '#clients/cli/commands.ts';
 
 /** The documents for users name only what exists: files, headings, scripts, and commands with their options. */
 

@@ -1,8 +1,11 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { locked } from '../../infra/file-lock.ts';
+import { holderOf, locked, tryLock } from '#infra/build/file-lock.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -10,8 +13,23 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-it('admits one process at a time, and leaves no file', async () => {
-  const file = join(folder, 'lock');
+/** A process that takes the lock, says so, and has it until it ends. */
+const holder = `
+const { tryLock } = await import(${JSON.stringify(new URL('../../infra/build/file-lock.ts', import.meta.url).href)});
+globalThis.release = tryLock(process.argv[1]);
+console.log(globalThis.release ? 'locked' : 'refused');
+if (process.argv[2]) setInterval(() => {}, 1000);
+`;
+const node = (...args: string[]) => ['--input-type=module', '-e', holder, ...args];
+
+const hold = async (file: string) => {
+  const child = execFile(process.execPath, node(file, 'hold'));
+  expect(String(await once(child.stdout as NodeJS.ReadableStream, 'data'))).toBe('locked\n');
+  return child;
+};
+
+it('admits one caller at a time', async () => {
+  const file = join(folder, 'turns');
   let [working, most] = [0, 0];
   const work = async () => {
     most = Math.max(most, ++working);
@@ -20,15 +38,49 @@ it('admits one process at a time, and leaves no file', async () => {
   };
   await Promise.all(Array.from({ length: 5 }, () => locked(file, work)));
   await expect(locked(file, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  expect([most, await readdir(folder)]).toEqual([1, []]);
+  expect(most).toBe(1);
+  expect(await locked(file, async () => 'free again')).toBe('free again');
 });
 
-it('names its holder at once, and is taken over from a dead holder', async () => {
-  const file = join(folder, 'lock');
-  const { readFile } = await import('node:fs/promises');
-  await locked(file, async () => {
-    expect(await readFile(file, 'utf8')).toBe(String(process.pid));
-  });
-  await writeFile(file, '4194304');
-  expect(await locked(file, async () => 'mine')).toBe('mine');
+it('names the process that has the lock, and takes it over when that was killed', async () => {
+  const file = join(folder, 'killed');
+  const child = await hold(file);
+  expect(tryLock(file)).toBeUndefined();
+  expect(holderOf(file)).toContain(`process ${child.pid} on `);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const release = tryLock(file);
+  expect(release).toBeDefined();
+  release?.();
+});
+
+/** As root on Linux. */
+const hasNamespaces = (): boolean => {
+  try {
+    execFileSync('unshare', ['-p', '-f', '--mount-proc', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    console.warn('Locks between PID namespaces were not tested: unshare needs root on Linux.');
+    return false;
+  }
+};
+
+it.runIf(hasNamespaces())(
+  'holds against a process of another PID namespace, as in two containers on a volume',
+  async () => {
+    const file = join(folder, 'namespaces');
+    const child = await hold(file);
+    const elsewhere = () =>
+      promisify(execFile)('unshare', ['-p', '-f', '--mount-proc', process.execPath, ...node(file)]);
+    expect((await elsewhere()).stdout).toBe('refused\n');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect((await elsewhere()).stdout).toBe('locked\n');
+  },
+);
+
+it('names a file that is no lock', async () => {
+  const file = join(folder, 'other');
+  await writeFile(file, 'something else, longer than a header of SQLite'.repeat(20));
+  expect(() => tryLock(file)).toThrow(/other is not a lock .*Delete it/);
 });

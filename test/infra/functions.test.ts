@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { functionIds, functions } from '../../infra/functions.ts';
+import { functionIds, functions } from '#infra/stack/functions.ts';
 
 const root = new URL('../..', import.meta.url);
 
@@ -18,9 +18,9 @@ const loadedBy = (file: string): string[] => {
 };
 
 it('reads declarations without loading the CDK or a handler', () => {
-  const loaded = loadedBy('infra/functions.ts');
+  const loaded = loadedBy('infra/stack/functions.ts');
   expect(loaded.length).toBeGreaterThan(functionIds.length);
-  const own = /^infra\/(functions\/[\w-]+|functions|declaration|shared-rights)\.ts$/;
+  const own = /^infra\/(functions\/[\w-]+|stack\/(functions|declaration|shared-rights))\.ts$/;
   expect(loaded.filter((file) => !own.test(file))).toEqual([]);
 });
 

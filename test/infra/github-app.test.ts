@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { localGithubAppVariable } from '../../infra/github-app.ts';
-import { readSettings } from '../../infra/settings.ts';
+import { readSettings } from '#infra/settings/settings.ts';
+import { localGithubAppVariable } from '#infra/stack/github-app.ts';
 
 /** Settings of the GitHub App. */
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { objects } from '../../functions/store/keys.ts';
-import { functionIds } from '../../infra/functions.ts';
+import { functionIds } from '#infra/stack/functions.ts';
+import { objects } from '#platform/store/keys.ts';
 import { bundles, permissionsOf, roleOf } from './template.ts';
 
 /**
@@ -44,6 +44,7 @@ const unusedIn = (code: string, lines: string[]): string[] => {
       }
       case 'kms':
         // Table and bucket open and make keys in the function's name.
+        if (line.includes('kms:ViaService StringEquals dynamodb.') && has('dynamodb:')) return true;
         if (action === 'Decrypt' && (has('dynamodb:') || has('s3:GetObject'))) return true;
         return says(code, action) || (action === 'GenerateDataKey' && has('s3:PutObject'));
       case 'iam':

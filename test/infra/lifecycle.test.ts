@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { endings, taskStates, waitingStates } from '../../functions/run/machine-states.ts';
-import type { Run } from '../../functions/run/run.ts';
-import type { RunStatus } from '../../functions/run/status.ts';
-import { isFinal, isPhaseFinal } from '../../functions/run/status.ts';
-import { explore, type Machine, type Path } from '../support/explorer.ts';
-import { newRun } from '../support/run.ts';
+import { endings, taskStates, waitingStates } from '#run/machine-states.ts';
+import type { Run } from '#run/run.ts';
+import type { RunStatus } from '#run/status.ts';
+import { isFinal, isPhaseFinal } from '#run/status.ts';
+import { explore, type Machine, type Path } from '#test/support/explorer.ts';
+import { newRun } from '#test/support/run.ts';
 import { synthesizedMachine } from './template.ts';
 
 const machine = synthesizedMachine() as Machine;
@@ -66,7 +66,8 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   pre_plan_running: ['pre_plan_completed', 'canceled', 'errored'],
   pre_plan_completed: ['plan_queued'],
   plan_queued: ['planning', 'canceled', 'errored'],
-  planning: ['planned', 'canceled', 'errored'],
+  // A discard may be accepted as the plan begins.
+  planning: ['planned', 'discarded', 'canceled', 'errored'],
   planned: ['post_plan_running', 'cost_estimating', 'policy_checking', ...onwards],
   post_plan_running: ['post_plan_completed', 'post_plan_awaiting_decision', 'canceled', 'errored'],
   post_plan_awaiting_decision: ['post_plan_completed', 'discarded', 'canceled', 'errored'],
@@ -90,7 +91,7 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   ],
   apply_queued: ['applying', 'canceled', 'errored'],
   applying: ['post_apply_running', 'applied', 'canceled', 'errored'],
-  post_apply_running: ['post_apply_completed', 'applied'],
+  post_apply_running: ['post_apply_completed', 'applied', 'canceled'],
   post_apply_completed: ['applied'],
 };
 
@@ -226,16 +227,18 @@ describe('the run state machine', () => {
 
   it('limits every wait and requires heartbeats from runners', () => {
     const waits = Object.entries(machine.States).filter(([, { Resource }]) => Resource?.endsWith('waitForTaskToken'));
-    expect(waits).toHaveLength(waitingStates.length);
+    // ApplyUnclaimed is ApplyQueued for the run.
+    expect(waits).toHaveLength(waitingStates.length + 1);
     for (const [name, state] of waits) {
       expect('TimeoutSeconds' in state || 'TimeoutSecondsPath' in state, name).toBe(true);
     }
+    expect(machine.States.ApplyQueued).toMatchObject({ TimeoutSeconds: 10 });
     expect(machine.States.Planning).toMatchObject({ HeartbeatSeconds: 60 });
     expect(machine.States.Applying).toMatchObject({ HeartbeatSeconds: 60 });
   });
 
   it('retries starting a runner for more than an hour, with backoff, while there is no capacity', () => {
-    for (const name of ['PlanQueued', 'ApplyQueued']) {
+    for (const name of ['PlanQueued', 'ApplyQueued', 'ApplyUnclaimed']) {
       const { Retry } = machine.States[name] as { Retry?: Record<string, number & string[]>[] };
       const retry = Retry?.find(({ ErrorEquals }) => ErrorEquals?.includes('CapacityUnavailableError'));
       const { IntervalSeconds = 0, BackoffRate = 0, MaxDelaySeconds = 0, MaxAttempts = 0 } = retry ?? {};

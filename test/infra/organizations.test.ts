@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { localOrganizationVariable, organizationVariable } from '../../infra/organizations.ts';
-import { readSettings } from '../../infra/settings.ts';
+import { readSettings } from '#infra/settings/settings.ts';
+import { localOrganizationVariable, organizationVariable } from '#infra/stack/organizations.ts';
 
 const issuer = { signInIssuer: 'https://example.okta.com', signInClientId: 'c' };
 const local = { STEPFORM_SIGN_IN_ISSUER: 'http://localhost:4000', STEPFORM_SIGN_IN_CLIENT_ID: 'c' };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { synthesize, type Template } from '../../infra/synth.ts';
+import { synthesize, type Template } from '#infra/build/synth.ts';
 import { template as usual } from './template.ts';
 
 const image = 'public.ecr.aws/docker/library/node:24-bookworm';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { only, resources } from './template.ts';
 
-const dockerfile = readFileSync(new URL('../../functions/runner/Dockerfile', import.meta.url), 'utf8');
+const dockerfile = readFileSync(new URL('../../functions/runner/program/Dockerfile', import.meta.url), 'utf8');
 
 /** Docker's default capabilities, which Fargate lets be dropped, not added to (but for SYS_PTRACE). */
 const byDefault =
@@ -32,6 +32,8 @@ describe('the container of a runner', () => {
     expect(container?.User).toBeUndefined();
     expect(dockerfile).toMatch(/^USER root$/m);
     expect(dockerfile).toMatch(/^ENV STEPFORM_TERRAFORM_USERS=60000$/m);
+    // Executable and not readable (terraform/executable.ts).
+    expect(dockerfile).toMatch(/^RUN chmod 0711 \/engine\/\*$/m);
     expect(dockerfile).toMatch(/^ENTRYPOINT \["node", "--disable-sigusr1",/m);
   });
 

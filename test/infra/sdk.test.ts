@@ -10,10 +10,10 @@ import { ECSClient } from '@aws-sdk/client-ecs';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dynamodb, ecs, sfn } from '../../infra/sdk/endpoints.ts';
-import { Sha256Node } from '../../infra/sdk/sha256.ts';
-import { sdkPlugin } from '../../infra/sdk.ts';
-import { type Aws, startAws } from '../support/aws.ts';
+import { dynamodb, ecs, sfn } from '#infra/build/sdk/endpoints.ts';
+import { Sha256Node } from '#infra/build/sdk/sha256.ts';
+import { sdkPlugin } from '#infra/build/sdk.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 const load = createRequire(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -76,10 +76,10 @@ it('hashes like the SDK', async () => {
 
 describe('the table in a bundle', () => {
   let aws: Aws;
-  let table: typeof import('../../functions/store/table.ts');
+  let table: typeof import('#platform/store/table.ts');
   beforeAll(async () => {
     aws = await startAws({ signed: true });
-    table = await bundled('functions/store/table.ts');
+    table = await bundled('functions/platform/store/table.ts');
   });
   afterAll(() => aws.close());
 
@@ -125,7 +125,7 @@ describe('the table in a bundle', () => {
     process.env.AWS_ENDPOINT_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     process.env.AWS_MAX_ATTEMPTS = '3';
     try {
-      const fresh: typeof table = await bundled('functions/store/table.ts');
+      const fresh: typeof table = await bundled('functions/platform/store/table.ts');
       expect(await fresh.get({ pk: 'a', sk: 'b' })).toEqual({ pk: 'a' });
     } finally {
       Object.assign(process.env, { AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings, SettingsError } from '../../infra/settings.ts';
+import { readSettings, SettingsError } from '#infra/settings/settings.ts';
 
 const problem = (context: Record<string, unknown>): string => {
   try {

@@ -1,7 +1,7 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../infra/settings.ts';
-import { localSignInVariable, signInVariable } from '../../infra/sign-in.ts';
+import { readSettings } from '#infra/settings/settings.ts';
+import { localSignInVariable, signInVariable } from '#infra/stack/sign-in.ts';
 import { stackWith } from './stack-with.ts';
 import { environmentOf, permissionsOf, roleOf } from './template.ts';
 

@@ -11,8 +11,10 @@ it('names the sources in stacks of every bundle of a process', async () => {
   const stacks = await run(`
     const stackOf = (bundle) => require(bundle).handler({}).catch((error) => console.log(error.stack));
     stackOf(${file('Bootstrap')}).then(() => stackOf(${file('Recover')}));`);
-  expect(stacks).toMatch(/^Error: Send \{"organization"[\s\S]* at functions\/organizations\/bootstrap\.ts:\d+:\d+/);
-  expect(stacks).toMatch(/Error: Send \{"restoredTo"[\s\S]* at functions\/recovery\/handler\.ts:\d+:\d+/);
+  expect(stacks).toMatch(
+    /^Error: Send \{"organization"[\s\S]* at functions\/resources\/organizations\/bootstrap\.ts:\d+:\d+/,
+  );
+  expect(stacks).toMatch(/Error: Send \{"restoredTo"[\s\S]* at functions\/lifecycle\/recovery\/handler\.ts:\d+:\d+/);
 });
 
 it('leaves other stacks as Node writes them', async () => {

@@ -1,7 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { App } from 'aws-cdk-lib/core';
-import { readSettings } from '../../infra/settings.ts';
-import { Platform } from '../../infra/stack.ts';
+import { readSettings } from '#infra/settings/settings.ts';
+import { Platform } from '#infra/stack/stack.ts';
 import { bundles } from './template.ts';
 
 /**

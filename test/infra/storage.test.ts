@@ -1,8 +1,8 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../../infra/settings.ts';
-import { Storage } from '../../infra/storage.ts';
+import { readSettings } from '#infra/settings/settings.ts';
+import { Storage } from '#infra/stack/storage.ts';
 
 const rules = (context: Record<string, unknown>) => {
   const stack = new Stack(new App(), 'Test');

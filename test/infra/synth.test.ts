@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundle } from '../../infra/bundle.ts';
-import { functionIds } from '../../infra/functions.ts';
-import { synthesize, type Template } from '../../infra/synth.ts';
+import { bundle } from '#infra/build/bundle.ts';
+import { synthesize, type Template } from '#infra/build/synth.ts';
+import { functionIds } from '#infra/stack/functions.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const scratch = await mkdtemp(join(tmpdir(), 'stepform-synth-'));
@@ -69,7 +69,7 @@ const commandsBelow = async (): Promise<string[]> => {
 };
 
 describe('bundles', () => {
-  const maxBytes = 300 * 1024;
+  const maxBytes = 310 * 1024;
 
   it('stay within the size limit', async () => {
     const { bundles } = await synthesize();

@@ -1,4 +1,4 @@
-import { synthesize, type Template } from '../../infra/synth.ts';
+import { synthesize, type Template } from '#infra/build/synth.ts';
 
 /** The synthesized template, and how tests read it. */
 

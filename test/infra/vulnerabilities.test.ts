@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readReport } from '../../infra/vulnerabilities.ts';
+import { readReport, unknownOf } from '#infra/build/vulnerabilities.ts';
 
 const title = 'Prototype pollution in x';
 const url = 'https://github.com/advisories/GHSA-1';
@@ -23,4 +23,15 @@ it.each([
   ['', /not answer in JSON/],
 ])('rejects %s as a report', (json, why) => {
   expect(readReport(json)).toEqual({ unknown: expect.stringMatching(why) });
+});
+
+it('accepts a known vulnerability until its date, and no other one of the same package', () => {
+  const x = { name: 'x', severity: 'high', about: [`${title} (${url})`] };
+  const y = { name: 'y', severity: 'high', about: ['through x'] };
+  const known = [{ url, reason: 'not called', until: '2026-02-01' }];
+  expect(unknownOf([x, y], known, '2026-02-01')).toEqual([]);
+  expect(unknownOf([x, y], known, '2026-02-02')).toEqual([x]);
+  expect(unknownOf([x], [], '2026-01-01')).toEqual([x]);
+  const second = { ...x, about: [...x.about, 'Another (https://github.com/advisories/GHSA-2)'] };
+  expect(unknownOf([second], known, '2026-01-01')).toEqual([second]);
 });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shrinkwrapOf } from '../../infra/package.ts';
-import { installPackage, packedOnce } from '../support/install-package.ts';
+import { shrinkwrapOf } from '#infra/build/package.ts';
+import { installPackage, packedOnce } from '#test/support/install-package.ts';
 
 /** What somebody has who has no checkout: the tarball, in an empty folder. `STEPFORM_PACKAGE=npm` installs it with npm. */
 

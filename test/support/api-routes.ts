@@ -1,24 +1,22 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ApiRoute, deriveApiRoutes } from '../../infra/api-routes.ts';
+import { locked } from '#infra/build/file-lock.ts';
+import { type ApiRoute, deriveApiRoutes } from '#infra/stack/api-routes.ts';
+
+const deriveOnce = (file: string): Promise<ApiRoute[]> =>
+  locked(`${file}.lock`, async () => {
+    if (!existsSync(file)) {
+      writeFileSync(`${file}.new`, JSON.stringify(await deriveApiRoutes()));
+      renameSync(`${file}.new`, file);
+    }
+    return JSON.parse(readFileSync(file, 'utf8')) as ApiRoute[];
+  });
 
 /**
- * Which function answers which path. To derive it imports the modules of all routes: once for a run of tests, so that a
- * file loads no more than the functions that it calls.
+ * Which function answers which path. To derive it imports the modules of all routes, a second's work: the first file that
+ * needs it does so for all files of a run of tests (STEPFORM_TEST_SCRATCH, test/vitest.config.ts).
  */
-
-/** Where this run of tests keeps them: nobody else's variable. */
-const variable = 'STEPFORM_TEST_API_ROUTES';
-
-/** Before the first test. */
-export default async (): Promise<void> => {
-  const file = join(tmpdir(), 'api-routes.json');
-  writeFileSync(file, JSON.stringify(await deriveApiRoutes()));
-  process.env[variable] = file;
-};
-
-export const knownApiRoutes = async (): Promise<ApiRoute[]> => {
-  const file = process.env[variable];
-  return file ? (JSON.parse(readFileSync(file, 'utf8')) as ApiRoute[]) : deriveApiRoutes();
+export const knownApiRoutes = (): Promise<ApiRoute[]> => {
+  const { STEPFORM_TEST_SCRATCH: folder } = process.env;
+  return folder ? deriveOnce(join(folder, 'api-routes.json')) : deriveApiRoutes();
 };

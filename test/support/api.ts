@@ -1,8 +1,8 @@
 /** The public API's handlers, called as API Gateway calls them, on the local DynamoDB, S3 and KMS. */
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import type { HttpFunction } from '../../infra/functions.ts';
-import { Router } from '../../infra/local/routes.ts';
-import { record } from '../conformance/record.ts';
+import { Router } from '#infra/local/host/routes.ts';
+import type { HttpFunction } from '#infra/stack/functions.ts';
+import { record } from '#test/conformance/record.ts';
 import { knownApiRoutes } from './api-routes.ts';
 import { type Aws, startAws } from './aws.ts';
 import { handlerOf } from './handlers.ts';
@@ -92,7 +92,7 @@ const nextMillisecond = async (): Promise<void> => {
 };
 
 /** It reads the environment that the servers below are in. */
-let bucket: typeof import('../../functions/store/bucket.ts');
+let bucket: typeof import('#platform/store/bucket.ts');
 
 export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Promise<Api> => {
   const aws = await startAws(options);
@@ -100,9 +100,9 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
   // By name in place of ARN.
   const apiRoutes = await knownApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
-  const { handler: bootstrap } = await import('../../functions/organizations/bootstrap.ts');
-  bucket = await import('../../functions/store/bucket.ts');
-  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+  const { handler: bootstrap } = await import('#resources/organizations/bootstrap.ts');
+  bucket = await import('#platform/store/bucket.ts');
+  const { createToken } = await import('#resources/users/tokens.ts');
   const { userId } = await bootstrap({ organization: 'acme', email: 'owner@acme.test', username: 'owner' });
   const { secret: token } = await createToken(userId, 'of the owner');
 

@@ -4,11 +4,12 @@
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { AwsV4Signer } from 'aws4fetch';
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
-import { decodeBinary } from '../../infra/local/dynamodb/binary.ts';
-import { DynamoDb } from '../../infra/local/dynamodb.ts';
-import { AwsError } from '../../infra/local/errors.ts';
+import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
+import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { throughLayers } from './direct-layers.ts';
 import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
@@ -45,6 +46,8 @@ export interface Aws {
   containers: StartedContainer[];
   /** RunTask's answer while there is no room; an error when it has a `__type`. */
   refusal?: object;
+  /** All that is in the table. */
+  items(): Promise<Record<string, unknown>[]>;
   /** Calls to DynamoDB since the start. */
   calls: number;
   /** Items that DynamoDB handed out since the start. */
@@ -122,6 +125,7 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
 };
 
 type Input = Record<string, unknown>;
+type Attributes = Parameters<typeof unmarshall>[0];
 
 interface Answer {
   status: number;
@@ -159,6 +163,10 @@ const functionIn = (path: string): string | undefined => {
 
 const targetIn = (headers: Record<string, string>): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-amz-target')?.[1];
+
+/** By the bytes: `Buffer.from` would call a string method of the SDK's body, which warns once a minute and will throw. */
+const textOf = (body: string | Uint8Array): string =>
+  typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
 
 /** As the SDK reports a connection that ends without an answer. */
 const connectionLost = (): Error =>
@@ -221,6 +229,17 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
       late = [];
       for (const come of coming) await come();
     },
+    items: async () => {
+      const items: Record<string, unknown>[] = [];
+      let next: unknown;
+      do {
+        const input = { TableName: 'stepform-test', ...(next ? { ExclusiveStartKey: next } : {}) };
+        const { output } = await database.handle('Scan', input);
+        items.push(...(output.Items as Attributes[]).map((item) => unmarshall(item)));
+        next = output.LastEvaluatedKey;
+      } while (next);
+      return items;
+    },
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -272,8 +291,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     const fails = await begin();
     const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
     if (!target) return { status: 404, headers: {}, body: Buffer.alloc(0) };
-    const text = typeof body === 'string' ? body : Buffer.from(body).toString();
-    const answer = await answerUnless(fails, target, JSON.parse(text));
+    const answer = await answerUnless(fails, target, JSON.parse(textOf(body)));
     if (!answer) throw connectionLost();
     return {
       status: answer.status,

@@ -1,4 +1,4 @@
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { undoAfterFile } from './undo.ts';
 
 export type TableCall = DirectCalls['table'];

@@ -1,7 +1,7 @@
-import type { TaskStage } from '../../functions/run/check-record.ts';
-import { completed, detourBefore } from '../../functions/run/checks.ts';
-import { type CaughtError, finalPhases, statusAtEnd } from '../../functions/run/ending.ts';
-import { appliesAutomatically, exitOnEntry, handsOver, nextStep, resume } from '../../functions/run/lifecycle.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { completed, detourBefore } from '#run/checks.ts';
+import { type CaughtError, finalPhases, statusAtEnd } from '#run/ending.ts';
+import { appliesAutomatically, exitOnEntry, handsOver, nextStep, resume } from '#run/lifecycle.ts';
 import {
   type CheckState,
   checkStates,
@@ -14,9 +14,9 @@ import {
   taskStates,
   type WaitingState,
   waitingStates,
-} from '../../functions/run/machine-states.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { isFinal, type RunStatus } from '../../functions/run/status.ts';
+} from '#run/machine-states.ts';
+import type { Run } from '#run/run.ts';
+import { isFinal, type RunStatus } from '#run/status.ts';
 import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './run-events.ts';
 
 /**
@@ -115,8 +115,12 @@ const handingOver = (name: string, told: Way[]): Way[] =>
     return [[happening, taken, heard(name, happening, taken)]];
   });
 
+/** States of the machine that are another one's for the run. */
+const sameAs: Record<string, WaitingState> = { ApplyUnclaimed: 'ApplyQueued' };
+
 /** Every way out of a state, with the run as it is entered. */
-const waysOut = (state: State, name: string, before: Run): { entered: Run; ways: Way[] } => {
+const waysOut = (state: State, stateName: string, before: Run): { entered: Run; ways: Way[] } => {
+  const name = sameAs[stateName] ?? stateName;
   if (isWaiting(name)) {
     const away = exitOnEntry(name, before);
     if (away && 'error' in away) {

@@ -3,8 +3,8 @@ import { rememberProcess } from './process-state.ts';
 import { undoAll } from './undo.ts';
 
 /**
- * Runs each file with modules, environment and working directory of its own, in a process that files share. A process for
- * each took half as much processor time again: it loads the same packages, and compiles what others have compiled.
+ * Runs each file with modules, environment and working directory of its own, in a process that files share (ADR 166 has
+ * what a process for each costs).
  */
 export default class FileTestRunner extends TestRunner {
   #restore = (): void => {};

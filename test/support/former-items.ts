@@ -1,4 +1,4 @@
-import type { DynamoDb } from '../../infra/local/dynamodb.ts';
+import type { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 
 type Input = Record<string, unknown>;
 type Output = Awaited<ReturnType<DynamoDb['handle']>>;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
-import { type FunctionId, functions } from '../../infra/functions.ts';
+import { type FunctionId, functions } from '#infra/stack/functions.ts';
 
 export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<unknown>;
 

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { locked } from '../../infra/file-lock.ts';
-import { makePackage } from '../../infra/package.ts';
+import { locked } from '#infra/build/file-lock.ts';
+import { makePackage } from '#infra/build/package.ts';
 
 const run = promisify(execFile);
 
@@ -51,8 +51,8 @@ const byLinks = async (tarball: string, folder: string) => {
     symlinkSync(resolve(path), join(folder, path));
   }
   mkdirSync(join(modules, '.bin'));
-  symlinkSync('../stepform/functions/cli/stepform.mjs', join(modules, '.bin/stepform'));
-  chmodSync(join(target, 'functions/cli/stepform.mjs'), 0o755);
+  symlinkSync('../stepform/functions/clients/cli/stepform.mjs', join(modules, '.bin/stepform'));
+  chmodSync(join(target, 'functions/clients/cli/stepform.mjs'), 0o755);
 };
 
 /** `npm install <tarball>` in a folder, in place of the version that is there. With npm itself where `STEPFORM_PACKAGE=npm`. */

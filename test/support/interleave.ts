@@ -1,6 +1,9 @@
 import type { Aws } from './aws.ts';
 
-/** Lets the calls to AWS of concurrent work through one by one, in an order drawn by chance. */
+/** Work that calls nothing for so many turns of the event loop waits for a call, or has ended. */
+const idleTurns = 3;
+
+/** Lets the calls to AWS of concurrent work through one by one, in a random order. */
 export const interleave = async (
   aws: Pick<Aws, 'gate'>,
   choices: Iterator<number>,
@@ -13,8 +16,7 @@ export const interleave = async (
     open = false;
   });
   while (open) {
-    // Time for whoever may call next to do so.
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    for (let turn = 0; turn < idleTurns; turn++) await new Promise((resolve) => setImmediate(resolve));
     waiting.splice(choices.next().value % Math.max(1, waiting.length), 1)[0]?.();
   }
   aws.gate = undefined;

@@ -1,12 +1,12 @@
-import type { CompleteTask } from '../../functions/lifecycle/complete.ts';
-import type { RunTaskInput } from '../../functions/lifecycle/run-task.ts';
-import type { TaskStageDone } from '../../functions/lifecycle/task-stage-done.ts';
-import type { TaskUnansweredInput } from '../../functions/lifecycle/task-unanswered.ts';
-import type { CheckTask, WaitingTask } from '../../functions/orchestration/progress.ts';
-import { taskStages } from '../../functions/run/check-record.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { lifecycleFunctions } from '../../infra/functions.ts';
-import { definition } from '../../infra/lifecycle.ts';
+import { lifecycleFunctions } from '#infra/stack/functions.ts';
+import { definition } from '#infra/stack/lifecycle.ts';
+import type { CheckTask, WaitingTask } from '#lifecycle/phases/progress.ts';
+import type { CompleteTask } from '#lifecycle/states/complete.ts';
+import type { RunTaskInput } from '#lifecycle/states/run-task.ts';
+import type { TaskStageDone } from '#lifecycle/states/task-stage-done.ts';
+import type { TaskUnansweredInput } from '#lifecycle/states/task-unanswered.ts';
+import { taskStages } from '#run/check-record.ts';
+import type { Run } from '#run/run.ts';
 import type { Aws } from './aws.ts';
 import { Execution, type Machine } from './executor.ts';
 
@@ -20,41 +20,42 @@ const machine = definition(
 ) as unknown as Machine;
 
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/orchestration/new-run.ts')),
-  ...(await import('../../functions/orchestration/progress.ts')),
-  ...(await import('../../functions/orchestration/decisions.ts')),
-  ...(await import('../../functions/orchestration/queue.ts')),
-  ...(await import('../../functions/orchestration/execution.ts')),
-  ...(await import('../../functions/orchestration/phases.ts')),
-  ...(await import('../../functions/orchestration/hand-over.ts')),
-  ...(await import('../../functions/people/accounts/memberships.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/run-tasks/results.ts')),
-  ...(await import('../../functions/run-tasks/stages.ts')),
-  ...(await import('../../functions/run-tasks/records.ts')),
-  ...(await import('../../functions/run-tasks/workspace-tasks.ts')),
-  ...(await import('../../functions/costs/records.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/creation/new-run.ts')),
+  ...(await import('#lifecycle/phases/progress.ts')),
+  ...(await import('#lifecycle/decisions/decisions.ts')),
+  ...(await import('#lifecycle/queue/queue.ts')),
+  ...(await import('#lifecycle/queue/locks.ts')),
+  ...(await import('#resources/runs/execution.ts')),
+  ...(await import('#lifecycle/phases/phases.ts')),
+  ...(await import('#lifecycle/runners/hand-over.ts')),
+  ...(await import('#resources/users/memberships.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#resources/run-tasks/results.ts')),
+  ...(await import('#resources/run-tasks/stages.ts')),
+  ...(await import('#resources/run-tasks/records.ts')),
+  ...(await import('#resources/run-tasks/workspace-tasks.ts')),
+  ...(await import('#resources/costs/records.ts')),
   ...(await handlers()),
 });
 
 const handlers = async () => ({
-  Pending: (await import('../../functions/lifecycle/pending.ts')).handler,
-  PlanQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
-  Planning: (await import('../../functions/lifecycle/planning.ts')).handler,
-  PostPlanAwaitingDecision: (await import('../../functions/lifecycle/post-plan-awaiting-decision.ts')).handler,
-  PolicyOverride: (await import('../../functions/lifecycle/policy-override.ts')).handler,
-  NeedsConfirmation: (await import('../../functions/lifecycle/needs-confirmation.ts')).handler,
-  PlannedAndSaved: (await import('../../functions/lifecycle/planned-and-saved.ts')).handler,
-  Confirmed: (await import('../../functions/lifecycle/confirmed.ts')).handler,
-  ApplyQueued: (await import('../../functions/lifecycle/apply-queued.ts')).handler,
-  Applying: (await import('../../functions/lifecycle/applying.ts')).handler,
-  Complete: (await import('../../functions/lifecycle/complete.ts')).handler,
-  TaskStageDone: (await import('../../functions/lifecycle/task-stage-done.ts')).handler,
-  TaskUnanswered: (await import('../../functions/lifecycle/task-unanswered.ts')).handler,
-  runTask: (await import('../../functions/lifecycle/run-task.ts')).runTask,
-  Sweep: (await import('../../functions/repair/sweep.ts')).handler,
+  Pending: (await import('#lifecycle/states/pending.ts')).handler,
+  PlanQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
+  Planning: (await import('#lifecycle/states/planning.ts')).handler,
+  PostPlanAwaitingDecision: (await import('#lifecycle/states/post-plan-awaiting-decision.ts')).handler,
+  PolicyOverride: (await import('#lifecycle/states/policy-override.ts')).handler,
+  NeedsConfirmation: (await import('#lifecycle/states/needs-confirmation.ts')).handler,
+  PlannedAndSaved: (await import('#lifecycle/states/planned-and-saved.ts')).handler,
+  Confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
+  ApplyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
+  Applying: (await import('#lifecycle/states/applying.ts')).handler,
+  Complete: (await import('#lifecycle/states/complete.ts')).handler,
+  TaskStageDone: (await import('#lifecycle/states/task-stage-done.ts')).handler,
+  TaskUnanswered: (await import('#lifecycle/states/task-unanswered.ts')).handler,
+  runTask: (await import('#lifecycle/states/run-task.ts')).runTask,
+  Sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
 });
 
 export type Store = Awaited<ReturnType<typeof load>>;

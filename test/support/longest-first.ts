@@ -2,11 +2,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Longer than most for their size, by which Vitest orders what it has not run yet; the longest first. */
 const long = [
-  'test/web/browser/actions.test.ts',
-  'test/web/browser/accessible.test.ts',
-  'test/web/browser/environments.test.ts',
+  'test/clients/web/browser/actions.test.ts',
+  'test/clients/web/browser/accessible.test.ts',
+  'test/clients/web/browser/environments.test.ts',
   'test/e2e/environments.test.ts',
-  'test/e2e/upgrade.test.ts',
   'test/version-control/e2e/gitea-killed.test.ts',
   'test/version-control/e2e/gitea-pushes.test.ts',
   'test/api/foreign-ids.test.ts',
@@ -14,10 +13,10 @@ const long = [
   'test/infra/synth.test.ts',
   'test/package/package.test.ts',
   'test/api/who-may.test.ts',
-  'test/runner/failures.test.ts',
-  'test/runner/plan-and-apply.test.ts',
-  'test/runner/signals.test.ts',
-  'test/runner/state-changes.test.ts',
+  'test/runner/program/failures.test.ts',
+  'test/runner/program/plan-and-apply.test.ts',
+  'test/runner/program/signals.test.ts',
+  'test/runner/program/state-changes.test.ts',
   'test/fuzz/fuzz.test.ts',
 ];
 

@@ -1,7 +1,7 @@
-import type { Role } from '../../functions/api/permissions/granted.ts';
-import type { OrganizationFlag } from '../../functions/api/permissions/organization-flags.ts';
-import { workspaceParts } from '../../functions/api/permissions/permissions.ts';
-import type { ProjectGrant } from '../../functions/api/permissions/team-access.ts';
+import type { Role } from '#api/permissions/granted.ts';
+import type { OrganizationFlag } from '#api/permissions/organization-flags.ts';
+import { workspaceParts } from '#api/permissions/permissions.ts';
+import type { ProjectGrant } from '#api/permissions/team-access.ts';
 
 export type Level = 'read' | 'plan' | 'write' | 'admin';
 
@@ -27,13 +27,13 @@ let teams = 0;
 
 /** What tests of permissions need again and again, by the store. */
 export const memberHelpers = async () => {
-  const { addMember, joinTeam } = await import('../../functions/people/accounts/memberships.ts');
-  const { getOrganization } = await import('../../functions/people/organizations/records.ts');
-  const { grant } = await import('../../functions/people/teams/grants.ts');
-  const { createTeam } = await import('../../functions/people/teams/records.ts');
-  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
-  const { createUser } = await import('../../functions/people/accounts/users.ts');
-  const { getProject } = await import('../../functions/projects/records.ts');
+  const { addMember, joinTeam } = await import('#resources/users/memberships.ts');
+  const { getOrganization } = await import('#resources/organizations/records.ts');
+  const { grant } = await import('#resources/teams/grants.ts');
+  const { createTeam } = await import('#resources/teams/records.ts');
+  const { createToken } = await import('#resources/users/tokens.ts');
+  const { createUser } = await import('#resources/users/users.ts');
+  const { getProject } = await import('#resources/projects/records.ts');
 
   const somebody = async (username: string) => {
     const { id } = await createUser({ username, email: `${username}@b.test` });

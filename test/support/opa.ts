@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { machineCache } from '../../infra/local/machine-cache.ts';
-import { provideOpa } from '../../infra/local/opa.ts';
+import { provideOpa } from '#infra/local/commands/opa.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -61,9 +61,9 @@ export const policyThings = async (api: Api, organization = 'acme') => {
 
 /** Ids of the policy results of a run. */
 export const policyResultIds = async (runId: string) => {
-  const results = await import('../../functions/policies/result-records.ts');
-  const { policyCheckId } = await import('../../functions/run/policy-status.ts');
-  const { taskStageId } = await import('../../functions/run/task-stages.ts');
+  const results = await import('#resources/policies/result-records.ts');
+  const { policyCheckId } = await import('#run/policy-status.ts');
+  const { taskStageId } = await import('#run/task-stages.ts');
   return {
     check: policyCheckId(runId),
     evaluation: results.policyEvaluationId(runId),

@@ -1,4 +1,4 @@
-import type { Run } from '../../functions/run/run.ts';
+import type { Run } from '#run/run.ts';
 import { type Api, gzipHead } from './api.ts';
 import { policyFiles, policySetOf } from './policies.ts';
 import { ids, runHelpers } from './runs.ts';
@@ -29,9 +29,9 @@ export const noLargeMachines = `deny contains msg if {
 /** Runs that have to pass policies, judged by the real engine. */
 export const judgedRuns = async (api: Api) => {
   const runs = await runHelpers(api);
-  const { putObject } = await import('../../functions/store/bucket.ts');
-  const { objects } = await import('../../functions/store/keys.ts');
-  const { evaluatePolicies, checkPolicies } = await import('../../functions/policies/engine/evaluate-run.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
+  const { evaluatePolicies, checkPolicies } = await import('#resources/policies/engine/evaluate-run.ts');
   const read = async (id: string) => (await runs.store.getRun(id)) as Run;
   /** A run that was created while these sets applied to its workspace, and has been planned. */
   const planned = async (

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createMessage, generateKey, sign } from 'openpgp';
-import { platform } from '../../functions/runner/binary/platform.ts';
-import { keepTls } from '../../infra/local/tls.ts';
+import { keepTls } from '#infra/local/host/tls.ts';
+import { platform } from '#runner/program/binary/platform.ts';
 
 /** A registry of providers on this machine, which Terraform installs from as from a public one: by HTTPS, and signed. */
 export interface ProviderRegistry {

@@ -1,10 +1,6 @@
-import { organizationFlags } from '../../functions/api/permissions/organization-flags.ts';
-import {
-  flagPermissions,
-  projectPartPermissions,
-  workspacePartPermissions,
-} from '../../functions/api/permissions/permissions.ts';
-import type { ProjectParts, WorkspaceParts } from '../../functions/api/permissions/team-access.ts';
+import { organizationFlags } from '#api/permissions/organization-flags.ts';
+import { flagPermissions, projectPartPermissions, workspacePartPermissions } from '#api/permissions/permissions.ts';
+import type { ProjectParts, WorkspaceParts } from '#api/permissions/team-access.ts';
 import { memberHelpers } from './members.ts';
 
 /** Everybody that the table of permissions tells apart, for a walk of all routes. */
@@ -47,9 +43,9 @@ const samples = (gives: object) =>
 /** One of each, with a team of their own in the organization `acme`. */
 export const makeCallers = async (on: { workspace: string; project: string }, owner: string): Promise<Caller[]> => {
   const members = await memberHelpers();
-  const { grant } = await import('../../functions/people/teams/grants.ts');
-  const { getProject } = await import('../../functions/projects/records.ts');
-  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+  const { grant } = await import('#resources/teams/grants.ts');
+  const { getProject } = await import('#resources/projects/records.ts');
+  const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const workspace = await getWorkspace(on.workspace);
   const project = await getProject(on.project);
   if (!workspace || !project) throw new Error('no world');

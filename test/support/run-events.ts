@@ -1,6 +1,6 @@
-import type { TaskStage } from '../../functions/run/check-record.ts';
-import type { CheckState, WaitingState } from '../../functions/run/machine-states.ts';
-import type { PhaseReport, Run } from '../../functions/run/run.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { CheckState, WaitingState } from '#run/machine-states.ts';
+import type { PhaseReport, Run } from '#run/run.ts';
 
 /** What may happen to a run, state by state; what the machine makes of it is explored (explorer.ts). */
 
@@ -51,6 +51,7 @@ export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
     errored: report('plan', { outcome: 'errored', message: 'no such variable' }),
     canceled: (run) => report('plan', { outcome: 'canceled' })(cancel(run)),
     'finished while canceled': (run) => report('plan', { outcome: 'finished', hasChanges: true })(cancel(run)),
+    'discarded as it began': (run) => report('plan', { outcome: 'canceled' })(discard(run)),
   },
   PostPlanAwaitingDecision: { overridden: override('policyEvaluation'), discarded: discard, canceled: cancel },
   PolicyOverride: { overridden: override('policyCheck'), discarded: discard, canceled: cancel },

@@ -1,5 +1,6 @@
-import type { NewRun } from '../../functions/orchestration/new-run.ts';
-import type { Run } from '../../functions/run/run.ts';
+import type { NewRun } from '#lifecycle/creation/new-run.ts';
+import { keys } from '#platform/store/keys.ts';
+import type { Run } from '#run/run.ts';
 
 /** What the create call asks the store for. */
 export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({
@@ -41,4 +42,12 @@ export const newRun = (change: Partial<Run> = {}): Run => ({
   plan: { status: 'pending', statusTimestamps: {} },
   apply: { status: 'pending', statusTimestamps: {} },
   ...change,
+});
+
+/** The run's place in the queue; of a run without one, its number. */
+export const queueEntry = ({ id, workspaceId, number, place = number }: Run) => ({
+  ...keys.queued(workspaceId, place, id),
+  runId: id,
+  place,
+  at: new Date().toISOString(),
 });

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { PhaseName, Run } from '../../functions/run/run.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 import { eventOf, startApi } from './api.ts';
 import { runHelpers } from './runs.ts';
 
@@ -9,12 +9,12 @@ export const startRunnerApi = async () => {
   const help = await runHelpers(api);
   Object.assign(process.env, { HEARTBEAT_SECONDS: '5', HOLD_SECONDS: '120', TERRAFORM_ENGINE: 'terraform' });
   const handler: (event: APIGatewayProxyEventV2) => Promise<{ statusCode?: number; body?: string }> = (
-    await import('../../functions/runner-api/handler.ts')
+    await import('#runner/api/handler.ts')
   ).handler;
-  const { claimPhase } = await import('../../functions/orchestration/phases.ts');
-  const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { update } = await import('../../functions/store/table.ts');
+  const { claimPhase } = await import('#lifecycle/phases/phases.ts');
+  const { hashSecret, newSecret } = await import('#platform/store/id.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   return {
     help,
     close: () => api.close(),

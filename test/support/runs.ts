@@ -1,4 +1,4 @@
-import type { Run } from '../../functions/run/run.ts';
+import type { Run } from '#run/run.ts';
 import type { Api } from './api.ts';
 import { type Level, memberHelpers } from './members.ts';
 
@@ -12,7 +12,7 @@ export const ids = (data: { id: string }[]) => data.map(({ id }) => id);
 
 /** What tests of runs need again and again. */
 export const runHelpers = async (api: Api) => {
-  const store = await import('../../functions/runs/records.ts');
+  const store = await import('#resources/runs/records.ts');
   const members = await memberHelpers();
   return {
     store,

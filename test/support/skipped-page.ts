@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Says at the end that the page was not tested, why, and how many tests that were. */
+/** Reports at the end that the page was not tested, why, and how many tests were skipped. */
 export class SkippedPage implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const ofPage = modules.filter(({ project }) => project.name === 'browser');
@@ -8,7 +8,7 @@ export class SkippedPage implements Reporter {
     if (typeof reason !== 'string') return;
     const tests = ofPage.flatMap(({ children }) => [...children.allTests('skipped')]).length;
     console.error(
-      `\n${tests} tests of the web page were skipped. ${reason}.\n` +
+      `\nSKIPPED: ${tests} tests of the web page: ${reason}. ` +
         'Install Chromium, Chrome or Edge, or set STEPFORM_BROWSER to the path of one.\n',
     );
   }

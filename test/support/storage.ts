@@ -1,15 +1,15 @@
 /** S3 and KMS as the local platform has them, with signatures checked, for tests of what is written and read there. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
-import { AwsError } from '../../infra/local/errors.ts';
-import { Kms } from '../../infra/local/kms.ts';
-import { MemoryResponse, memoryRequest } from '../../infra/local/memory-http.ts';
-import { S3 } from '../../infra/local/s3.ts';
-import { readSignature, sha256, verify } from '../../infra/local/signature.ts';
+import { readSignature, sha256, verify } from '#infra/local/aws/iam/signature.ts';
+import { Kms } from '#infra/local/aws/kms/kms.ts';
+import { S3 } from '#infra/local/aws/s3/s3.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
+import { MemoryResponse, memoryRequest } from '#infra/local/host/memory-http.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
 
 export interface Storage {
   /** `<service> <action or method and path>` of each call, in order. */
@@ -19,9 +19,13 @@ export interface Storage {
    * not come in time.
    */
   busy(n: number, code?: 'SlowDown' | 'RequestTimeout'): void;
+  /** Keys of all objects with content. */
+  objects(): string[];
   close(): Promise<void>;
 }
 
+/** What s3rver adds to the name of a file. */
+const stored = '._S3rver_object';
 const secret = 'test';
 const keyArn = 'arn:aws:kms:us-east-1:000000000000:key/test';
 const identityKeyArns = ['signing', 'retired'].map((name) => `arn:aws:kms:us-east-1:000000000000:key/${name}`);
@@ -154,6 +158,13 @@ export const startStorage = async (): Promise<Storage> => {
     busy: (n, code = 'SlowDown') => {
       refusals = n;
       refusal = code;
+    },
+    objects: () => {
+      if (!opened) return [];
+      const root = join(folder, 's3', 'stepform-test');
+      const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
+      const withContent = files.filter((name) => name.endsWith(stored) && statSync(join(root, name)).size > 0);
+      return withContent.map((name) => name.slice(0, -stored.length));
     },
     close: async () => {
       await Promise.allSettled(open);

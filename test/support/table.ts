@@ -1,4 +1,4 @@
-import type { TableProperties } from '../../infra/local/dynamodb.ts';
+import type { TableProperties } from '#infra/local/aws/dynamodb/dynamodb.ts';
 
 /** The table as the product has it. */
 export const productTable = (ref: string): { ref: string; properties: TableProperties } => ({

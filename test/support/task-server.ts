@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TaskStage } from '../../functions/run/check-record.ts';
-import type { TaskPayload } from '../../functions/run/task-payload.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import type { TaskPayload } from '#run/task-payload.ts';
 
 /** A run task for tests: takes requests, keeps them, and answers as the test wants. */
 

@@ -1,13 +1,13 @@
-import type { TaskStage } from '../../functions/run/check-record.ts';
-import type { TaskValues } from '../../functions/run-tasks/records.ts';
+import type { TaskValues } from '#resources/run-tasks/records.ts';
+import type { TaskStage } from '#run/check-record.ts';
 
 /** Run tasks and what runs keep of them, made by the store itself. Start DynamoDB first. */
 export const taskHelpers = async () => {
-  const { createTask } = await import('../../functions/run-tasks/records.ts');
-  const { createWorkspaceTask } = await import('../../functions/run-tasks/workspace-tasks.ts');
-  const { freezeTaskStages } = await import('../../functions/run-tasks/stages.ts');
-  const { awaitResult } = await import('../../functions/run-tasks/results.ts');
-  const { getRun, updateRun } = await import('../../functions/runs/records.ts');
+  const { createTask } = await import('#resources/run-tasks/records.ts');
+  const { createWorkspaceTask } = await import('#resources/run-tasks/workspace-tasks.ts');
+  const { freezeTaskStages } = await import('#resources/run-tasks/stages.ts');
+  const { awaitResult } = await import('#resources/run-tasks/results.ts');
+  const { getRun, updateRun } = await import('#resources/runs/records.ts');
   let counter = 0;
   const task = async (change: Partial<TaskValues> = {}, organization = 'acme') => {
     const created = await createTask(organization, {

@@ -1,4 +1,4 @@
-import type { TaskResult } from '../../functions/run-tasks/results.ts';
+import type { TaskResult } from '#resources/run-tasks/results.ts';
 import { type Api, uniqueName } from './api.ts';
 import { memberHelpers } from './members.ts';
 import { policyResultIds, policyThings } from './policies.ts';
@@ -12,10 +12,10 @@ const ref = (type: string, id: string) => ({ data: { type, id } });
 /** Whatever hangs on a run: by path parameter. */
 const ofRun = async (api: Api, workspaceId: string, organization: string) => {
   const help = await taskHelpers();
-  const { keepOutcomes } = await import('../../functions/run-tasks/outcomes.ts');
-  const { changeTaskResult, getTaskResult } = await import('../../functions/run-tasks/results.ts');
-  const { updateRun } = await import('../../functions/runs/records.ts');
-  const { newCostEstimate } = await import('../../functions/run/cost-estimate.ts');
+  const { keepOutcomes } = await import('#resources/run-tasks/outcomes.ts');
+  const { changeTaskResult, getTaskResult } = await import('#resources/run-tasks/results.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { newCostEstimate } = await import('#run/cost-estimate.ts');
   const run = (await api.post('runs', {}, { workspace: ref('workspaces', workspaceId) })).body.data;
   const comment = (await api.post(`runs/${run.id}/comments`, { body: 'hm' })).body.data;
   const task = await help.task({}, organization);
@@ -52,9 +52,9 @@ const stateOf = async (api: Api, workspaceId: string) => {
 
 /** One that is over. */
 const assessmentOf = async (workspaceId: string, organization: string) => {
-  const { newId } = await import('../../functions/store/id.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { create } = await import('../../functions/store/table.ts');
+  const { newId } = await import('#platform/store/id.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { create } = await import('#platform/store/table.ts');
   const id = newId('run');
   const at = new Date().toISOString();
   const report = {
@@ -73,9 +73,9 @@ const assessmentOf = async (workspaceId: string, organization: string) => {
 };
 
 const planExportOf = async (workspaceId: string, organization: string): Promise<string> => {
-  const { newId } = await import('../../functions/store/id.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { create } = await import('../../functions/store/table.ts');
+  const { newId } = await import('#platform/store/id.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { create } = await import('#platform/store/table.ts');
   const id = newId('pe');
   const values = { id, organization, workspaceId, runId: newId('run'), createdAt: new Date().toISOString() };
   await create({ ...keys.planExport(id), ...values });
@@ -95,11 +95,11 @@ const ipAllowlistOf = async (api: Api, organization: string) => {
 /** A test run, a query run, and a no-code module that the workspace was made from and its run upgrades. */
 const hiddenThings = async (things: Record<string, string>) => {
   const { workspace = '', module: moduleId = '', run = '', organization = '' } = things;
-  const { newId } = await import('../../functions/store/id.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { create, update } = await import('../../functions/store/table.ts');
-  const { createNoCodeModule } = await import('../../functions/no-code/records.ts');
-  const { getModule, setTests } = await import('../../functions/registry/modules/records.ts');
+  const { newId } = await import('#platform/store/id.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { create, update } = await import('#platform/store/table.ts');
+  const { createNoCodeModule } = await import('#features/no-code/records.ts');
+  const { getModule, setTests } = await import('#resources/registry/modules/records.ts');
   const module = await getModule(moduleId);
   const tested = module && (await setTests(module, true));
   const noCode = tested && (await createNoCodeModule(tested, { enabled: true, options: [] }));
@@ -121,7 +121,7 @@ const hiddenThings = async (things: Record<string, string>) => {
     });
     return id;
   };
-  const { createVariable } = await import('../../functions/variables/records.ts');
+  const { createVariable } = await import('#resources/variables/records.ts');
   const values = { key: 'A', value: '1', category: 'env', hcl: false, sensitive: false, description: null } as const;
   const ofTests = await createVariable(moduleId, values);
   const test = { moduleId, filters: [], directory: 'tests', verbose: false };
@@ -176,13 +176,13 @@ const recoverableOf = async (api: Api, organization: string, project: string): P
 
 /** A connection with a token, whose forge nobody calls. */
 const connectionOf = async (organization: string) => {
-  const { createClient, keepToken } = await import('../../functions/version-control/connections.ts');
+  const { createClient, keepToken } = await import('#version-control/connections.ts');
   const urls = { httpUrl: 'https://github.example', apiUrl: 'https://api.github.example' };
   const settings = { name: 'w', serviceProvider: 'github', dialect: 'github', key: null, rsaPublicKey: null } as const;
   const client = await createClient(organization, { ...settings, ...urls, organizationScoped: true });
   const token = await keepToken(client, { token: 'of the world' }, { id: '1', name: 'w' });
-  const { derivedId } = await import('../../functions/store/id.ts');
-  const { linkInstallation } = await import('../../functions/version-control/github-app/installations.ts');
+  const { derivedId } = await import('#platform/store/id.ts');
+  const { linkInstallation } = await import('#version-control/github-app/installations.ts');
   const installation = derivedId('ghain', organization);
   const account = { id: '1', login: 'w', type: 'Organization', iconUrl: null };
   await linkInstallation({ id: installation, installationId: 1, account, url: null }, organization, 'user-x');
@@ -198,9 +198,9 @@ const tagOf = async (api: Api, workspaceId: string): Promise<string> => {
 
 /** A module and a provider, each with a version. */
 const registryThings = async (organization: string) => {
-  const modules = await import('../../functions/registry/modules/records.ts');
-  const providers = await import('../../functions/registry/providers/records.ts');
-  const { createGpgKey } = await import('../../functions/registry/providers/gpg-keys.ts');
+  const modules = await import('#resources/registry/modules/records.ts');
+  const providers = await import('#resources/registry/providers/records.ts');
+  const { createGpgKey } = await import('#resources/registry/providers/gpg-keys.ts');
   const address = { organization, namespace: organization, registry: 'private' as const };
   const module = await modules.createModule({ ...address, name: uniqueName('module'), provider: 'null' });
   const provider = await providers.createProvider({ ...address, name: uniqueName('provider') });
@@ -235,7 +235,7 @@ const registryThings = async (organization: string) => {
 /** A workspace in a project of its own, with one of everything. Ids by path parameter. */
 export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
-  const { registerAgent } = await import('../../functions/agents/agents.ts');
+  const { registerAgent } = await import('#resources/agents/agents.ts');
   const created = await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') });
   // Said here: the fuzzer makes one world after another in an organization that it changes.
   if (created.status !== 201) throw new Error(`no project in ${organization}: ${JSON.stringify(created)}`);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { memberHelpers } from '../support/members.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** Plans of pull requests that are applied before the merge, for whoever may, and what waits meanwhile. */
@@ -32,8 +32,8 @@ const close = async (hook: string, number = 7): Promise<void> => {
 const plansOf = async (workspace: Json): Promise<Json[]> =>
   (await followed.runsOf(workspace)).filter(({ ingress }) => ingress.pullRequest);
 const change = async (id: string, set: Record<string, unknown>): Promise<void> => {
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   await update(id.startsWith('run-') ? keys.run(id) : keys.workspace(id), { set });
 };
 /** Its plan is saved, long enough ago to have been read. */
@@ -45,7 +45,7 @@ const save = (run: Json, at = new Date(Date.now() - 5000).toISOString()): Promis
     'statusTimestamps.planned-and-saved-at': at,
   });
 const shown = async ({ id }: { id: string }): Promise<Json> => (await followed.api.get(`workspaces/${id}`)).body.data;
-const runOf = async (id: string): Promise<Json> => (await import('../../functions/runs/records.ts')).getRun(id);
+const runOf = async (id: string): Promise<Json> => (await import('#resources/runs/records.ts')).getRun(id);
 
 /** A workspace whose pull request has a saved plan, and alice as the owner. */
 const saved = async () => {
@@ -214,7 +214,7 @@ it('is released by command, and by checking for the newest commit after a lost d
   expect((await shown(workspace)).attributes['applied-pull-request']).toBeNull();
   await change(workspace.id, {
     vcsPull: {
-      repository: (await (await import('../../functions/workspaces/records.ts')).getWorkspace(workspace.id))?.vcsRepo
+      repository: (await (await import('#resources/workspaces/records.ts')).getWorkspace(workspace.id))?.vcsRepo
         ?.repository,
       number: 7,
     },
@@ -228,11 +228,11 @@ it('is released by command, and by checking for the newest commit after a lost d
 });
 
 it('is released once, and the newest commit is run, wherever the delivery of the merge is interrupted', async () => {
-  const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+  const { handler } = await import('#lifecycle/creation/version-control-event.ts');
   const { workspace, hook } = await saved();
   const { aws } = followed.api;
   const { repository } =
-    (await (await import('../../functions/workspaces/records.ts')).getWorkspace(workspace.id))?.vcsRepo ?? {};
+    (await (await import('#resources/workspaces/records.ts')).getWorkspace(workspace.id))?.vcsRepo ?? {};
   let done = 0;
   for (let n = 1; n <= 60 && done < 2; n++) {
     followed.toNextSecond();

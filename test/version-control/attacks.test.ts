@@ -231,7 +231,7 @@ it('keeps tokens and the secrets of webhooks out of the table, events, execution
     followed.forge.tokens.delete(token);
     await check(workspace);
     const run = (await followed.runsOf(workspace)).at(-1);
-    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    const { handler } = await import('#version-control/commit-status.ts');
     await handler({ runId: run.id });
     const answers = await Promise.all(
       ['organizations/acme/oauth-clients', `oauth-tokens/${id}`, 'organizations/acme/vcs-events', `runs/${run.id}`].map(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answered, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Answered, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** What a commit started, and that its status leads there. */
@@ -24,14 +24,14 @@ const pushed = async () => {
   await followed.deliver(first.hook, 'push', push(0, 1));
   await followed.settle();
   const runs = await Promise.all([first.workspace, second].map(async (one) => (await followed.runsOf(one)).at(-1)));
-  const { handler } = await import('../../functions/version-control/commit-status.ts');
+  const { handler } = await import('#version-control/commit-status.ts');
   for (const { id } of runs) await handler({ runId: id });
   return { workspaces: [first.workspace, second], runs, token: first.token };
 };
 
 const change = async (run: Json, set: Record<string, unknown>): Promise<void> => {
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   await update(keys.run(run.id), { set });
 };
 
@@ -57,7 +57,7 @@ it('shows the newest run of each workspace, failed ones first, with totals', asy
 
 it('is the target of a commit status with several workspaces', async () => {
   await pushed();
-  const { placeOf } = await import('../../functions/client/page-addresses.ts');
+  const { placeOf } = await import('#clients/client/page-addresses.ts');
   const posted = followed.forge.asked('POST', new RegExp(`/statuses/${sha(1)}$`)).at(-1)?.body;
   expect(posted.description).toBe('2 workspaces: 2 running');
   expect(placeOf(new URL(posted.target_url).pathname)).toEqual({

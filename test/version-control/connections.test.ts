@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { type ForgeServer, startForge } from './support/forge-server.ts';
 
 /** OAuth clients and tokens, against a forge that is really called. */
@@ -67,8 +67,8 @@ it('creates a connection with a token that the forge accepts, and returns no sec
   expect(included.body.included.map(({ id }: { id: string }) => id)).toContain(tokenOf(made));
   const all = [made, token, included.body, (await api.get(`oauth-clients/${made.id}/oauth-tokens`)).body];
   expect(JSON.stringify(all)).not.toContain('"good"');
-  const { get } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { get } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   expect(JSON.stringify(await get(keys.oauthToken(token.id)))).not.toContain('"good"');
 });
 
@@ -147,7 +147,7 @@ it('recognizes a Gitea that the tfe provider declares as GitHub Enterprise', asy
   forge.on('GET', '/api/v1/user', { body: { id: 1, login: 'tea' } });
   const made = await make({ 'service-provider': 'github_enterprise', 'api-url': `${forge.url}/api/v1` });
   expect(made.attributes['service-provider']).toBe('github_enterprise');
-  const { getClient } = await import('../../functions/version-control/connections.ts');
+  const { getClient } = await import('#version-control/connections.ts');
   expect((await getClient(made.id))?.dialect).toBe('gitea');
 });
 
@@ -184,8 +184,8 @@ it('keeps a workspace that follows by it from moving where it is not for', async
   const made = await make({ 'organization-scoped': false });
   const named = (id: string) => ({ data: [{ type: 'projects', id }] });
   await api.call('POST', `oauth-clients/${made.id}/relationships/projects`, { body: named(served) });
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   const { id } = await api.workspace();
   const vcsRepo = { identifier: 'acme/infra', oauthTokenId: tokenOf(made), clientId: made.id, repository: 'none' };
   await update(keys.workspace(id), { set: { vcsRepo } });
@@ -205,8 +205,8 @@ it('is deleted at once with its token', async () => {
   expect((await api.get(`oauth-clients/${made.id}`)).status).toBe(404);
   expect((await api.get(`oauth-tokens/${tokenOf(made)}`)).status).toBe(404);
   expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(404);
-  const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
-  const { getEndedClient, getEndedToken } = await import('../../functions/version-control/connections.ts');
+  const { completeClientEnd } = await import('#version-control/complete-end.ts');
+  const { getEndedClient, getEndedToken } = await import('#version-control/connections.ts');
   await completeClientEnd(made.id);
   expect([await getEndedClient(made.id), await getEndedToken(tokenOf(made))]).toEqual([undefined, undefined]);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { uniqueName } from '../support/api.ts';
+import { uniqueName } from '#test/support/api.ts';
 import { AppServer } from './support/app-server.ts';
 import { Followed } from './support/followed.ts';
 
@@ -57,7 +57,7 @@ const costsIn = async (organization: string): Promise<Record<string, string>> =>
     return made;
   });
   costs.readRun = await costOf(() => api().get(`runs/${run}`));
-  const { handler: pending } = await import('../../functions/lifecycle/pending.ts');
+  const { handler: pending } = await import('#lifecycle/states/pending.ts');
   costs.pending = await costOf(async () => {
     await pending({ runId: run, taskToken: 'token', heartbeatSeconds: 0 } as never);
     return { status: 200 };

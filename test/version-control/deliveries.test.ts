@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, uniqueName } from '../support/api.ts';
+import { type Api, uniqueName } from '#test/support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 import { signature } from './support/signature.ts';
@@ -137,7 +137,7 @@ describe('pushes', () => {
     const { workspace, hook } = await connect();
     for (const n of [1, 2, 3]) await deliver(hook, 'push', push(n - 1, n));
     followed.head = sha(3);
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const events = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
     await Promise.all([...events, ...events].map(({ event }) => handler(event as never)));
     const commits = await commitsOf(workspace);
@@ -146,7 +146,7 @@ describe('pushes', () => {
   });
 
   it('that are interrupted at any call are completed when handled again', async () => {
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const { workspace, hook } = await connect();
     let done = 0;
     for (let n = 1; n <= 60 && done < 2; n++) {
@@ -180,7 +180,7 @@ describe('pushes', () => {
     const { hook } = await connect();
     api.aws.invoked.length = 0;
     await deliver(hook, 'push', push(0, 1));
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const [next] = api.aws.invoked.splice(0);
     await handler(next?.event as never);
     expect(api.aws.invoked.filter(({ name }) => name === 'FetchCommitFunction')).toHaveLength(1);
@@ -231,7 +231,7 @@ describe('pull requests', () => {
 it('posts the progress of the plan, once for each change', async () => {
   const { workspace } = await connect();
   const [run] = await runsOf(workspace);
-  const { handler } = await import('../../functions/version-control/commit-status.ts');
+  const { handler } = await import('#version-control/commit-status.ts');
   await handler({ runId: run.id });
   await handler({ runId: run.id });
   const posts = forge.asked('POST', new RegExp(`/statuses/${sha(0)}$`));
@@ -277,8 +277,8 @@ describe('vcs-repo', () => {
     const changed = await api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
     expect(changed.body.data.attributes['vcs-repo']).toBeNull();
     expect((await deliver(hook, 'push', push(0, 1))).status).toBe(404);
-    const { settleRepository } = await import('../../functions/version-control/webhooks.ts');
-    const { repositoryId: idOf } = await import('../../functions/version-control/repositories.ts');
+    const { settleRepository } = await import('#version-control/webhooks.ts');
+    const { repositoryId: idOf } = await import('#version-control/repositories.ts');
     await settleRepository(idOf(workspace.attributes['vcs-repo']['oauth-token-id'], followed.identifier));
     expect(forge.asked('DELETE', `/repos/${followed.identifier}/hooks/5`)).toHaveLength(1);
   });

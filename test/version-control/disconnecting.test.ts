@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { uniqueName } from '../support/api.ts';
-import { addLayer, inputText } from '../support/direct-layers.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { addLayer, inputText } from '#test/support/direct-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** What is left of connections and their followers at the end, here and at the forge. */
@@ -22,7 +22,7 @@ const repositoriesOf = async (client: Json): Promise<string[]> =>
 const repoOf = async ({ id }: Json) => (await followed.api.get(`workspaces/${id}`)).body.data.attributes['vcs-repo'];
 const deletedHooks = () => followed.forge.asked('DELETE', /\/hooks\/\d+$/).map(({ path }) => path);
 const record = async (token: string, identifier: string) => {
-  const { getRepository, repositoryId } = await import('../../functions/version-control/repositories.ts');
+  const { getRepository, repositoryId } = await import('#version-control/repositories.ts');
   return getRepository(repositoryId(token, identifier));
 };
 
@@ -42,8 +42,8 @@ const anotherRepository = (): string => {
 describe('a webhook', () => {
   it('is deleted when its last follower leaves while the sweep looks at it', async () => {
     const { workspace, token } = await followed.connect();
-    const { settleRepository } = await import('../../functions/version-control/webhooks.ts');
-    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    const { settleRepository } = await import('#version-control/webhooks.ts');
+    const { repositoryId } = await import('#version-control/repositories.ts');
     const id = repositoryId(token, followed.identifier);
     let isLeft = false;
     const removeLayer = addLayer(async (operation, input, next) => {
@@ -93,8 +93,8 @@ describe('a webhook', () => {
     await followed.sweepAfter(700);
     await followed.sweepAfter(700);
     expect([deletedHooks().length > before, await record(token, followed.identifier)]).toEqual([true, undefined]);
-    const { get, queryAll } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { get, queryAll } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     expect(await get(keys.oauthToken(token))).toBeUndefined();
     const left = await queryAll<{ sk: string }>({ pk: `OC#${client.id}` });
     expect(left.filter(({ sk }) => sk !== 'OC')).toEqual([]);
@@ -115,7 +115,7 @@ describe('a webhook', () => {
     await followed.settle();
     expect((await followed.api.call('DELETE', `organizations/${name}`)).status).toBe(204);
     // The connection's turn may come first.
-    const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
+    const { completeClientEnd } = await import('#version-control/complete-end.ts');
     await completeClientEnd(made.body.data.id);
     for (const seconds of [60, 700]) await followed.sweepAfter(seconds);
     expect(deletedHooks()).toEqual([`/repos/${followed.identifier}/hooks/5`]);
@@ -174,8 +174,8 @@ describe('a workspace that changed its repository', () => {
 
   it('is found as versions before wrote it', async () => {
     const { workspace, client, token } = await followed.connect();
-    const { put, remove } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { put, remove } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     const repository = (await record(token, followed.identifier))?.id ?? '';
     await remove(keys.oauthClientUse(client.id, workspace.id, repository));
     await put({ ...keys.formerOauthClientUse(client.id, workspace.id), repository });

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Api } from '../support/api.ts';
+import type { Api } from '#test/support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer, Reply } from './support/forge-server.ts';
 
@@ -66,11 +66,11 @@ it('waits as long as the forge requests, without calling it, and then continues'
   const workspace = await connected({ status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await newest(workspace)).status).toBe('fetching');
   const calls = forge.calls.length;
-  const { queryAll, update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { handler } = await import('../../functions/orchestration/fetch-commit.ts');
+  const { queryAll, update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { handler } = await import('#lifecycle/creation/fetch-commit.ts');
   const token = workspace.attributes['vcs-repo']['oauth-token-id'];
-  const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+  const { repositoryId } = await import('#version-control/repositories.ts');
   const archive = `${repositoryId(token, followed.identifier)}#${sha(0)}`;
   await handler({ archive });
   expect([forge.calls.length, (await newest(workspace)).status]).toEqual([calls, 'fetching']);
@@ -109,7 +109,7 @@ describe('a forge that is down while a commit is to be fetched', () => {
   /** Waits of the product take no time: the clock moves on instead. The sweep comes once a minute. */
   const downFor = async (seconds: number) => {
     waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
-    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
+    const fetching = await import('#lifecycle/creation/fetch-commit.ts');
     await followed.has({ 'main.tf': '' });
     const { token } = await followed.connection();
     const workspace = await followed.workspace(token);
@@ -119,7 +119,7 @@ describe('a forge that is down while a commit is to be fetched', () => {
     forge.answers.unshift(({ path }) =>
       isDown() && path.includes('/tarball/') ? { status: 503, body: {} } : undefined,
     );
-    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    const { repositoryId } = await import('#version-control/repositories.ts');
     await fetching.handler({ archive: `${repositoryId(token, followed.identifier)}#${sha(0)}` });
     for (let minute = 0; minute < 60 && (await newest(workspace)).status === 'fetching'; minute++) {
       await followed.sweepAfter(60, async ({ name, event }) => {
@@ -194,9 +194,9 @@ describe('a run that somebody starts', () => {
     vi.setSystemTime(Date.now() + 2 * 86_400_000);
     expect((await start(workspace, version.id)).status).toBe(201);
     expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 1]);
-    const { update } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { repositoryId } = await import('#version-control/repositories.ts');
     const archive = keys.commitArchive(`${repositoryId(token, followed.identifier)}#${sha(0)}`);
     for (const key of [archive, keys.configurationVersion(version.id)]) {
       await update(key, { set: { 'archive.key': 'configurations/vcs/none' } });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { AppServer } from './support/app-server.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
@@ -39,8 +39,8 @@ const api = () => followed.api;
 
 /** As GitHub's page does it: the person authorizes, and their browser comes back. */
 const authorize = async (person: string, change: { cookie?: string; state?: string } = {}, token = api().token) => {
-  const { handler } = await import('../../functions/public-api/version-control.ts');
-  const { eventOf } = await import('../support/api.ts');
+  const { handler } = await import('#public-api/version-control.ts');
+  const { eventOf } = await import('#test/support/api.ts');
   const begun = (await handler(
     eventOf('POST', `/api/v2/${ofOrganization}/actions/authorize`, { token }),
     {} as never,
@@ -58,7 +58,7 @@ const authorize = async (person: string, change: { cookie?: string; state?: stri
 };
 
 const idOf = async (): Promise<string> => {
-  const { installationIdOf } = await import('../../functions/version-control/github-app/installations.ts');
+  const { installationIdOf } = await import('#version-control/github-app/installations.ts');
   return installationIdOf({ id: 77, apiUrl: followed.forge.url }, numbers);
 };
 const link = async (at = ofOrganization) => api().post(`${at}/${await idOf()}/link-account`);
@@ -195,7 +195,7 @@ describe('linking', () => {
     const stolen = await api().post(`organizations/${name}/workspaces`, { name: 'theirs', ...workspace });
     expect([stolen.status, stolen.body.errors[0].detail]).toEqual([422, expect.stringContaining('has not linked')]);
     expect((await api().call('DELETE', `${ofOrganization}/${id}`)).status).toBe(204);
-    const { completeInstallationEnd } = await import('../../functions/version-control/complete-end.ts');
+    const { completeInstallationEnd } = await import('#version-control/complete-end.ts');
     await completeInstallationEnd(id);
     expect((await link(other)).status).toBe(204);
   });
@@ -216,8 +216,8 @@ describe('linking', () => {
       key: 'k',
       secret: 's',
     });
-    const { handler } = await import('../../functions/public-api/version-control.ts');
-    const { eventOf } = await import('../support/api.ts');
+    const { handler } = await import('#public-api/version-control.ts');
+    const { eventOf } = await import('#test/support/api.ts');
     const begun = (await handler(
       eventOf('POST', `/api/v2/oauth-clients/${made.body.data.id}/actions/connect`, { token: api().token }),
       {} as never,
@@ -251,8 +251,8 @@ describe('linking', () => {
       },
     ]);
     expect((await api().get('users/user-somebodyelse000/github-app-oauth-tokens')).status).toBe(403);
-    const { get } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { get } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     expect(JSON.stringify([body, await get(keys.appAuthorization(api().userId))])).not.toContain('ghu_');
   });
 });
@@ -311,7 +311,7 @@ describe('a workspace', () => {
     await deliver('push', push(0, 1));
     await followed.settleAndFetch();
     const runs = await followed.runsOf(workspace);
-    const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
     expect((await getConfigurationVersion(runs[1].configurationVersionId))?.status).toBe('uploaded');
     expect(followed.forge.asked('GET', /tarball/)[0]?.authorization).toMatch(/^Bearer ghs_/);
   });
@@ -320,7 +320,7 @@ describe('a workspace', () => {
     const { workspace, installation } = await connected();
     expect((await api().call('DELETE', `/api/v2/${ofOrganization}/${installation}`)).status).toBe(204);
     expect((await api().get(`github-app/installation/${installation}`)).status).toBe(404);
-    const { completeInstallationEnd } = await import('../../functions/version-control/complete-end.ts');
+    const { completeInstallationEnd } = await import('#version-control/complete-end.ts');
     await completeInstallationEnd(installation);
     expect((await api().get(`workspaces/${workspace.id}`)).body.data.attributes['vcs-repo']).toBeNull();
     const { body } = await deliver('push', push(0, 1));
@@ -374,8 +374,8 @@ describe('the webhook', () => {
 
   it('is the only one: the repository has no address of its own', async () => {
     const { workspace } = await connected();
-    const { getRepository } = await import('../../functions/version-control/repositories.ts');
-    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    const { getRepository } = await import('#version-control/repositories.ts');
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
     const id = (await getWorkspace(workspace.id))?.vcsRepo?.repository ?? '';
     const uuid = (await getRepository(id))?.uuid;
     expect((await followed.deliver(`/webhooks/vcs/${uuid}`, 'push', push(0, 1))).status).toBe(404);
@@ -429,9 +429,9 @@ describe('installations at GitHub', () => {
     await check();
     await followed.settle();
     expect((await followed.messages())[0]).toContain('was uninstalled from');
-    const { noteInstallation } = await import('../../functions/version-control/github-app/installations.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { queryAll, remove } = await import('../../functions/store/table.ts');
+    const { noteInstallation } = await import('#version-control/github-app/installations.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { queryAll, remove } = await import('#platform/store/table.ts');
     await noteInstallation(installation, { uninstalledAt: undefined });
     const tokens = await queryAll<{ pk: string; sk: string }>({
       pk: keys.installation(installation).pk,
@@ -480,7 +480,7 @@ describe('merge queues', () => {
     await deliver('merge_group', group(5), { 'x-github-delivery': 'again' });
     await followed.settle();
     expect(await followed.runsOf(workspace)).toHaveLength(2);
-    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    const { handler } = await import('#version-control/commit-status.ts');
     await handler({ runId: runs[1].id });
     const [status] = followed.forge.asked('POST', new RegExp(`/statuses/${sha(5)}$`));
     expect(status?.body).toMatchObject({ state: 'pending', context: 'stepform/acme' });
@@ -535,7 +535,7 @@ it('keeps tokens and secrets out of the table, events, executions, logs and resp
   await followed.has({ 'main.tf': '# 1' });
   await deliver('push', push(0, 1));
   await followed.settleAndFetch();
-  const { handler } = await import('../../functions/version-control/commit-status.ts');
+  const { handler } = await import('#version-control/commit-status.ts');
   for (const run of await followed.runsOf(workspace)) await handler({ runId: run.id });
   followed.forge.on('GET', /\/branches\//, ({ authorization }) => ({ status: 500, body: { message: authorization } }));
   await api().post(`workspaces/${workspace.id}/actions/fetch-latest-from-vcs`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { uniqueName } from '../support/api.ts';
-import { archive } from '../support/policies.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { archive } from '#test/support/policies.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 
 /** GitLab, against a server that answers as it does: paths with encoded identifiers, tokens of webhooks, merge requests. */
@@ -140,10 +140,10 @@ it('creates a webhook for pushes, tags, merge requests and notes, and deletes it
   });
   expect(await followed.commitsOf(workspace)).toEqual([sha(0)]);
   await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
-  const { handler } = await import('../../functions/orchestration/version-control-event.ts');
-  const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+  const { handler } = await import('#lifecycle/creation/version-control-event.ts');
+  const { repositoryId } = await import('#version-control/repositories.ts');
   const { oauthTokenId } = { oauthTokenId: workspace.attributes['vcs-repo']['oauth-token-id'] };
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   await handler({ due: keys.repository(repositoryId(oauthTokenId, identifier)) });
   expect(followed.forge.asked('DELETE', `${base}/hooks/9`)).toHaveLength(1);
 });
@@ -178,7 +178,7 @@ describe('pushes', () => {
       senderUsername: 'jsmith',
       senderHtmlUrl: `${followed.forge.url}/jsmith`,
     });
-    const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
     expect(await getConfigurationVersion(run.configurationVersionId)).toMatchObject({
       status: 'uploaded',
       source: 'gitlab',
@@ -270,7 +270,7 @@ describe('merge requests', () => {
     await deliver(hook, 'Merge Request Hook', mergeEvent('open'));
     await followed.settle();
     const [, run] = await followed.runsOf(workspace);
-    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    const { handler } = await import('#version-control/commit-status.ts');
     await handler({ runId: run.id });
     const [status] = followed.forge.asked('POST', `${base}/statuses/${sha(1)}`);
     expect(status?.body).toMatchObject({ state: 'running', name: 'stepform/acme', target_url: expect.any(String) });
@@ -280,7 +280,7 @@ describe('merge requests', () => {
       status: 400,
       body: { message: 'Cannot transition status via :run from :running' },
     });
-    const { updateRun } = await import('../../functions/runs/records.ts');
+    const { updateRun } = await import('#resources/runs/records.ts');
     await updateRun(run.id, { set: { status: 'errored' } } as never);
     await handler({ runId: run.id });
     expect(followed.forge.asked('POST', `${base}/statuses/${sha(1)}`).length).toBeGreaterThan(1);

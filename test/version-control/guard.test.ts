@@ -81,8 +81,8 @@ describe('a redirect to another origin', () => {
   });
 
   it('gets no secret of an OAuth client, and no code', async () => {
-    const { eventOf } = await import('../support/api.ts');
-    const { handler } = await import('../../functions/public-api/version-control.ts');
+    const { eventOf } = await import('#test/support/api.ts');
+    const { handler } = await import('#public-api/version-control.ts');
     const { url } = followed.forge;
     const secrets = { key: 'k', secret: 'the-client-secret', 'http-url': url, 'oauth-token-string': '' };
     const { id, attributes } = (await connecting(url, secrets)).body.data;
@@ -101,7 +101,7 @@ describe('a redirect to another origin', () => {
 
   it('is followed for archives, without a token', async () => {
     const { hook, workspace } = await followed.connect();
-    const { archive } = await import('../support/policies.ts');
+    const { archive } = await import('#test/support/policies.ts');
     const body = await archive({ 'acme-infra-1/main.tf': '# 1' });
     elsewhere.answers.unshift(() => ({ body }));
     elsewhere.tokens.add('');
@@ -125,7 +125,7 @@ describe('a redirect to another origin', () => {
     await followed.deliver(hook, 'push', push(0, 1));
     await followed.settleAndFetch();
     const [, run] = await followed.runsOf(workspace);
-    const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
     const version = await getConfigurationVersion(run.configurationVersionId);
     expect([version?.status, version?.errorMessage]).toEqual(['errored', expect.stringMatching(/could not be/)]);
   });

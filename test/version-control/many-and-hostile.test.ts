@@ -1,8 +1,8 @@
 import recorded from '@octokit/webhooks-examples' with { type: 'json' };
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Dialect } from '../../functions/version-control/service-providers.ts';
-import { hostileTexts, Random } from '../fuzz/random.ts';
-import { addLayer, inputText } from '../support/direct-layers.ts';
+import { hostileTexts, Random } from '#test/fuzz/random.ts';
+import { addLayer, inputText } from '#test/support/direct-layers.ts';
+import type { Dialect } from '#version-control/service-providers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { signature } from './support/signature.ts';
 
@@ -37,7 +37,7 @@ describe('one push to many followers', () => {
     const { hook, workspaces } = await followMany();
     await followed.deliver(hook, 'push', push(0, 1));
     const event = nextEvent();
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const before = followed.api.aws.calls;
     await handler(event);
     const each = (followed.api.aws.calls - before) / followers;
@@ -51,11 +51,11 @@ describe('one push to many followers', () => {
   });
 
   it('runs in all others where one of them fails', async () => {
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const { hook, workspaces } = await followMany();
     await followed.deliver(hook, 'push', push(0, 1));
     const event = nextEvent();
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     const removeLayer = addLayer(async (operation, input, next) => {
       const isOf = inputText(input).includes(keys.workspace(workspaces[1].id).pk);
       if (isOf && operation === 'UpdateItem') throw new Error('of this workspace alone');
@@ -69,8 +69,8 @@ describe('one push to many followers', () => {
   });
 
   it('is fetched once and runs once in each of them, wherever it is interrupted', async () => {
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
-    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
+    const fetching = await import('#lifecycle/creation/fetch-commit.ts');
     const { hook, workspaces } = await followMany();
     await followed.has({ 'a/main.tf': '# 1' });
     const { aws } = followed.api;
@@ -187,7 +187,7 @@ const headersOf = (dialect: Dialect, name: string, body: string, secret: string)
 
 /** A followed repository at a forge of the kind: its webhook's path and secret. */
 const hookAt = async (dialect: Dialect): Promise<{ hook: string; secret: string }> => {
-  const { hookPath, keepRepository, openHookSecret } = await import('../../functions/version-control/repositories.ts');
+  const { hookPath, keepRepository, openHookSecret } = await import('#version-control/repositories.ts');
   const client = { id: `oc-${dialect}`, organization: 'acme', dialect } as Json;
   const found = { id: '1', identifier: followed.identifier, defaultBranch: 'main', httpUrl: '', cloneUrl: '' };
   const access = { client, id: `ot-${dialect}`, isInstallation: false };

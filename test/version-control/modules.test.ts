@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { versionOfTag } from '../../functions/version-control/module-versions.ts';
-import { type Api, uniqueName } from '../support/api.ts';
+import { type Api, uniqueName } from '#test/support/api.ts';
+import { versionOfTag } from '#version-control/module-versions.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 import { type ForgeServer, startForge } from './support/forge-server.ts';
 
 /** Authorizing a connection at a forge, and tokens that expire. */
@@ -35,8 +35,8 @@ const makeClient = async () => {
 
 /** Begins, and answers what the browser then has and where it is sent. */
 const begin = async (id: string) => {
-  const { handler } = await import('../../functions/public-api/version-control.ts');
-  const { eventOf } = await import('../support/api.ts');
+  const { handler } = await import('#public-api/version-control.ts');
+  const { eventOf } = await import('#test/support/api.ts');
   const path = `/api/v2/oauth-clients/${id}/actions/connect`;
   const answer = (await handler(eventOf('POST', path, { token: api.token }), {} as never)) as {
     body: string;
@@ -47,8 +47,8 @@ const begin = async (id: string) => {
 };
 
 const comeBack = async (uuid: string, query: Record<string, string>, cookie?: string) => {
-  const { handler } = await import('../../functions/public-api/version-control.ts');
-  const { eventOf } = await import('../support/api.ts');
+  const { handler } = await import('#public-api/version-control.ts');
+  const { eventOf } = await import('#test/support/api.ts');
   const event = eventOf('GET', `/auth/${uuid}/callback?${new URLSearchParams(query)}`, { token: null });
   const answer = await handler({ ...event, cookies: cookie ? [cookie] : [] }, {} as never);
   return answer as { statusCode: number; headers: Record<string, string>; body?: string };

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import recorded from '@octokit/webhooks-examples' with { type: 'json' };
 import { describe, expect, it } from 'vitest';
-import { webhookReaders } from '../../functions/version-control/forges/webhook-readers.ts';
+import { webhookReaders } from '#version-control/forges/webhook-readers.ts';
 
 const { gitea, github, gitlab } = webhookReaders;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, uniqueName } from '../support/api.ts';
-import { policyFiles, uploadVersion } from '../support/policies.ts';
+import { type Api, uniqueName } from '#test/support/api.ts';
+import { policyFiles, uploadVersion } from '#test/support/policies.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 
@@ -125,11 +125,11 @@ it('does not return to an older commit whose fetch ends later', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook } = await create();
   await followed.settleAndFetch();
-  const { handler } = await import('../../functions/orchestration/fetch-commit.ts');
+  const { handler } = await import('#lifecycle/creation/fetch-commit.ts');
   await followed.deliver(hook, 'push', push(0, 1));
   await followed.deliver(hook, 'push', push(1, 2));
   const fetches: Json[] = [];
-  const events = await import('../../functions/orchestration/version-control-event.ts');
+  const events = await import('#lifecycle/creation/version-control-event.ts');
   for (let next = api.aws.invoked.shift(); next; next = api.aws.invoked.shift()) {
     if (next.name === 'VersionControlEventFunction') await events.handler(next.event as never);
     if (next.name === 'FetchCommitFunction') fetches.push(next.event);
@@ -191,7 +191,7 @@ it('disconnects from the repository when it or its connection is deleted', async
   const second = await create();
   await followed.settleAndFetch();
   await api.call('DELETE', `/api/v2/oauth-clients/${second.client.id}`);
-  const { completeClientEnd } = await import('../../functions/version-control/complete-end.ts');
+  const { completeClientEnd } = await import('#version-control/complete-end.ts');
   await completeClientEnd(second.client.id);
   expect((await read(second.set.id)).attributes['vcs-repo']).toBeNull();
 });
@@ -236,7 +236,7 @@ describe('rejects', () => {
 
 it('costs nothing for a set without a repository', async () => {
   const set = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set'), kind: 'opa' })).body.data;
-  const content = new Uint8Array(await (await import('../support/policies.ts')).archive(policyFiles('deny := []')));
+  const content = new Uint8Array(await (await import('#test/support/policies.ts')).archive(policyFiles('deny := []')));
   await uploadVersion(api, set.id, content);
   expect(forge.calls).toEqual([]);
   expect((await read(set.id)).attributes['vcs-repo']).toBeNull();
@@ -251,9 +251,9 @@ describe('the commit', () => {
     forge.asked('POST', `/repos/${followed.identifier}/statuses/${sha(n)}`).map(({ body }) => body);
   /** What functions were told of statuses, done. */
   const settleStatuses = async () => {
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
-    const fetching = await import('../../functions/orchestration/fetch-commit.ts');
-    const statuses = await import('../../functions/version-control/commit-status.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
+    const fetching = await import('#lifecycle/creation/fetch-commit.ts');
+    const statuses = await import('#version-control/commit-status.ts');
     const { invoked } = api.aws;
     for (let next = invoked.shift(); next; next = invoked.shift()) {
       if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
@@ -293,7 +293,7 @@ describe('the commit', () => {
     await followed.deliver(hook, 'push', push(0, 1));
     await settleStatuses();
     const [, run] = await followed.runsOf(workspace);
-    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    const { handler } = await import('#version-control/commit-status.ts');
     await handler({ runId: run.id });
     const { name } = set.attributes;
     const together = statusesOf(1).at(-1);

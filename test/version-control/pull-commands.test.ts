@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { commandOf } from '../../functions/version-control/commands.ts';
-import { memberHelpers } from '../support/members.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { commandOf } from '#version-control/commands.ts';
 import { Followed, type Json } from './support/followed.ts';
 
 /** What people may ask for in comments on pull requests, and everybody else may not. */

@@ -18,12 +18,12 @@ const open = async (hook: string, n: number, action = 'opened', change: object =
 const plansOf = async (workspace: Json): Promise<Json[]> =>
   (await followed.runsOf(workspace)).filter(({ planOnly }) => planOnly);
 const statusOf = async (runId: string): Promise<void> => {
-  const { handler } = await import('../../functions/version-control/commit-status.ts');
+  const { handler } = await import('#version-control/commit-status.ts');
   await handler({ runId });
 };
 const setRun = async (id: string, set: object): Promise<void> => {
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   await update(keys.run(id), { set: set as Record<string, unknown> });
 };
 const planned = (additions: number) => ({
@@ -41,7 +41,7 @@ const planned = (additions: number) => ({
 describe('deliveries of a pull request', () => {
   it('that are handled concurrently end with one plan of the newest commit', async () => {
     const { workspace, hook } = await followed.connect();
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     followed.pull = followed.request(10);
     await followed.deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await followed.deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });
@@ -55,7 +55,7 @@ describe('deliveries of a pull request', () => {
   });
 
   it('that are interrupted at any call are completed when handled again', async () => {
-    const { handler } = await import('../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const { workspace, hook } = await followed.connect();
     const { aws } = followed.api;
     let done = 0;

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
-import { regexOf } from '../../functions/version-control/regex.ts';
+import { regexOf } from '#version-control/regex.ts';
 
 /** RE2's own answer: undefined when it refuses the expression. */
 const wanted = (expression: string, text: string): boolean | undefined => {

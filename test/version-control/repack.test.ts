@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { extract, type Header, pack } from 'tar-stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Limits, type Part, repack } from '../../functions/version-control/repack.ts';
+import { type Limits, type Part, repack } from '#version-control/repack.ts';
 
 /** What becomes of a forge's archive on its way into the bucket. */
 

@@ -25,9 +25,9 @@ const runsOfCommit = async (count: number): Promise<{ ids: string[]; commit: Jso
   const { workspace, token } = await followed.connect();
   const [first] = await followed.runsOf(workspace);
   const commit = { tokenId: token, identifier: followed.identifier, sha: sha(9) };
-  const { put } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { registerRun } = await import('../../functions/version-control/commit-records.ts');
+  const { put } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { registerRun } = await import('#version-control/commit-records.ts');
   const ids = Array.from({ length: count }, (_, n) => `run-${followed.repositoryId}-${n}`);
   await Promise.all(
     ids.map(async (id, n) => {
@@ -40,14 +40,14 @@ const runsOfCommit = async (count: number): Promise<{ ids: string[]; commit: Jso
 };
 
 const become = async (id: string, change: Record<string, unknown>): Promise<void> => {
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   await update(keys.run(id), { set: change });
 };
 const planned = { status: 'planned_and_finished', plan: { status: 'finished', statusTimestamps: {}, report: {} } };
 
 const tell = async (runId: string): Promise<void> => {
-  const { handler } = await import('../../functions/version-control/commit-status.ts');
+  const { handler } = await import('#version-control/commit-status.ts');
   await handler({ runId });
 };
 const posts = () => followed.forge.asked('POST', new RegExp(`/statuses/${sha(9)}$`)).map(({ body }) => body);
@@ -95,7 +95,7 @@ it('aggregates 500 workspaces that are planned within seven minutes in at most 6
 
 /** The rest is the sweep's, which comes once a minute. */
 const sweepUntil = async (done: () => boolean): Promise<void> => {
-  const { updateStatus } = await import('../../functions/version-control/commit-status.ts');
+  const { updateStatus } = await import('#version-control/commit-status.ts');
   for (let minutes = 0; !done(); minutes++) {
     expect(minutes).toBeLessThan(120);
     await followed.sweepAfter(60, async ({ name, event }) => {
@@ -128,9 +128,9 @@ it('says how it ended also after more posts than are made of one commit', async 
   const [id] = ids as [string];
   waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
   await tell(id);
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { commitId } = await import('../../functions/version-control/commit-records.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { commitId } = await import('#version-control/commit-records.ts');
   await update(keys.commit(commitId(commit)), { set: { posts: 300 } });
   await become(id, { status: 'planning' });
   vi.setSystemTime(Date.now() + 61_000);

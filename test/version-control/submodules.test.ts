@@ -1,9 +1,9 @@
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { identifierOf, readGitmodules } from '../../functions/version-control/submodules.ts';
-import type { Api } from '../support/api.ts';
-import { archive } from '../support/policies.ts';
+import type { Api } from '#test/support/api.ts';
+import { archive } from '#test/support/policies.ts';
+import { identifierOf, readGitmodules } from '#version-control/submodules.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 
@@ -43,8 +43,8 @@ const versionsOf = async ({ id }: { id: string }): Promise<Json[]> =>
 
 /** Names and texts of what a plan gets. */
 const filesOf = async (workspace: { id: string }): Promise<Record<string, string>> => {
-  const { getConfigurationVersion } = await import('../../functions/configurations/records.ts');
-  const { getObject } = await import('../../functions/store/bucket.ts');
+  const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
+  const { getObject } = await import('#platform/store/bucket.ts');
   const [{ id }] = await versionsOf(workspace);
   const version = await getConfigurationVersion(id);
   const bytes = await getObject(version?.archive?.key ?? '');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isTriggeredBy, matchesPatterns, matchesTag } from '../../functions/version-control/triggers.ts';
+import { isTriggeredBy, matchesPatterns, matchesTag } from '#version-control/triggers.ts';
 
 describe('trigger patterns', () => {
   it.each([

@@ -12,12 +12,12 @@ afterAll(() => followed.close());
 beforeEach(() => followed.reset());
 
 const record = async (workspace: Json) => {
-  const { repositoryId } = await import('../../functions/version-control/repositories.ts');
+  const { repositoryId } = await import('#version-control/repositories.ts');
   return repositoryId(workspace.attributes['vcs-repo']['oauth-token-id'], followed.identifier);
 };
 const set = async (id: string, change: Record<string, unknown>) => {
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   return update(keys.repository(id), { set: change });
 };
 
@@ -95,8 +95,8 @@ it('limits the number of stored deliveries of a repository', async () => {
 });
 
 it('fetches a commit again whose archive has expired', async () => {
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   const { workspace, token } = await followed.connect();
   const archive = `${await record(workspace)}#${sha(0)}`;
   const stored = { status: 'stored', archive: { key: 'configurations/vcs/none', sha256: 'none' }, size: 1 };

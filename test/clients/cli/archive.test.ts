@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { extract } from 'tar-stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { packFolder } from '../../functions/cli/archive.ts';
-import { runVariables } from '../../functions/cli/variables.ts';
+import { packFolder } from '#clients/cli/archive.ts';
+import { runVariables } from '#clients/cli/variables.ts';
 
 let root: string;
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { type Command, ofWorkspace, parse } from '../../functions/cli/arguments.ts';
-import { commands, findCommand } from '../../functions/cli/commands.ts';
-import { exit } from '../../functions/cli/exit.ts';
-import { commandHelp } from '../../functions/cli/help.ts';
+import { type Command, ofWorkspace, parse } from '#clients/cli/arguments.ts';
+import { commands, findCommand } from '#clients/cli/commands.ts';
+import { exit } from '#clients/cli/exit.ts';
+import { commandHelp } from '#clients/cli/help.ts';
 
 const command: Command = {
   name: 'runs start',

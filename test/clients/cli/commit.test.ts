@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { commitOf, webAddressOf } from '../../functions/cli/commit.ts';
+import { commitOf, webAddressOf } from '#clients/cli/commit.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { optionsOf } from '../../functions/cli/arguments.ts';
-import { commands } from '../../functions/cli/commands.ts';
-import { completionScript, shells } from '../../functions/cli/completion.ts';
+import { optionsOf } from '#clients/cli/arguments.ts';
+import { commands } from '#clients/cli/commands.ts';
+import { completionScript, shells } from '#clients/cli/completion.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 

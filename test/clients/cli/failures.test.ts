@@ -1,10 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Call, Command } from '../../functions/cli/arguments.ts';
-import { parse } from '../../functions/cli/arguments.ts';
-import { findCommand } from '../../functions/cli/commands.ts';
-import { CommandError, exit } from '../../functions/cli/exit.ts';
-import { failureOf } from '../../functions/cli/failures.ts';
-import { Session } from '../../functions/cli/session.ts';
+import type { Call, Command } from '#clients/cli/arguments.ts';
+import { parse } from '#clients/cli/arguments.ts';
+import { findCommand } from '#clients/cli/commands.ts';
+import { CommandError, exit } from '#clients/cli/exit.ts';
+import { failureOf } from '#clients/cli/failures.ts';
+import { Session } from '#clients/cli/session.ts';
 
 /** Errors that name what is wrong and the remedy, without a platform: each response of the server is given. */
 

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { registerApp } from '../../functions/cli/app-registration.ts';
-import { Call } from '../../functions/cli/arguments.ts';
-import { findCommand } from '../../functions/cli/commands.ts';
-import { localGithubAppVariable } from '../../infra/github-app.ts';
+import { registerApp } from '#clients/cli/app-registration.ts';
+import { Call } from '#clients/cli/arguments.ts';
+import { findCommand } from '#clients/cli/commands.ts';
+import { localGithubAppVariable } from '#infra/stack/github-app.ts';
 
 /** Creating the platform's GitHub App, with a server in place of GitHub's API and requests in place of a browser. */
 

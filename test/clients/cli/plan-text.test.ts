@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { planLines } from '../../functions/cli/plan-text.ts';
+import { planLines } from '#clients/cli/plan-text.ts';
 
 const change = (actions: string[], before: unknown, after: unknown, more = {}) => ({ actions, before, after, ...more });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { preflight } from '../../functions/cli/preflight.ts';
+import { preflight } from '#clients/cli/preflight.ts';
 
 /** STS and Parameter Store, as far as they are asked. */
 let server: Server;

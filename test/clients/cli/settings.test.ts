@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { findAddress, findToken } from '../../functions/cli/address.ts';
-import { readCloudBlock } from '../../functions/cli/cloud-block.ts';
-import { credentialsFile, forgetToken, keepToken, keptToken } from '../../functions/cli/credentials.ts';
-import { exit } from '../../functions/cli/exit.ts';
-import { findLocalPlatform, type LocalPlatform } from '../../functions/cli/local-platform.ts';
+import { findAddress, findToken } from '#clients/cli/address.ts';
+import { readCloudBlock } from '#clients/cli/cloud-block.ts';
+import { credentialsFile, forgetToken, keepToken, keptToken } from '#clients/cli/credentials.ts';
+import { exit } from '#clients/cli/exit.ts';
+import { findLocalPlatform, type LocalPlatform } from '#clients/cli/local-platform.ts';
 
 /** Where commands go, and as whom. */
 
@@ -70,6 +70,23 @@ it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', 'ftp:/
   'rejects "%s" as a host',
   (option) => {
     expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
+  },
+);
+
+it.each(['http://stepform.lan', 'http://10.0.0.7:8080', 'http://localhost.example', 'http://x.localhost'])(
+  'refuses plain http to another machine, %s, unless it is named',
+  (option) => {
+    const { host } = new URL(option);
+    expect(() => findAddress({ ...places, option })).toThrow(`STEPFORM_PLAIN_HTTP_HOSTS=${host}`);
+    const named = { ...places, option, env: { STEPFORM_PLAIN_HTTP_HOSTS: `other, ${host}` } };
+    expect(findAddress(named).host).toBe(host);
+  },
+);
+
+it.each(['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])(
+  'accepts plain http to %s',
+  (option) => {
+    expect(findAddress({ ...places, option }).url).toBe(option);
   },
 );
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { declaredVariables, hasConfiguration, readCloudBlock } from '../../functions/cli/cloud-block.ts';
-import { exit } from '../../functions/cli/exit.ts';
-import { programOf, version } from '../../functions/cli/program.ts';
-import { fileVariables, lastOfEach, runVariables } from '../../functions/cli/variables.ts';
+import { declaredVariables, hasConfiguration, readCloudBlock } from '#clients/cli/cloud-block.ts';
+import { exit } from '#clients/cli/exit.ts';
+import { programOf, version } from '#clients/cli/program.ts';
+import { fileVariables, lastOfEach, runVariables } from '#clients/cli/variables.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { exit } from '../../functions/cli/exit.ts';
-import { exitCodeOf } from '../../functions/cli/outcome.ts';
-import { columns } from '../../functions/cli/terminal.ts';
-import type { WatchEvent } from '../../functions/cli/watch.ts';
-import { WatchText } from '../../functions/cli/watch-text.ts';
-import type { Resource } from '../../functions/client/client.ts';
+import { exit } from '#clients/cli/exit.ts';
+import { exitCodeOf } from '#clients/cli/outcome.ts';
+import { columns } from '#clients/cli/terminal.ts';
+import type { WatchEvent } from '#clients/cli/watch.ts';
+import { WatchText } from '#clients/cli/watch-text.ts';
+import type { Resource } from '#clients/client/client.ts';
 
 const linesOf = (...events: WatchEvent[]): string[] => {
   const lines: string[] = [];

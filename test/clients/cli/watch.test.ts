@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { exit } from '../../functions/cli/exit.ts';
-import { exitCodeOf } from '../../functions/cli/outcome.ts';
-import { type WatchEvent, watchRun } from '../../functions/cli/watch.ts';
-import { Client } from '../../functions/client/client.ts';
+import { exit } from '#clients/cli/exit.ts';
+import { exitCodeOf } from '#clients/cli/outcome.ts';
+import { type WatchEvent, watchRun } from '#clients/cli/watch.ts';
+import { Client } from '#clients/client/client.ts';
 
 /** A run that fails a policy, is overridden and applied, as an API tells of it that is away for a moment. */
 

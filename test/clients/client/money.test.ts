@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { costTable, dollars, signed } from '../../functions/client/text/money.ts';
-import { detailsOf } from '../../functions/costs/details.ts';
-import { estimateOf, planOf } from '../costs/support.ts';
+import { costTable, dollars, signed } from '#clients/client/text/money.ts';
+import { detailsOf } from '#resources/costs/details.ts';
+import { estimateOf, planOf } from '#test/resources/costs/support.ts';
 
 describe('money for people', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { organizationViews, type Place, pathOf, placeOf, tabs } from '../../functions/client/page-addresses.ts';
+import { organizationViews, type Place, pathOf, placeOf, tabs } from '#clients/client/page-addresses.ts';
 
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/);
 const id = (prefix: string) => fc.stringMatching(/^[A-Za-z0-9]{16}$/).map((text) => `${prefix}-${text}`);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { visible } from '../../functions/client/text/visible.ts';
+import { visible } from '#platform/text/visible.ts';
 
 it.each([
   ['a\u200bb', 'a\\u200bb'],

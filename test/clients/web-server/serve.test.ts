@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { PageFile, PageFiles } from '../../functions/web-server/files.ts';
-import { encodingFor, relativeRoot, serve } from '../../functions/web-server/serve.ts';
-import { buildPage } from '../../infra/page.ts';
+import type { PageFile, PageFiles } from '#clients/web-server/files.ts';
+import { encodingFor, relativeRoot, serve } from '#clients/web-server/serve.ts';
+import { buildPage } from '#infra/stack/page.ts';
 
 let files: PageFiles;
 beforeAll(async () => {

@@ -2,20 +2,20 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { packFiles, packFolder } from '../../functions/cli/archive.ts';
-import { Client, isFinalRun, type Resource } from '../../functions/client/client.ts';
-import { PlatformProcess } from '../e2e/support/platform.ts';
-import { archive, policyFiles } from '../support/policies.ts';
+import { packFiles, packFolder } from '#clients/cli/archive.ts';
+import { Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { archive, policyFiles } from '#test/support/policies.ts';
 import { startBrowser } from './browser/support/browser.ts';
 import { findBrowser } from './browser/support/find-browser.ts';
 
 /**
- * `node test/web/screenshots.ts [folder]`: pictures of the main views, for the README, of a platform of their own with
+ * `node test/clients/web/screenshots.ts [folder]`: pictures of the main views, for the README, of a platform of their own with
  * real runs in it. They are made again whenever the page changes.
  */
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = process.argv[2] ?? join(root, 'test/web/screenshots');
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const folder = process.argv[2] ?? join(root, 'test/clients/web/screenshots');
 
 const example = (changes: [string, string][] = []): Promise<Record<string, string>> =>
   import('node:fs/promises').then(async ({ readFile }) => {

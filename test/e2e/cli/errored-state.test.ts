@@ -1,9 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../../../functions/client/client.ts';
 import { meddle, operate } from '../support/operator.ts';
+import { newSharedFolder } from '../support/shared-folder.ts';
 import { inWorkspace } from '../support/terraform.ts';
+import { until } from '../support/waiting.ts';
 import {
   client,
   download,
@@ -19,7 +20,8 @@ import {
 it('a state that could not be saved holds the queue until terraform state push', async () => {
   operate(platform);
   const { here, workspace } = await inWorkspace();
-  const at = (name: string) => join(here.directory, name);
+  const folder = newSharedFolder('errored-');
+  const at = (name: string) => join(folder, name);
   const configuration = `resource "terraform_data" "before" {}
 resource "terraform_data" "slow" {
   depends_on = [terraform_data.before]
@@ -33,7 +35,6 @@ resource "terraform_data" "slow" {
   await until(
     async () => existsSync(at('begun')) && (await inState(workspace).catch(() => [])).length > 0,
     (begun) => begun,
-    240_000,
   );
   const mend = await meddle(workspace.id);
   writeFileSync(at('go'), '');

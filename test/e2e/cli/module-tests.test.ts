@@ -1,10 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../../functions/cli/archive.ts';
-import { until } from '../../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { newSharedFolder } from '../support/shared-folder.ts';
 import { Terraform } from '../support/terraform.ts';
+import { until } from '../support/waiting.ts';
 import { client, newName, organization, platform, type Resource } from '../support/world.ts';
 
 /** `terraform test -cloud-run` of the real command line. */
@@ -15,9 +15,7 @@ const base = `/organizations/${organization}/tests/registry-modules/private/${or
 // Terraform takes no module from a host without a dot, as localhost is.
 const cloudRun = `-cloud-run=localterraform.com/${organization}/${name}/aws`;
 
-const folder = mkdtempSync(join(tmpdir(), 'module-tests-'));
-// Terraform's processes may be another user's.
-chmodSync(folder, 0o777);
+const folder = newSharedFolder('module-tests-');
 const file = (of: string): string => join(folder, of);
 
 const main = `
@@ -84,7 +82,7 @@ const runner = (tests: Record<string, string>): Terraform => {
 
 const newest = async (): Promise<Resource> => (await client.list(`${base}/test-runs`))[0] as Resource;
 const ended = (): Promise<Resource> =>
-  until(newest, ({ attributes }) => !['queued', 'running'].includes(attributes.status), 120_000);
+  until(newest, ({ attributes }) => !['queued', 'running'].includes(attributes.status));
 
 beforeAll(async () => {
   await client.create(modules, 'registry-modules', { name, provider: 'aws', 'registry-name': 'private' });
@@ -166,7 +164,7 @@ describe('terraform test -cloud-run', () => {
     const here = runner({ a: assertion('output.size == 1') + after });
     await here.succeed('init -input=false');
     const command = here.start(['test', cloudRun, '-var', `file=${kept}`, '-var', 'wait=10']);
-    await until(async () => existsSync(kept), Boolean, 120_000);
+    await until(async () => existsSync(kept), Boolean);
     command.interrupt();
     const { code } = await command.ended;
     expect(code).toBe(1);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../../functions/cli/archive.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import {
   client,
   newName,

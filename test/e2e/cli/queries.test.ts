@@ -1,17 +1,16 @@
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isAtHand, queryClient } from '../support/client-tools.ts';
 import { hasGo, withQueryProvider } from '../support/drift-provider.ts';
+import { newSharedFolder } from '../support/shared-folder.ts';
 import { cloud, Terraform } from '../support/terraform.ts';
 import { client, newWorkspace } from '../support/world.ts';
 
 /** `terraform query` of the first release that has it, in a workspace (`npm run clients` builds it). */
 describe.skipIf(!isAtHand(queryClient) || !hasGo)('terraform query', () => {
   it('finds resources in a workspace, without a run, a lock or a state', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'listed-'));
-    chmodSync(folder, 0o755);
+    const folder = newSharedFolder('listed-');
     for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
     const workspace = await newWorkspace({ 'terraform-version': queryClient.version });
     await client.setVariable(workspace.id, { key: 'folder', value: folder });

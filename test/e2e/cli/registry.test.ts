@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createMessage, generateKey, sign } from 'openpgp';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../../functions/cli/archive.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { host, Terraform } from '../support/terraform.ts';
 import { client, newName, newWorkspace, organization, readLog, startRun, untilFinal } from '../support/world.ts';
 import { zipOf } from '../support/zip-of.ts';

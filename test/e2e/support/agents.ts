@@ -4,7 +4,7 @@ import { platform } from './world.ts';
 
 /** The agent program, beside the platform. */
 
-const command = fileURLToPath(new URL('../../../functions/cli/stepform.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 const agents: ChildProcess[] = [];
 
 export const startAgent = (name: string, token: string, more: string[] = []) => {

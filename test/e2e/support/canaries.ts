@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+import type { Local } from './platform.ts';
 
 /** Secrets that nothing has by chance, and a search for them in every form that something could be written in. */
 
@@ -66,8 +67,7 @@ export class Canaries {
   }
 
   /** In every item, as the table gives it out. */
-  async inTable({ awsEndpointUrl: endpoint, tableName: TableName }: { awsEndpointUrl: string; tableName: string }) {
-    const credentials = { accessKeyId: 'operator', secretAccessKey: 'operator' };
+  async inTable({ awsCredentials: credentials, awsEndpointUrl: endpoint, tableName: TableName }: Local) {
     const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
     const finds: Find[] = [];
     let items = 0;

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { machineCache } from '../../../infra/local/machine-cache.ts';
-import { goBuild, inScratch, sourceOf } from '../../support/go-build.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { goBuild, inScratch, sourceOf } from '#test/support/go-build.ts';
 
 /**
  * Older command lines, built from source by way of the Go module proxy: `npm run clients` builds those that are missing and

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machineCache } from '../../../infra/local/machine-cache.ts';
-import { goBuild, inScratch, sourceOf } from '../../support/go-build.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { goBuild, inScratch, sourceOf } from '#test/support/go-build.ts';
 
 /**
  * The command line and the Terraform provider that environments are for, built from source for tests alone:

@@ -4,7 +4,8 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { packFolder } from '../../../functions/cli/archive.ts';
+import { packFolder } from '#clients/cli/archive.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
 import { zipOf } from './zip-of.ts';
 
 /** Providers that are built for tests: Terraform finds them in the configuration itself. */
@@ -16,17 +17,23 @@ const platform = `${process.platform === 'darwin' ? 'darwin' : 'linux'}_${proces
 
 export const hasGo = spawnSync('go', ['version']).status === 0;
 
-/** Puts the provider where `terraform init` in that folder finds it. Builds it when it is not there yet. */
-const providerIn = async (folder: string, name: string, source: string): Promise<void> => {
-  const built = join(here, `../../../.build/${source}/terraform-provider-${name}`);
+/** Builds a provider when it is not there yet. */
+const build = async (name: string, source: string): Promise<Buffer> => {
+  const version = sha256Of(await readFile(join(here, source, 'main.go'))).slice(0, 12);
+  const built = join(here, `../../../.build/${source}/${version}/terraform-provider-${name}`);
   if (!existsSync(built)) {
     await mkdir(dirname(built), { recursive: true });
     const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
     await run('go', ['build', '-trimpath', '-ldflags=-s -w', '-o', built, '.'], { cwd: join(here, source), env });
   }
+  return readFile(built);
+};
+
+/** Puts the provider where `terraform init` in that folder finds it. */
+const providerIn = async (folder: string, name: string, program: Buffer): Promise<void> => {
   const plugins = join(folder, `terraform.d/plugins/example.com/test/${name}`);
   await mkdir(plugins, { recursive: true });
-  const zip = zipOf(`terraform-provider-${name}_v1.0.0`, await readFile(built));
+  const zip = zipOf(`terraform-provider-${name}_v1.0.0`, program);
   await writeFile(join(plugins, `terraform-provider-${name}_1.0.0_${platform}.zip`), zip);
 };
 
@@ -36,13 +43,34 @@ const needs = (name: string): string =>
 /** A configuration's archive with a provider whose resource is a file anywhere, which a test can change by hand. */
 export const withDriftProvider = async (main: string): Promise<Buffer> => {
   const folder = await mkdtemp(join(tmpdir(), 'drift-provider-'));
-  await providerIn(folder, 'drift', 'drift-provider');
+  await providerIn(folder, 'drift', await build('drift', 'drift-provider'));
+  await writeFile(join(folder, 'main.tf'), needs('drift') + main);
+  return packFolder(folder);
+};
+
+/** The same with the provider as a program instead of an archive, which Terraform installs by a link. */
+export const withUnpackedProvider = async (main: string): Promise<Buffer> => {
+  const folder = await mkdtemp(join(tmpdir(), 'unpacked-provider-'));
+  const plugins = join(folder, `terraform.d/plugins/example.com/test/drift/1.0.0/${platform}`);
+  await mkdir(plugins, { recursive: true });
+  await writeFile(join(plugins, 'terraform-provider-drift_v1.0.0'), await build('drift', 'drift-provider'), {
+    mode: 0o755,
+  });
+  await writeFile(join(folder, 'main.tf'), needs('drift') + main);
+  return packFolder(folder);
+};
+
+/** The same with a script in place of the provider, which can start it as `./real-provider` in any folder where Terraform runs. */
+export const withScriptAsProvider = async (main: string, script: string): Promise<Buffer> => {
+  const folder = await mkdtemp(join(tmpdir(), 'script-provider-'));
+  await providerIn(folder, 'drift', Buffer.from(script));
+  await writeFile(join(folder, 'real-provider'), await build('drift', 'drift-provider'), { mode: 0o755 });
   await writeFile(join(folder, 'main.tf'), needs('drift') + main);
   return packFolder(folder);
 };
 
 /** Puts a provider that lists the files of a folder, for `terraform query`, into a configuration's folder. */
 export const withQueryProvider = async (folder: string): Promise<void> => {
-  await providerIn(folder, 'listed', 'query-provider');
+  await providerIn(folder, 'listed', await build('listed', 'query-provider'));
   await writeFile(join(folder, 'provider.tf'), needs('listed'));
 };

@@ -1,8 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { packFiles } from '../../../functions/cli/archive.ts';
-import { until } from '../../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
 import { operate } from './operator.ts';
+import { until } from './waiting.ts';
 import { organization, platform } from './world.ts';
 
 /** Templates and environments by their API, where no test is about the command line. */
@@ -26,7 +26,7 @@ export const environmentsApi = async (method: string, path: string, body?: unkno
   return text ? JSON.parse(text) : undefined;
 };
 
-const maxWaitMs = 240_000;
+const maxWaitMs = 60_000;
 
 /** Imported, as a version of the template or of none yet. */
 export const pushVersion = async (files: Record<string, string>, name: string, templateId?: string): Promise<Open> => {

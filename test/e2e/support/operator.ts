@@ -2,11 +2,11 @@ import type { Local } from './platform.ts';
 
 /** What only whoever operates the platform can do, past the API: straight into its table and bucket on this machine. */
 
-export const operate = ({ awsEndpointUrl, bucketName, tableName }: Partial<Local>): void => {
+export const operate = ({ awsCredentials, awsEndpointUrl, bucketName, tableName }: Partial<Local>): void => {
   Object.assign(process.env, {
     AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'operator',
-    AWS_SECRET_ACCESS_KEY: 'operator',
+    AWS_ACCESS_KEY_ID: awsCredentials?.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: awsCredentials?.secretAccessKey,
     AWS_ENDPOINT_URL: awsEndpointUrl,
     TABLE_NAME: tableName,
     BUCKET_NAME: bucketName,
@@ -15,8 +15,8 @@ export const operate = ({ awsEndpointUrl, bucketName, tableName }: Partial<Local
 
 /** Somebody meddled with the table: no state follows the workspace's. @returns what mends it */
 export const meddle = async (workspaceId: string): Promise<() => Promise<void>> => {
-  const { get, update } = await import('../../../functions/store/table.ts');
-  const { keys } = await import('../../../functions/store/keys.ts');
+  const { get, update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   const key = keys.workspace(workspaceId);
   const { state } = (await get<{ state: object }>(key)) ?? {};
   await update(key, { set: { 'state.lineage': 'of another world' } });
@@ -27,6 +27,6 @@ export const meddle = async (workspaceId: string): Promise<() => Promise<void>> 
 
 /** Lets the time pass that a canceled run has to stop by itself. */
 export const endCoolOff = async (runId: string): Promise<void> => {
-  const { updateRun } = await import('../../../functions/runs/records.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
   await updateRun(runId, { set: { 'cancel.forceAvailableAt': new Date().toISOString() } });
 };

@@ -4,9 +4,10 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../../functions/client/client.ts';
 import { checkNothingWasDenied } from './denials.ts';
 import { runners, send } from './runners.ts';
+import { isRoot, sharedFolder } from './shared-folder.ts';
+import { reportOutputOf, until } from './waiting.ts';
 
 /** What `npm start` writes into `local.json`. */
 export interface Local {
@@ -17,6 +18,7 @@ export interface Local {
   organization: string;
   token: string;
   awsEndpointUrl: string;
+  awsCredentials: { accessKeyId: string; secretAccessKey: string };
   stateMachineArn: string;
   tableName: string;
   bucketName: string;
@@ -38,8 +40,8 @@ export class PlatformProcess {
     this.#env = env;
   }
 
-  static async start(env: Record<string, string> = {}, checkout = root): Promise<PlatformProcess> {
-    const platform = new PlatformProcess(await mkdtemp(join(tmpdir(), 'stepform-test-')), env);
+  static async start(env: Record<string, string> = {}, checkout = root, above = tmpdir()): Promise<PlatformProcess> {
+    const platform = new PlatformProcess(await mkdtemp(join(above, 'stepform-test-')), env);
     platform.checkout = checkout;
     const { STEPFORM_TEST_TLS: certificate } = process.env;
     // Making one takes as long as half of the start.
@@ -57,26 +59,32 @@ export class PlatformProcess {
     return readFileSync(join(this.dataDir, 'output.txt'), 'utf8');
   }
 
-  async start(): Promise<void> {
+  /** @param args of `npm start` */
+  async start(args: string[] = []): Promise<void> {
     const output = openSync(join(this.dataDir, 'output.txt'), 'a');
     const starts = () => this.output.split('ready').length;
     const before = starts();
     const installed = 'node_modules/.bin/stepform';
     const isInstalled = existsSync(join(this.checkout, installed));
-    const child = spawn(process.execPath, isInstalled ? [installed, 'start'] : ['infra/local/start.ts'], {
-      cwd: this.checkout,
-      // A restart finds its ports in local.json.
-      env: {
-        ...process.env,
-        ...(before > 1 ? {} : { PORT: '0', HTTPS_PORT: '0' }),
-        // Tests side by side are one user.
-        STEPFORM_REQUESTS_PER_SECOND: '1000',
-        STEPFORM_ENVIRONMENT_DEBUG: 'true',
-        ...this.#env,
-        STEPFORM_DATA: this.dataDir,
+    const child = spawn(
+      process.execPath,
+      isInstalled ? [installed, 'start', ...args] : ['infra/local/commands/start.ts', ...args],
+      {
+        cwd: this.checkout,
+        // A restart finds its ports in the data folder.
+        env: {
+          ...process.env,
+          ...(before > 1 ? {} : { PORT: '0', HTTPS_PORT: '0' }),
+          // Tests side by side are one user.
+          STEPFORM_REQUESTS_PER_SECOND: '1000',
+          STEPFORM_ENVIRONMENT_DEBUG: 'true',
+          ...(isRoot ? { STEPFORM_ROOM_FOLDERS: sharedFolder() } : {}),
+          ...this.#env,
+          STEPFORM_DATA: this.dataDir,
+        },
+        stdio: ['ignore', output, output],
       },
-      stdio: ['ignore', output, output],
-    });
+    );
     this.#child = child;
     await until(
       async () => ({ ready: starts() > before, code: child.exitCode, output: this.output }),
@@ -84,8 +92,9 @@ export class PlatformProcess {
         if (code !== null) throw new Error(`the platform ended with ${code}: ${text}`);
         return ready;
       },
-      240_000,
+      120_000,
     );
+    reportOutputOf(this.local.url, join(this.dataDir, 'output.txt'));
   }
 
   async stop(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL' = 'SIGTERM'): Promise<number | null> {

@@ -1,4 +1,4 @@
-import { archive, policyFiles } from '../../support/policies.ts';
+import { archive, policyFiles } from '#test/support/policies.ts';
 import { client, newName, organization, type Resource } from './world.ts';
 
 /** Attaches a policy set of one policy to the workspace: which fails with "too large", unless another rule is given. */

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
-import type { TaskPayload } from '../../../functions/run/task-payload.ts';
-import { startTaskServer, status, type TaskServer } from '../../support/task-server.ts';
+import type { TaskPayload } from '#run/task-payload.ts';
+import { startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 import { client, newName, organization, type Resource } from './world.ts';
 
 /** Run tasks as their makers run them: a server, that hears of runs and calls back. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { Client, type Resource } from '../../../functions/client/client.ts';
-import { archive, policyFiles } from '../../support/policies.ts';
-import { status, type TaskServer } from '../../support/task-server.ts';
+import { Client, type Resource } from '#clients/client/client.ts';
+import { archive, policyFiles } from '#test/support/policies.ts';
+import { status, type TaskServer } from '#test/support/task-server.ts';
 import { Canaries } from './canaries.ts';
 import type { Local } from './platform.ts';
 import { callBack } from './run-tasks.ts';

@@ -73,7 +73,7 @@ export class Command {
   }
 
   /** Waits until it has said so. @throws {Error} with all it said, when it ends without, or takes longer than `ms` */
-  async until(expected: string | RegExp, ms = 300_000): Promise<void> {
+  async until(expected: string | RegExp, ms = 60_000): Promise<void> {
     const over = AbortSignal.timeout(ms);
     const heard = () => (typeof expected === 'string' ? this.text.includes(expected) : expected.test(this.text));
     while (!heard()) {

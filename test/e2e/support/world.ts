@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { inject } from 'vitest';
-import { packFiles } from '../../../functions/cli/archive.ts';
-import { Client, followLog, isFinalRun, type Resource, until } from '../../../functions/client/client.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, followLog, isFinalRun, type Resource, reportOutputOf, until } from './waiting.ts';
 
 export type { Resource };
 
 export const platform = inject('platform');
 export const client = new Client(platform.url, platform.token);
 export const { organization } = platform;
+if (platform.dataDir) reportOutputOf(platform.url, join(platform.dataDir, 'output.txt'));
 
 let names = 0;
 /** A name nobody used. */
@@ -64,7 +66,6 @@ export const untilUnlocked = ({ id }: Resource): Promise<Resource> =>
   until(
     () => client.get(`/workspaces/${id}`),
     ({ attributes }) => !attributes.locked,
-    240_000,
   );
 
 /** What the platform said of how the run ended. */

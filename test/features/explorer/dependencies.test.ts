@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { zipOf } from '../../functions/environments/templates/zip.ts';
-import { dependenciesIn, modulesIn, providersIn } from '../../functions/explorer/dependencies.ts';
-import { writePlanArchive } from '../../functions/runner/plan-archive.ts';
+import { zipOf } from '#environments/templates/zip.ts';
+import { dependenciesIn, modulesIn, providersIn } from '#features/explorer/dependencies.ts';
+import { writePlanArchive } from '#runner/program/plan-archive.ts';
 
 const manifest = (...modules: object[]) => JSON.stringify([{ Key: '', Dir: '.' }, ...modules]);
 const lockFile = 'provider "registry.terraform.io/hashicorp/null" {\n  version = "3.2.1"\n  hashes = ["h1:x"]\n}\n';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { csvOfRows } from '../../functions/explorer/csv.ts';
+import { csvOfRows } from '#features/explorer/csv.ts';
 import {
   fields,
   type Kind,
@@ -10,8 +10,8 @@ import {
   queryTypes,
   type Row,
   type Value,
-} from '../../functions/explorer/fields.ts';
-import { filterRows, sortRows } from '../../functions/explorer/query.ts';
+} from '#features/explorer/fields.ts';
+import { filterRows, sortRows } from '#features/explorer/query.ts';
 
 /** Every field with every operator that fits it, against an evaluator that is as plain as can be. */
 
@@ -111,7 +111,7 @@ const parsed = (text: string): string[][] => {
   return rows;
 };
 
-/** What spreadsheets would take for a formula begins with an apostrophe: test/csv.test.ts. */
+/** What spreadsheets would take for a formula begins with an apostrophe: test/platform/formats/csv.test.ts. */
 const bare = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r\n＝＋－＠])/, '');
 
 it.each(queryTypes)('CSV of %s parses back to the same rows', (type) => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
-import { runHelpers } from '../support/runs.ts';
-import { resource, stateFile } from '../support/state.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -77,8 +77,8 @@ it('returns workspaces with facts about their states and runs', async () => {
     }),
   });
   await help.bring(run.id, { status: 'applied', 'statusTimestamps.applied-at': '2026-01-02T00:00:00.000Z' });
-  const { update } = await import('../../functions/store/table.ts');
-  const { keys } = await import('../../functions/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   await update(keys.workspace(id), { set: { latestRunId: run.id } });
   const applied = 'filter[0][current_run_applied_at][is_after][0]=2026-01-01&fields=workspace_name,current_run_status';
   expect(await rowsOf(`type=workspaces&${applied}`)).toEqual([
@@ -96,7 +96,7 @@ it('follows the current state, and drops deleted workspaces', async () => {
   expect(await count()).toBe(1);
   await write(id, 2, [resource('aws_vpc', 'a', 5, provider('aws'))]);
   expect(await count()).toBe(5);
-  const { readFacts } = await import('../../functions/explorer/facts.ts');
+  const { readFacts } = await import('#features/explorer/facts.ts');
   expect([...(await readFacts(organization)).keys()]).toEqual([id]);
   await api.call('DELETE', `workspaces/${id}`);
   expect(await rowsOf('type=workspaces')).toEqual([]);
@@ -262,7 +262,7 @@ it('indexes nothing in an organization without queries', async () => {
   await write(id, 1, [resource('aws_vpc', 'a')]);
   await api.configuration(id);
   await help.create(id);
-  const { readFacts } = await import('../../functions/explorer/facts.ts');
+  const { readFacts } = await import('#features/explorer/facts.ts');
   expect((await readFacts(organization)).size).toBe(0);
 });
 

@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Test runs and environment variables of modules (HCP API: test runs). */
 
 let api: Api;
-let records: typeof import('../../functions/runs/records.ts');
-let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
-let table: typeof import('../../functions/store/table.ts');
-let keys: typeof import('../../functions/store/keys.ts')['keys'];
+let records: typeof import('#resources/runs/records.ts');
+let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
+let table: typeof import('#platform/store/table.ts');
+let keys: typeof import('#platform/store/keys.ts')['keys'];
 beforeAll(async () => {
   api = await startApi();
-  records = await import('../../functions/runs/records.ts');
-  ({ finishRun } = await import('../../functions/orchestration/finish.ts'));
-  table = await import('../../functions/store/table.ts');
-  ({ keys } = await import('../../functions/store/keys.ts'));
+  records = await import('#resources/runs/records.ts');
+  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
+  table = await import('#platform/store/table.ts');
+  ({ keys } = await import('#platform/store/keys.ts'));
 });
 afterAll(() => api.close());
 
@@ -240,7 +240,7 @@ describe('a variable of the tests', () => {
     expect(stored).not.toContain('hidden');
     const { body: started } = await start(module);
     const run = (await records.getRun(runIdOf(started.data.id))) as Run;
-    const { openInputs } = await import('../../functions/runs/inputs.ts');
+    const { openInputs } = await import('#resources/runs/inputs.ts');
     expect(await openInputs(run)).toEqual([
       { key: 'TOKEN', value: 'hidden', category: 'env', hcl: false, sensitive: true },
     ]);

@@ -1,18 +1,18 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** No-code modules, workspaces made from them, and their upgrades (HCP API: no-code provisioning). */
 
 let api: Api;
-let records: typeof import('../../functions/runs/records.ts');
-let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
+let records: typeof import('#resources/runs/records.ts');
+let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
 beforeAll(async () => {
   api = await startApi();
-  records = await import('../../functions/runs/records.ts');
-  ({ finishRun } = await import('../../functions/orchestration/finish.ts'));
+  records = await import('#resources/runs/records.ts');
+  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
 });
 afterAll(() => api.close());
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { on, runHelpers } from '../support/runs.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { on, runHelpers } from '#test/support/runs.ts';
 
 /** Query runs (HCP API: query runs). */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
+let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  ({ finishRun } = await import('../../functions/orchestration/finish.ts'));
+  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
 });
 afterAll(() => api.close());
 

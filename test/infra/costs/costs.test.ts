@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { synthesize } from '../../../infra/synth.ts';
+import { synthesize } from '#infra/build/synth.ts';
 import { idleCosts, metricsOfAlarm, metricsOfDashboard, otherStandingCosts } from './idle.ts';
 import { page, withCosts } from './tables.ts';
 

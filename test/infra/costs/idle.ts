@@ -1,5 +1,5 @@
-import { prices } from '../../../infra/local/prices.ts';
-import type { Template } from '../../../infra/synth.ts';
+import type { Template } from '#infra/build/synth.ts';
+import { prices } from '#infra/local/aws/pricing/prices.ts';
 
 /** What the stack costs in a month in which nothing runs, by what is in its template. */
 
@@ -27,7 +27,7 @@ const monthly = {
 const minutes = (365 / 12) * 24 * 60;
 /** More than the local platform needs; the image by what goes into it (infra/docs/costs.md). */
 const assumed = { sweepMs: 100, imageGb: 0.13 };
-/** Partitions of the index that a sweep looks at (functions/store/due.ts); an empty answer is half a unit. */
+/** Partitions of the index that a sweep looks at (functions/platform/store/due.ts); an empty answer is half a unit. */
 const sweepReadUnits = 8 * 0.5;
 /** DynamoDB asks KMS for a caller's table key every five minutes (DynamoDB: encryption at rest, usage notes). */
 const keyRequests = minutes / 5;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packFiles } from '../../../functions/cli/archive.ts';
-import { Client, until } from '../../../functions/client/client.ts';
-import type { Billable } from '../../../infra/local/prices.ts';
-import { usageOf } from '../../bench/figures.ts';
-import { type Local, PlatformProcess } from '../../e2e/support/platform.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { Client, until } from '#clients/client/client.ts';
+import type { Billable } from '#infra/local/aws/pricing/prices.ts';
+import { usageOf } from '#test/bench/figures.ts';
+import { type Local, PlatformProcess } from '#test/e2e/support/platform.ts';
 
 const configuration = 'resource "terraform_data" "a" { input = "a" }\noutput "a" { value = terraform_data.a.output }\n';
 

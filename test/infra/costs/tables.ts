@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { type Billable, priceOf, prices } from '../../../infra/local/prices.ts';
-import type { Template } from '../../../infra/synth.ts';
+import type { Template } from '#infra/build/synth.ts';
+import { type Billable, priceOf, prices } from '#infra/local/aws/pricing/prices.ts';
 import { idleCosts } from './idle.ts';
 
 /** The figures of infra/docs/costs.md: idle by the template, a run by what the local endpoint counted of one. */

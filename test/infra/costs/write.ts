@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { synthesize } from '../../../infra/synth.ts';
+import { synthesize } from '#infra/build/synth.ts';
 import { measureRun } from './measure.ts';
 import { counts, page, withCosts } from './tables.ts';
 

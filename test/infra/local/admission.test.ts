@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Admission } from '../../../infra/local/admission.ts';
+import { Admission } from '#infra/local/host/admission.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AsyncInvocations } from '../../../infra/local/async-invocations.ts';
+import { AsyncInvocations } from '#infra/local/aws/lambda/async-invocations.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

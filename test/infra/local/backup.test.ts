@@ -13,15 +13,35 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { backUp, restore } from '../../../infra/local/backup.ts';
-import { Folder } from '../../../infra/local/folder.ts';
-import { startOf } from '../../../infra/local/processes.ts';
+import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
+import { backUp } from '#infra/local/commands/backup.ts';
+import { Folder, type Local } from '#infra/local/host/folder.ts';
+import { startOf } from '#infra/local/host/processes.ts';
+import { restore } from '#infra/local/host/restore.ts';
 
 let root: string;
+const properties = {
+  KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+  AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+};
+const openTable = (): DynamoDb => {
+  const database = DynamoDb.open(join(data(), 'dynamodb'));
+  database.ensureTable({ ref: 'T', properties });
+  return database;
+};
+const put = (database: DynamoDb, pk: string) => database.handle('PutItem', { TableName: 'T', Item: { pk: { S: pk } } });
+const rows = async (): Promise<string[]> => {
+  const database = openTable();
+  const { output } = await database.handle('Scan', { TableName: 'T' });
+  database.close();
+  return (output.Items as { pk: { S: string } }[]).map(({ pk }) => pk.S).sort();
+};
 const data = () => join(root, 'data');
 const file = () => join(root, 'backup.tar.gz');
 const secret = () => join(data(), 'keys', 'secret');
@@ -30,7 +50,15 @@ beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'backup-test-'));
   mkdirSync(join(data(), 'keys'), { recursive: true, mode: 0o700 });
   mkdirSync(join(data(), 'empty'));
-  writeFileSync(join(data(), 'local.json'), '{}');
+  const folder = new Folder(data());
+  folder.previous();
+  mkdirSync(join(data(), 's3'));
+  keptSecret(join(data(), 'kms.key'));
+  const database = openTable();
+  put(database, 'first');
+  database.close();
+  folder.publish({ token: 't' } as Local);
+  folder.release();
   writeFileSync(join(data(), 'nothing'), '');
   writeFileSync(join(data(), 'large'), Buffer.alloc(300_000, 'x'));
   writeFileSync(secret(), 'first', { mode: 0o600 });
@@ -50,8 +78,9 @@ describe('a backup of the data folder', () => {
     expect(readFileSync(join(data(), 'large'))).toHaveLength(300_000);
     expect(statSync(join(data(), 'nothing')).size).toBe(0);
     expect(statSync(join(data(), 'empty')).isDirectory()).toBe(true);
+    expect(await rows()).toEqual(['first']);
     // The lock is that of the moment, not of the data.
-    expect(existsSync(join(data(), 'lock'))).toBe(false);
+    expect(existsSync(join(data(), 'platform.lock'))).toBe(false);
   });
 
   it.each([
@@ -63,37 +92,62 @@ describe('a backup of the data folder', () => {
     const before = readdirSync(root);
     // A file that may not grow fails as on a full disk, once the signal is ignored.
     const command = `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`;
-    const args = [process.execPath, 'infra/local/backup-command.ts', what, file(), ...more];
+    const args = [process.execPath, 'infra/local/commands/backup-command.ts', what, file(), ...more];
     const options = { env: { ...process.env, STEPFORM_DATA: data() }, timeout: 20_000 };
     await expect(promisify(execFile)('bash', ['-c', command, ...args], options)).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringMatching(reason),
     });
     expect(readdirSync(root)).toEqual(before);
-    expect(readdirSync(data()).filter((name) => name.startsWith('lock'))).toEqual([]);
+    new Folder(data()).release();
     expect(readFileSync(secret(), 'utf8')).toBe('first');
   });
 
-  it('is refused while a platform uses the folder', async () => {
-    await backUp(data(), file());
+  it('of a folder in use has the table of one moment, and every object that its rows name', async () => {
     const running = new Folder(data());
-    await expect(backUp(data(), join(root, 'other'))).rejects.toThrow(/already runs on .*stop it/);
-    await expect(restore(data(), file(), { force: true })).rejects.toThrow(/already runs on/);
+    const database = openTable();
+    mkdirSync(join(data(), 'tasks'));
+    writeFileSync(join(data(), 'tasks', 'it.json'), '{}');
+    // As the platform writes: the object first.
+    let [isOver, written] = [false, 0];
+    const writer = (async () => {
+      for (; !isOver; written++) {
+        writeFileSync(join(data(), 's3', `object-${written}`), String(written));
+        await put(database, `object-${written}`);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    while (written < 50) await Promise.race([writer, new Promise((resolve) => setImmediate(resolve))]);
+    const { at, inUse } = await backUp(data(), file());
+    isOver = true;
+    await writer;
+    database.close();
+    expect(inUse).toBe(true);
+    await expect(restore(data(), file(), { force: true })).rejects.toThrow(/already runs on .*stop it/);
     running.release();
-    await backUp(data(), join(root, 'other'));
+    await restore(data(), file(), { force: true });
+    const named = (await rows()).filter((name) => name !== 'first');
+    expect(named.length).toBeGreaterThanOrEqual(50);
+    for (const name of named) expect(readFileSync(join(data(), 's3', name), 'utf8')).toBe(name.split('-')[1]);
+    // Its next start ends the runs that were under way, and its runners are not those of another moment.
+    const restored = new Folder(data());
+    restored.previous();
+    expect(restored.marker).toEqual({ format: 1, used: true, recoverTo: at });
+    restored.release();
+    expect(existsSync(join(data(), 'tasks'))).toBe(false);
   });
 
-  it('is refused while an orphaned runner is active', async () => {
-    await backUp(data(), file());
+  it('is one of a folder in use while an orphaned runner is active, and replaces no such folder', async () => {
+    expect(await backUp(data(), file())).toMatchObject({ inUse: false });
     const process = { pid: globalThis.process.pid, startedAt: startOf(globalThis.process.pid) };
     mkdirSync(join(data(), 'tasks'));
     writeFileSync(join(data(), 'tasks', 'it.json'), JSON.stringify({ process }));
-    await expect(backUp(data(), join(root, 'other'))).rejects.toThrow(
-      /a runner is still at work .* let their runs end/,
+    expect(await backUp(data(), join(root, 'other'))).toMatchObject({ inUse: true });
+    await expect(restore(data(), file(), { force: true })).rejects.toThrow(
+      new RegExp(`a runner is still at work .*process ${process.pid}.* let their runs end`),
     );
-    await expect(restore(data(), file(), { force: true })).rejects.toThrow(`process ${process.pid}`);
     writeFileSync(join(data(), 'tasks', 'it.json'), JSON.stringify({ process: { ...process, startedAt: 'before' } }));
-    await backUp(data(), join(root, 'other'));
+    expect(await backUp(data(), join(root, 'other'), { force: true })).toMatchObject({ inUse: false });
   });
 
   it('overwrites nothing unless told to', async () => {
@@ -118,17 +172,26 @@ describe('a backup of the data folder', () => {
 
   it.each<[string, string[], RegExp]>([
     ['of something else', ['main.tf'], /not a backup/],
-    ['that leads out of the folder', ['stepform-backup-1', '../escaped'], /outside/],
+    ['that leads out of the folder', ['stepform-backup', '../escaped'], /outside/],
   ])('rejects %s', async (_, names, why) => {
     const archive = pack();
-    for (const name of names) archive.entry({ name }, 'x');
+    for (const name of names) archive.entry({ name }, JSON.stringify({ format: 1 }));
     archive.finalize();
-    const chunks: Buffer[] = [];
-    for await (const chunk of archive) chunks.push(chunk as Buffer);
-    writeFileSync(file(), gzipSync(Buffer.concat(chunks)));
+    writeFileSync(file(), gzipSync(await buffer(archive)));
     await expect(restore(join(root, 'new'), file())).rejects.toThrow(why);
     expect(existsSync(join(root, 'escaped'))).toBe(false);
     expect(existsSync(join(root, 'new'))).toBe(false);
+  });
+
+  it.each([
+    ['newer', 99, /a newer version of stepform made it .*format 99.*Restore it with that version/],
+    ['older', 0, /an earlier version of stepform made it/],
+  ])('of a %s data format is refused, with the way out', async (_, format, why) => {
+    const archive = pack();
+    archive.entry({ name: 'stepform-backup' }, JSON.stringify({ format }));
+    archive.finalize();
+    writeFileSync(file(), gzipSync(await buffer(archive)));
+    await expect(restore(join(root, 'new'), file())).rejects.toThrow(why);
   });
 
   it('accepts only a data folder, and a target outside of it', async () => {

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Cors } from '../../../infra/local/cors.ts';
-import { Stack } from '../../../infra/local/template.ts';
+import { Cors } from '#infra/local/host/cors.ts';
+import { Stack } from '#infra/local/host/template.ts';
 
 const rule = {
   AllowedOrigins: ['https://page.example'],

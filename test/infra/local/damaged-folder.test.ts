@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { DynamoDb } from '../../../infra/local/dynamodb.ts';
-import { reasonOf, StartError } from '../../../infra/local/errors.ts';
-import { Folder, type Local } from '../../../infra/local/folder.ts';
-import { keptSecret } from '../../../infra/local/secrets.ts';
+import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
+import { reasonOf, StartError } from '#infra/local/host/errors.ts';
+import { Folder, type Local } from '#infra/local/host/folder.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 /** A platform never starts empty on what is left of another one's data; the message names the damage and the remedy. */
@@ -43,10 +43,57 @@ it.each([
   ['a table', (folder: Folder) => DynamoDb.open(folder.at('dynamodb')), 'dynamodb/tables.sqlite'],
   ['a key', (folder: Folder) => keptSecret(folder.at('kms.key')), 'kms.key'],
   ['local.json', (folder: Folder) => folder.previous(), 'local.json'],
+  ['its format', (folder: Folder) => folder.previous(), 'data-folder.json'],
+  ['the key of task tokens', (folder: Folder) => keptSecret(folder.at('token.key')), 'token.key'],
 ])('names the file when %s is damaged', async (_, open, file) => {
   const folder = usedFolder();
   writeFileSync(folder.at(file), '{ damaged '.repeat(1000));
   expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
+  // A power failure empties what was not flushed. Of a table see below: SQLite takes an empty file for a new one.
+  writeFileSync(folder.at(file), '');
+  if (file !== 'dynamodb/tables.sqlite') expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
+});
+
+it.each([
+  ['emptied', (file: string) => truncateSync(file)],
+  ['deleted', (file: string) => rmSync(file)],
+])('refuses tables that were %s, instead of an empty platform', async (_, damage) => {
+  const folder = usedFolder();
+  const properties = {
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+  };
+  folder.previous();
+  expect(folder.marker?.used).toBe(true);
+  const open = () => DynamoDb.open(folder.at('dynamodb'), { isUsed: folder.marker?.used });
+  const database = DynamoDb.open(folder.at('dynamodb'));
+  database.ensureTable({ ref: 'T', properties });
+  database.close();
+  open().close();
+  damage(folder.at('dynamodb/tables.sqlite'));
+  expect(await reasonFor(open)).toMatch(/tables\.sqlite is empty: .*stepform restore/);
+});
+
+it.each([
+  [
+    'a newer version',
+    { format: 99 },
+    /written by a newer version .*format 99; this version reads 1.*Start that version/,
+  ],
+  ['an earlier version', { format: 0 }, /written by an earlier version .*format 0; this version reads 1/],
+])('refuses a folder of %s with the way out', async (_, marker, reason) => {
+  const folder = usedFolder();
+  writeFileSync(folder.at('data-folder.json'), JSON.stringify(marker));
+  expect(await reasonFor(() => folder.previous())).toMatch(reason);
+});
+
+it('refuses a folder of a version that had no format, and leaves it as it was', async () => {
+  const folder = usedFolder();
+  rmSync(folder.at('data-folder.json'));
+  expect(await reasonFor(() => folder.previous())).toMatch(
+    /written by an earlier version .*use the version that wrote/,
+  );
+  expect(existsSync(folder.at('data-folder.json'))).toBe(false);
 });
 
 it('says that the data folder must be a folder', async () => {

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it, vi } from 'vitest';
-import { Cut, reply } from '../../../infra/local/answers.ts';
-import type { Calls } from '../../../infra/local/calls.ts';
-import { directDoor } from '../../../infra/local/direct-door.ts';
-import { AwsError } from '../../../infra/local/errors.ts';
-import type { S3Calls } from '../../../infra/local/s3-calls.ts';
+import type { S3Calls } from '#infra/local/aws/s3/s3-calls.ts';
+import { Cut, reply } from '#infra/local/host/answers.ts';
+import type { Calls } from '#infra/local/host/calls.ts';
+import { directDoor } from '#infra/local/host/direct-door.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 
 const open = (calls: Partial<Pick<Calls, 'answer' | 'operate'>>) => {
   const ready = Promise.resolve({ calls: calls as Calls, s3: {} as S3Calls, log: () => {} });

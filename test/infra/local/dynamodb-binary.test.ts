@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
-import { decodeBinary } from '../../../infra/local/dynamodb/binary.ts';
-import { DynamoDb } from '../../../infra/local/dynamodb.ts';
+import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
+import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 
 const database = await DynamoDb.open();
 afterAll(() => database.close());

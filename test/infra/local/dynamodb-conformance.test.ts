@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { DynamoDb } from '../../../infra/local/dynamodb.ts';
-import { productTable } from '../../support/table.ts';
+import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { productTable } from '#test/support/table.ts';
 import { Dynalite } from './support/dynalite/dynalite.ts';
 
 /** The local DynamoDB answers like another implementation, call by call: outputs, units, names and texts of errors. */

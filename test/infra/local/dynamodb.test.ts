@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { DynamoDb } from '../../../infra/local/dynamodb.ts';
-import { productTable } from '../../support/table.ts';
+import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { productTable } from '#test/support/table.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 const open: DynamoDb[] = [];

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Ecs } from '../../../infra/local/ecs.ts';
-import { newFolder } from '../../../infra/local/ecs-task.ts';
-import { groupLeaderIn, startOf } from '../../../infra/local/processes.ts';
+import { Ecs } from '#infra/local/aws/ecs/ecs.ts';
+import { newFolder } from '#infra/local/aws/ecs/ecs-task.ts';
+import { startOf } from '#infra/local/host/processes.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
 
@@ -134,6 +134,18 @@ describe('a task', () => {
     expect(readFileSync(join(folder, 'logs', log), 'utf8')).toBe('started\n');
   });
 
+  it('is refused while it cannot be noted, and leaves no trace', async () => {
+    const folder = temporaryFolder();
+    const { ecs, run, stopped } = start(folder);
+    renameSync(join(folder, 'tasks'), join(folder, 'away'));
+    writeFileSync(join(folder, 'tasks'), '');
+    await expect(run('exit', { clientToken: 'a' })).rejects.toThrow('ENOTDIR');
+    expect(await ecs.handle('ListTasks', { cluster: clusterArn })).toEqual({ taskArns: [] });
+    renameSync(join(folder, 'tasks'), join(folder, 'file'));
+    renameSync(join(folder, 'away'), join(folder, 'tasks'));
+    await stopped((await run('exit', { clientToken: 'a' })).tasks[0]!.taskArn);
+  });
+
   it('gets SIGTERM, then SIGKILL for its whole process tree', async () => {
     const folder = temporaryFolder();
     const { ecs, run, said, stopped } = start(folder);
@@ -191,77 +203,6 @@ describe('a task', () => {
   ])('is rejected with %o', async (wrong, name) => {
     const { run } = start(temporaryFolder());
     await expect(run('exit', wrong)).rejects.toMatchObject({ name });
-  });
-});
-
-/** What waits to become another task's process than these: it has its log and its folder already. */
-const waitingIn = (folder: string, but: string[]) =>
-  until('a process waits for the next task', () => {
-    const ids = readdirSync(join(folder, 'logs')).map((name) => name.slice('runner-'.length, -'.log'.length));
-    const id = ids.find((one) => !but.some((arn) => arn.endsWith(one)));
-    const home = id && newFolder(join(folder, 'tasks'), id);
-    const leader = home ? groupLeaderIn(home) : undefined;
-    return id && home && leader ? { id, home, pid: leader.pid } : undefined;
-  });
-
-describe('a process that waits for the next task', () => {
-  it('becomes that task, with its environment and exit, and is replaced', async () => {
-    const folder = temporaryFolder();
-    const { events, run, said, stopped } = start(folder);
-    const first = (await run('exit')).tasks[0]!.taskArn;
-    await stopped(first);
-    const waiting = await waitingIn(folder, [first]);
-    rmSync(join(folder, 'out.json'));
-    const taskArn = (await run('exit')).tasks[0]!.taskArn;
-    const { cwd, env, pid } = await said();
-    expect(taskArn.endsWith(`/${waiting.id}`)).toBe(true);
-    expect([pid, cwd]).toEqual([waiting.pid, waiting.home]);
-    expect(env).toMatchObject({ FROM: 'definition', MODE: 'exit', TMPDIR: cwd });
-    expect(await stopped(taskArn)).toMatchObject({ containers: [{ exitCode: 7 }] });
-    // Of one that ends at once only the end may be told.
-    const told = events.filter((event) => event.taskArn === taskArn).map((event) => event.lastStatus);
-    expect(told.filter((status) => status !== 'RUNNING')).toEqual(['STOPPED']);
-    expect(readFileSync(join(folder, 'logs', `runner-${waiting.id}.log`), 'utf8')).toBe('started\n');
-    const next = await waitingIn(folder, [first, taskArn]);
-    expect(next.pid).not.toBe(waiting.pid);
-  });
-
-  it('has no data of an earlier task, and counts as no task', async () => {
-    const folder = temporaryFolder();
-    const { ecs, run, stopped } = start(folder);
-    const first = (await run('exit')).tasks[0]!.taskArn;
-    await stopped(first);
-    const { pid } = await waitingIn(folder, [first]);
-    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8');
-    expect(environment).toContain('FROM=definition');
-    expect(environment).not.toMatch(/MODE=|OUT=/);
-    expect(ecs.running).toBe(0);
-    expect(await ecs.handle('ListTasks', { cluster: clusterArn })).toEqual({ taskArns: [] });
-  });
-
-  it('ends with the platform, and its folder with it', async () => {
-    const folder = temporaryFolder();
-    const { ecs, run, stopped } = start(folder);
-    const first = (await run('exit')).tasks[0]!.taskArn;
-    await stopped(first);
-    const { home, pid } = await waitingIn(folder, [first]);
-    ecs.close();
-    await gone(pid);
-    expect(existsSync(home)).toBe(false);
-  });
-
-  it('that was killed is replaced by a new process for the task', async () => {
-    const folder = temporaryFolder();
-    const { run, said, stopped } = start(folder);
-    const first = (await run('exit')).tasks[0]!.taskArn;
-    await stopped(first);
-    const { pid } = await waitingIn(folder, [first]);
-    process.kill(pid, 'SIGKILL');
-    await gone(pid);
-    rmSync(join(folder, 'out.json'));
-    const taskArn = (await run('exit')).tasks[0]!.taskArn;
-    expect((await said()).pid).not.toBe(pid);
-    expect(await stopped(taskArn)).toMatchObject({ containers: [{ exitCode: 7 }] });
   });
 });
 
@@ -389,4 +330,10 @@ describe('after a restart of the platform', () => {
     await after.stopped(taskArn);
     expect(startOf(pid)).toBeDefined();
   });
+});
+
+it('a task in a long data folder has a folder that is short enough for the sockets of providers', () => {
+  const id = '0123456789abcdef0123456789abcdef';
+  const folder = newFolder(`/srv/${'a'.repeat(80)}/tasks`, id);
+  expect(`${folder}/stepform-123456/tmp/plugin1234567890`.length).toBeLessThanOrEqual(107);
 });

@@ -17,9 +17,10 @@ import {
 } from '@aws-sdk/client-s3';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Host } from '../../../infra/local/host.ts';
-import { Stack } from '../../../infra/local/template.ts';
-import type { RunUsage } from '../../../infra/local/usage.ts';
+import type { RunUsage } from '#infra/local/aws/lambda/usage.ts';
+import type { Host } from '#infra/local/host/host.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import { Stack } from '#infra/local/host/template.ts';
 import { callerStatements, startHost, testTemplate } from './support/application.ts';
 import { until } from './support/until.ts';
 
@@ -28,7 +29,7 @@ let local: Host['local'];
 const config = () => ({
   endpoint: local.awsEndpointUrl,
   region: 'us-east-1',
-  credentials: { accessKeyId: 'operator', secretAccessKey: 'x' },
+  credentials: local.awsCredentials,
   maxAttempts: 1,
 });
 const account = 'us-east-1:000000000000';
@@ -42,11 +43,10 @@ beforeAll(async () => {
 });
 afterAll(() => host.close());
 
-const operatorSignature = {
-  authorization:
-    'AWS4-HMAC-SHA256 Credential=operator/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00',
-  'x-amz-date': '20260101T000000Z',
-};
+const forgedSignature = (accessKeyId: string) => ({
+  authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=00`,
+  'x-amz-date': new Date().toISOString().replace(/[-:]|\.\d+/g, ''),
+});
 
 interface Refusal {
   error: string;
@@ -305,7 +305,8 @@ describe('rejected requests', () => {
       },
       403,
     ],
-    ['a page of another origin', { ...operatorSignature, origin: 'https://example.org' }, 403],
+    ['an unknown access key', forgedSignature('operator'), 403],
+    ['a forged signature of the operator', forgedSignature('ASIALOCALOperator'), 403],
     ['half a signature', { authorization: 'AWS4-HMAC-SHA256 Credential=x' }, 403],
   ])('%s', async (_, headers, status) => {
     const response = await fetch(local.awsEndpointUrl, {
@@ -378,7 +379,7 @@ describe('events', () => {
 
 describe('usage', () => {
   const run = 'run-DDDDDDDDDDDDDDDD';
-  const usage = async () => (await (await fetch(`${local.awsEndpointUrl}/_usage?run=${run}`)).json()) as RunUsage;
+  const usage = async () => (await (await operatorFetch(local, `/_usage?run=${run}`)).json()) as RunUsage;
 
   it('counts the calls of a run over HTTP, the state machine and presigned URLs', async () => {
     const orders = [
@@ -427,7 +428,7 @@ describe('usage', () => {
   });
 
   it('is empty for an unknown run', async () => {
-    const response = await fetch(`${local.awsEndpointUrl}/_usage?run=run-EEEEEEEEEEEEEEEE`);
+    const response = await operatorFetch(local, '/_usage?run=run-EEEEEEEEEEEEEEEE');
     expect(await response.json()).toMatchObject({ calls: [], price: { usd: 0 } });
   });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { evaluate } from '../../../infra/local/evaluate.ts';
+import { evaluate } from '#infra/local/aws/lambda/evaluate.ts';
 
 let folder: string;
 beforeEach(() => {

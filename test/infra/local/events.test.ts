@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Events } from '../../../infra/local/events.ts';
-import { Faults } from '../../../infra/local/faults.ts';
-import { Stack } from '../../../infra/local/template.ts';
+import { Events } from '#infra/local/aws/events/events.ts';
+import { Faults } from '#infra/local/host/faults.ts';
+import { Stack } from '#infra/local/host/template.ts';
 import { until } from './support/until.ts';
 
 const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
@@ -21,6 +21,7 @@ const start = (
   rules: Record<string, object>,
   fail: (attempt: number) => boolean = () => false,
   faults = new Faults(),
+  isStarted = true,
 ) => {
   const received: Record<string, unknown>[] = [];
   const lines: string[] = [];
@@ -36,6 +37,7 @@ const start = (
     },
   });
   open.push(events);
+  if (isStarted) events.start(false);
   return { events, received, lines, attempts: () => attempts };
 };
 
@@ -66,6 +68,20 @@ describe('rules', () => {
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
       },
     ]);
+  });
+
+  it('deliver what was published before the start when they start', async () => {
+    const { events, received } = start(
+      { Stopped: rule({ EventPattern: { source: ['aws.ecs'] } }) },
+      () => false,
+      new Faults(),
+      false,
+    );
+    events.publish(stopped);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(received).toEqual([]);
+    events.start(false);
+    await until('it is received', () => received.length);
   });
 
   it('retry failed deliveries', async () => {
@@ -112,7 +128,6 @@ describe('rules', () => {
   it('fire at their rate, and at once after a restart', async () => {
     vi.useFakeTimers();
     const { events, received } = start({ Minute: rule({ ScheduleExpression: 'rate(1 minute)' }) });
-    events.start(false);
     await vi.advanceTimersByTimeAsync(59_000);
     expect(received).toHaveLength(0);
     await vi.advanceTimersByTimeAsync(61_000);

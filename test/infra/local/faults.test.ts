@@ -1,7 +1,11 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type CountedRule, type FaultRule, Faults, readFaults } from '../../../infra/local/faults.ts';
-import type { Host } from '../../../infra/local/host.ts';
+import type { Permissions } from '#infra/local/aws/iam/iam.ts';
+import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
+import { Callers } from '#infra/local/host/callers.ts';
+import { type CountedRule, type FaultRule, Faults, readFaults } from '#infra/local/host/faults.ts';
+import type { Host } from '#infra/local/host/host.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { callerStatements, startHost, testTemplate } from './support/application.ts';
 import { temporaryFolder } from './support/functions.ts';
 
@@ -93,8 +97,7 @@ describe.each(['http', 'memory'])('the AWS endpoint, through the door %s', (door
   afterAll(() => host.close());
   afterEach(() => set([]));
 
-  const faults = (method: string, body?: string, headers = {}) =>
-    fetch(`${host.local.awsEndpointUrl}/_faults`, { method, body, headers });
+  const faults = (method: string, body?: string) => operatorFetch(host.local, '/_faults', { method, body });
   const set = async (rules: FaultRule[]) => {
     expect((await faults('PUT', JSON.stringify(rules))).status).toBe(200);
   };
@@ -116,7 +119,7 @@ describe.each(['http', 'memory'])('the AWS endpoint, through the door %s', (door
     const client = new DynamoDBClient({
       endpoint: host.local.awsEndpointUrl,
       region: 'us-east-1',
-      credentials: { accessKeyId: 'operator', secretAccessKey: 'x' },
+      credentials: host.local.awsCredentials,
       maxAttempts: 1,
     });
     const Key = { pk: { S: 'f' }, sk: { S: sk } };
@@ -196,7 +199,17 @@ describe.each(['http', 'memory'])('the AWS endpoint, through the door %s', (door
     expect(await (await faults('GET')).json()).toEqual([{ ...rule, seen: 0, injected: 0 }]);
   });
 
-  it('rejects rules from a browser page', async () => {
-    expect((await faults('PUT', '[]', { origin: 'https://example.com' })).status).toBe(403);
+  it('rejects rules that the operator did not sign', async () => {
+    const functions = new Callers(keptSecret(host.folder.at('credentials.key')), [], {} as Permissions);
+    const credentials = [
+      functions.credentialsOf('CallerFunction'),
+      { ...host.local.awsCredentials, secretAccessKey: 'x' },
+      { accessKeyId: 'operator', secretAccessKey: 'operator' },
+    ];
+    const signed = credentials.map((awsCredentials) =>
+      operatorFetch({ ...host.local, awsCredentials }, '/_faults', { method: 'PUT', body: '[]' }),
+    );
+    const unsigned = fetch(`${host.local.awsEndpointUrl}/_faults`, { method: 'PUT', body: '[]' });
+    for (const answer of await Promise.all([...signed, unsigned])) expect(answer.status).toBe(403);
   });
 });

@@ -1,12 +1,11 @@
 import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms';
 import { expect, it } from 'vitest';
-import { Stack } from '../../../infra/local/template.ts';
+import { Stack } from '#infra/local/host/template.ts';
 import { startHost, testTemplate } from './support/application.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
 const KeyId = new Stack(testTemplate(), home).one('AWS::KMS::Key').arn;
-const config = { region: 'us-east-1', credentials: { accessKeyId: 'operator', secretAccessKey: 'x' } };
 
 const ask = async (host: Awaited<ReturnType<typeof startHost>>, ...orders: [does: string, input: unknown][]) => {
   const event = JSON.stringify({ orders: orders.map(([does, input]) => ({ does, input })) });
@@ -17,7 +16,12 @@ it('accepts signatures and ciphertexts from before a restart', async () => {
   const folder = temporaryFolder();
   const before = await startHost(folder);
   const [, url] = (await ask(before, ['putObject', 'states/kept'], ['presignGet', 'states/kept'])) as string[];
-  const kms = (host: typeof before) => new KMSClient({ ...config, endpoint: host.local.awsEndpointUrl });
+  const kms = (host: typeof before) =>
+    new KMSClient({
+      region: 'us-east-1',
+      credentials: { ...host.local.awsCredentials },
+      endpoint: host.local.awsEndpointUrl,
+    });
   const Plaintext = Buffer.from('secret');
   const { CiphertextBlob } = await kms(before).send(new EncryptCommand({ KeyId, Plaintext }));
   before.folder.publish({ ...before.local, organization: 'o', token: 't' });

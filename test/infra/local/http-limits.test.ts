@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { generate } from 'selfsigned';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HttpApi } from '../../../infra/local/http.ts';
+import { HttpApi } from '#infra/local/host/http.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
 /** Requests that are slow, cut off, malformed or too large, against a listener with little patience. */
@@ -58,9 +58,9 @@ describe('an incomplete request', () => {
   it.each([
     ['nothing but a connection', ''],
     ['half a header', 'GET /echo/x HTTP/1.1\r\nHost'],
-    ['headers without an end', 'GET /echo/x HTTP/1.1\r\nHost: a\r\nX: y\r\n'],
-    ['half a body', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf'],
-    ['half a chunk', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf'],
+    ['headers without an end', 'GET /echo/x HTTP/1.1\r\nHost: localhost\r\nX: y\r\n'],
+    ['half a body', 'POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf'],
+    ['half a chunk', 'POST /echo/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nff\r\nhalf'],
   ])('(%s) gets an error and is closed', async (_, begin) => {
     const answer = await answerTo(begin);
     expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
@@ -71,17 +71,19 @@ describe('an incomplete request', () => {
   it('cannot be sent byte by byte without end', async () => {
     const socket = connect(port, '127.0.0.1');
     const drip = setInterval(() => socket.write('x'), 20);
-    const answer = await answerTo('GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ', socket);
+    const answer = await answerTo('GET /echo/x HTTP/1.1\r\nHost: localhost\r\nX: ', socket);
     clearInterval(drip);
     expect(answer).toContain('408');
     const body = connect(port, '127.0.0.1');
     const more = setInterval(() => body.write('x'), 20);
-    expect(await answerTo('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n', body)).toContain('408');
+    expect(await answerTo('POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n', body)).toContain(
+      '408',
+    );
     clearInterval(more);
   });
 
   it('does not delay other requests', async () => {
-    const slow = Array.from({ length: 200 }, () => answerTo('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Le'));
+    const slow = Array.from({ length: 200 }, () => answerTo('POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Le'));
     await stillServes();
     const answers = await Promise.all(slow);
     expect(answers.filter((answer) => answer.includes('408'))).toHaveLength(200);
@@ -89,7 +91,7 @@ describe('an incomplete request', () => {
 
   it('is dropped when its client disconnects', async () => {
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf');
+    socket.write('POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf');
     await new Promise((resolve) => socket.once('connect', resolve));
     socket.destroy();
     await stillServes();
@@ -107,12 +109,12 @@ describe('a malformed request', () => {
   it.each([
     ['nonsense', 'NONSENSE\r\n\r\n'],
     ['TLS on the plain port', '\u0016\u0003\u0001\u0000'],
-    ['two lengths', 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
+    ['two lengths', 'POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx'],
     [
       'a length and chunks',
-      'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
-    ['a header with a line break', 'GET /echo/x HTTP/1.1\r\nHost: a\r\nX: y\u0000z\r\n\r\n'],
+    ['a header with a line break', 'GET /echo/x HTTP/1.1\r\nHost: localhost\r\nX: y\u0000z\r\n\r\n'],
   ])('(%s) gets an error', async (_, request) => {
     const answer = await answerTo(request);
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
@@ -121,8 +123,8 @@ describe('a malformed request', () => {
   });
 
   it.each([
-    ['headers', `GET /echo/x HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(11_000)}\r\n\r\n`],
-    ['a query', `GET /echo/x?${'y'.repeat(11_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+    ['headers', `GET /echo/x HTTP/1.1\r\nHost: localhost\r\nX: ${'y'.repeat(11_000)}\r\n\r\n`],
+    ['a query', `GET /echo/x?${'y'.repeat(11_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
   ])('(%s over 10 KB) gets an error', async (_, request) => {
     const answer = await answerTo(request);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
@@ -135,11 +137,11 @@ describe('a malformed request', () => {
     const patientPort = await patient.listen(0);
     patient.serve(serving(patientPort));
     const answered = (request: string) => answerTo(request, connect(patientPort, '127.0.0.1'));
-    const announced = 'POST /echo/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n';
+    const announced = 'POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n';
     expect(await answered(announced)).toContain('413');
     // Not much more than is read: an answer is lost with the connection when it is closed upon what nobody has read.
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
-    const chunked = `POST /echo/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(10)}1\r\nx\r\n`;
+    const chunked = `POST /echo/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(10)}1\r\nx\r\n`;
     expect(await answered(chunked)).toContain('413');
     patient.closeAll();
     await patient.close();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HttpApi } from '../../../infra/local/http.ts';
-import { writeAnswer } from '../../../infra/local/http-event.ts';
+import { HttpApi } from '#infra/local/host/http.ts';
+import { writeAnswer } from '#infra/local/host/http-event.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
 const { lambda, usage } = hostFunctions({

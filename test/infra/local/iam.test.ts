@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Permissions } from '../../../infra/local/iam.ts';
-import { Stack } from '../../../infra/local/template.ts';
+import { Permissions } from '#infra/local/aws/iam/iam.ts';
+import { Stack } from '#infra/local/host/template.ts';
 
 const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
 type Statement = Record<string, unknown>;

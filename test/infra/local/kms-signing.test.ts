@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Kms } from '../../../infra/local/kms.ts';
+import { Kms } from '#infra/local/aws/kms/kms.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 const arn = (name: string) => `arn:aws:kms:us-east-1:000000000000:key/${name}`;

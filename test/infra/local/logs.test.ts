@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { Logs } from '../../../infra/local/logs.ts';
+import { Logs } from '#infra/local/aws/logs/logs.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 it('says once that logs cannot be written, and writes them again when they can', async () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Mail } from '../../../infra/local/mail.ts';
+import { Mail } from '#infra/local/aws/ses/mail.ts';
 
 const message = {
   FromEmailAddress: 'stepform <stepform@localhost>',

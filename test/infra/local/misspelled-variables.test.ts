@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { misspelledVariables, settings } from '../../../infra/local/misspelled-variables.ts';
+import { misspelledVariables, settings } from '#infra/local/commands/misspelled-variables.ts';
 
 const document = readFileSync(new URL('../../../infra/docs/local.md', import.meta.url), 'utf8');
 

@@ -1,22 +1,31 @@
+import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { movedPorts } from '../../../infra/local/moved-ports.ts';
+import { Folder } from '#infra/local/host/folder.ts';
+import { keepPorts, keptPorts, movedPorts, type Ports } from '#infra/local/host/moved-ports.ts';
+import { temporaryFolder } from './support/functions.ts';
 
-const at = (http: number, https: number, aws: number) => ({
-  url: `http://localhost:${http}`,
-  httpsUrl: `https://localhost:${https}`,
-  awsEndpointUrl: `http://127.0.0.1:${aws}`,
-});
+const at = (http: number, https: number, aws: number): Ports => ({ http, https, environments: 9, aws });
 
 it('records nothing while the ports stay the same', () => {
-  expect(movedPorts({}, at(1, 2, 3), at(1, 2, 3))).toEqual({});
+  expect(movedPorts(undefined, at(1, 2, 3))).toEqual({});
+  expect(movedPorts({ now: at(1, 2, 3), moved: {} }, at(1, 2, 3))).toEqual({});
 });
 
 it('maps every former port to the latest one', () => {
-  const once = movedPorts({}, at(1, 2, 3), at(11, 2, 13));
-  expect(once).toEqual({ 1: 11, 3: 13 });
-  expect(movedPorts(once, at(11, 2, 13), at(21, 22, 13))).toEqual({ 1: 21, 2: 22, 3: 13, 11: 21 });
+  const moved = movedPorts({ now: at(1, 2, 3), moved: {} }, at(11, 2, 13));
+  expect(moved).toEqual({ 1: 11, 3: 13 });
+  expect(movedPorts({ now: at(11, 2, 13), moved }, at(21, 22, 13))).toEqual({ 1: 21, 2: 22, 3: 13, 11: 21 });
 });
 
 it('does not map a port that is in use again', () => {
-  expect(movedPorts({ 1: 11 }, at(11, 2, 3), at(1, 2, 3))).toEqual({ 11: 1 });
+  expect(movedPorts({ now: at(11, 2, 3), moved: { 1: 11 } }, at(1, 2, 3))).toEqual({ 11: 1 });
+});
+
+it('keeps the ports in a file of their own, and names it when it is damaged', () => {
+  const folder = new Folder(temporaryFolder());
+  keepPorts(folder, undefined, at(1, 2, 3));
+  keepPorts(folder, keptPorts(folder), at(11, 2, 3));
+  expect(keptPorts(folder)).toEqual({ now: at(11, 2, 3), moved: { 1: 11 } });
+  writeFileSync(folder.at('ports.json'), '');
+  expect(() => keptPorts(folder)).toThrow(/ports\.json cannot be read: .*Delete it/);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compilePattern } from '../../../infra/local/pattern.ts';
+import { compilePattern } from '#infra/local/aws/iam/pattern.ts';
 
 const event = {
   source: 'aws.s3',

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Local } from '../../../infra/local/folder.ts';
-import { type Platform, startPlatform } from '../../../infra/local/platform.ts';
+import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
+import type { Local } from '#infra/local/host/folder.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
 
@@ -49,6 +49,7 @@ describe('the platform', () => {
       organization: 'local',
       token: expect.stringMatching(/.{30}/),
       awsEndpointUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      awsCredentials: { accessKeyId: expect.any(String), secretAccessKey: expect.stringMatching(/^\S{43}$/) },
       stateMachineArn: expect.stringMatching(/^arn:aws:states:us-east-1:000000000000:stateMachine:/),
       tableName: expect.any(String),
       bucketName: expect.any(String),
@@ -64,6 +65,8 @@ describe('the platform', () => {
       }).once('error', fail);
     });
     expect(secure).toBeLessThan(500);
+    const health = await fetch(`${local.url}/healthz`);
+    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
   });
 
   it('keeps data, token and ports across a restart', async () => {
@@ -90,11 +93,35 @@ describe('the platform', () => {
     const dataDir = temporaryFolder();
     await start(dataDir);
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow(
-      `a platform already runs on ${dataDir} (process ${process.pid})`,
+      `a platform already runs on ${dataDir} (process ${process.pid} on `,
     );
     // The refused start took nothing away from the one that runs.
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('already runs');
     expect((await ask(open[0]!.local, '/organizations/local')).status).toBe(200);
+  });
+
+  it('tells load balancers when it cannot write, which a ping does not', async () => {
+    const dataDir = temporaryFolder();
+    const { local } = await start(dataDir);
+    renameSync(join(dataDir, 'executions'), join(dataDir, 'away'));
+    const health = await fetch(`${local.url}/healthz`);
+    renameSync(join(dataDir, 'away'), join(dataDir, 'executions'));
+    expect([health.status, await health.json()]).toEqual([
+      503,
+      { status: 'failing', failures: [expect.stringContaining('executions in the data folder cannot be written')] },
+    ]);
+  });
+
+  it('refuses emptied tables instead of starting an empty platform, and a folder of a newer version', async () => {
+    const dataDir = temporaryFolder();
+    await start(dataDir);
+    await stop();
+    truncateSync(join(dataDir, 'dynamodb', 'tables.sqlite'));
+    await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('tables.sqlite is empty');
+    writeFileSync(join(dataDir, 'data-folder.json'), '{"format":2}');
+    // Twice: the refusal releases the folder.
+    for (let n = 0; n < 2; n++)
+      await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('written by a newer version');
   });
 
   it('names a port in use and unlocks the folder', async () => {
@@ -107,9 +134,9 @@ describe('the platform', () => {
 });
 
 describe('npm start', () => {
-  const program = resolve(import.meta.dirname, '../../../infra/local/start.ts');
-  const run = (dataDir: string, environment: NodeJS.ProcessEnv = {}) => {
-    const child = spawn(process.execPath, [program], {
+  const program = resolve(import.meta.dirname, '../../../infra/local/commands/start.ts');
+  const run = (dataDir: string, environment: NodeJS.ProcessEnv = {}, args: string[] = []) => {
+    const child = spawn(process.execPath, [program, ...args], {
       env: { ...process.env, STEPFORM_DATA: dataDir, PORT: '0', HTTPS_PORT: '0', ...environment },
     });
     children.push(child);
@@ -153,5 +180,15 @@ describe('npm start', () => {
     const { ended, said } = run(temporaryFolder(), { PORT: 'http' });
     expect(await ended).toBe('1');
     expect(said.text).toBe('stepform cannot start: PORT must be a port number, or 0 for any free one; it is http\n');
+  });
+
+  it.each([
+    [['--recovered-to', 'yesterday'], '--recovered-to takes the time of the backup: --recovered-to <time>, e.g.'],
+    [['--recovered-to'], '--recovered-to takes the time of the backup'],
+    [['--port', '80'], 'it takes only --recovered-to <time>'],
+  ])('rejects the arguments %o with a message', async (args, message) => {
+    const { ended, said } = run(temporaryFolder(), {}, args);
+    expect(await ended).toBe('1');
+    expect(said.text).toContain(`stepform cannot start: ${message}`);
   });
 });

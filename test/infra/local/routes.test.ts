@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Router } from '../../../infra/local/routes.ts';
+import { Router } from '#infra/local/host/routes.ts';
 
 const router = (...keys: string[]) => new Router(keys.map((key) => ({ key, functionArn: key, timeoutMs: 1000 })));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fillTemplate } from '../../../infra/local/step-functions/evaluate.ts';
+import { fillTemplate } from '#infra/local/aws/step-functions/evaluate.ts';
 
 const place = { stateName: 'S', enteredId: 2, context: { Task: { Token: 'a token' }, 'odd name': 1 }, now: 0 };
 

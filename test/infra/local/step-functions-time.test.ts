@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../../infra/local/step-functions/clock.ts';
+import { systemClock } from '#infra/local/aws/step-functions/clock.ts';
 import { Bench, machine, task, waiting } from './step-functions.support.ts';
 
 const days = 24 * 3600;

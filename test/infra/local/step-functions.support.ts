@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../../infra/local/step-functions/clock.ts';
-import { type StatusChange, StepFunctionsService } from '../../../infra/local/step-functions/service.ts';
+import type { Clock } from '#infra/local/aws/step-functions/clock.ts';
+import { type StatusChange, StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
 import { executionArn, machineArn } from './step-functions.machines.ts';
 
 export * from './step-functions.machines.ts';
@@ -25,6 +25,12 @@ export class TestClock implements Clock {
     const timer = { at: this.#now + Math.max(0, ms), run };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
+  }
+
+  /** Somebody sets the clock back; timers count on (infra/local/aws/step-functions/clock.ts). */
+  setBack(seconds: number): void {
+    this.#now -= seconds * 1000;
+    for (const timer of this.#timers) timer.at -= seconds * 1000;
   }
 
   /** Timers that have been armed and neither fired nor been called off. */

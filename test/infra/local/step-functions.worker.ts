@@ -1,5 +1,5 @@
 /** A process with a service on the folder in its arguments, to be killed: says what it has answered and handed out. */
-import { StepFunctionsService } from '../../../infra/local/step-functions/service.ts';
+import { StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
 import { machine, machineArn, waiting } from './step-functions.machines.ts';
 
 export const definition = machine({

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: Fn::Sub is written so
 import { describe, expect, it } from 'vitest';
-import { Stack, type Template } from '../../../infra/local/template.ts';
+import { Stack, type Template } from '#infra/local/host/template.ts';
 
 const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: 'http://localhost:8080' };
 

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, truncate } from 'node:fs/promises';
 import { createServer, get } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { keepTls } from '../../../infra/local/tls.ts';
+import { keepTls } from '#infra/local/host/tls.ts';
 import { temporaryFolder } from './support/functions.ts';
 
 describe('the local certificate', () => {
@@ -26,6 +26,13 @@ describe('the local certificate', () => {
     expect(await ask('example.org', { ca })).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
     expect(await ask('localhost', {})).toMatch(/SELF_SIGNED|UNABLE_TO/);
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each(['ca.pem', 'server.pem', 'server-key.pem'])('names %s when it is empty, and the remedy', async (name) => {
+    const folder = temporaryFolder();
+    await keepTls(folder);
+    await truncate(`${folder}/${name}`);
+    await expect(keepTls(folder)).rejects.toThrow(new RegExp(`${name} is damaged .*Delete the folder ${folder}`));
   });
 
   it('persists across restarts with a private key', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newTraceId, runIn, Usage } from '../../../infra/local/usage.ts';
+import { newTraceId, runIn, Usage } from '#infra/local/aws/lambda/usage.ts';
 
 const run = 'run-AAAAAAAAAAAAAAAA';
 

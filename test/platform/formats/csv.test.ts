@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { csvCell, csvOf } from '../functions/csv.ts';
+import { csvCell, csvOf } from '#platform/formats/csv.ts';
 
 it.each(['=1+1', '+1+1', '-1+1', '@SUM(1)', '\t=1', '\r=1', '\n=1', '＝1', '－1', '=cmd|" /C calc"!A0'])(
   'writes %j as text',
@@ -34,10 +34,10 @@ it('ends every line', () => {
 });
 
 it('is the only code that writes CSV', async () => {
-  const root = new URL('../', import.meta.url).pathname;
+  const root = new URL('../../../', import.meta.url).pathname;
   const doubled: string[] = [];
   for await (const file of glob('functions/**/*.{ts,tsx}', { cwd: root })) {
     if (readFileSync(`${root}${file}`, 'utf8').includes(`replaceAll('"', '""')`)) doubled.push(file);
   }
-  expect(doubled).toEqual(['functions/csv.ts']);
+  expect(doubled).toEqual(['functions/platform/formats/csv.ts']);
 });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isExactNumber, parseExactly } from '../functions/exact-json.ts';
-import { Mask } from '../functions/mask.ts';
-import type { PlanJson } from '../functions/runner/plan-json.ts';
-import { redactPlan } from '../functions/runner/redact.ts';
-import { parseState } from '../functions/states/content.ts';
+import { isExactNumber, parseExactly } from '#platform/formats/exact-json.ts';
+import { Mask } from '#platform/formats/mask.ts';
+import { parseState } from '#resources/states/content.ts';
+import type { PlanJson } from '#runner/program/plan-json.ts';
+import { redactPlan } from '#runner/program/redact.ts';
 
 const id = '12345678901234567891';
 const float = '0.1000000000000000055511151231257827021181583404541015625';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseHcl } from '../functions/hcl.ts';
+import { parseHcl } from '#platform/formats/hcl.ts';
 
 /** Types and labels of all blocks, nested ones in brackets. */
 const outline = (text: string): string => {
@@ -80,5 +80,23 @@ describe('invalid text', () => {
   ])('is read to the end: %j', (text) => expect(() => parseHcl(text)).not.toThrow());
   it('does not hide what follows on later lines', () => {
     expect(outline('locals {\n x = "unclosed\n}\na {}')).toBe('locals a');
+  });
+});
+
+describe('nesting', () => {
+  const deep = 100_000;
+  it.each(['[', '{', '(', '"${', 'b {\n', '"a ${[', '<<E\n${'])(
+    'beyond the maximum ends with the line: %j',
+    (opening) => {
+      const text = `a = 1\n${opening.startsWith('b') ? '' : 'x = '}${opening.repeat(deep)}`;
+      expect(() => parseHcl(text)).toThrow(/nested deeper than 200 levels in line \d+$/);
+    },
+  );
+
+  it('within the maximum is read', () => {
+    const [open, close] = ['['.repeat(150), ']'.repeat(150)];
+    expect(parseHcl(`a = ${open}1${close}\n`).attributes.a).toBe(`${open}1${close}`);
+    const blocks = `${'b {\n'.repeat(150)}${'}\n'.repeat(150)}`;
+    expect(parseHcl(blocks).faults).toEqual([]);
   });
 });

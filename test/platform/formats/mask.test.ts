@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Mask, secretsOf } from '../functions/mask.ts';
+import { Mask, secretsOf } from '#platform/formats/mask.ts';
 
 const through = (secrets: string[], chunks: (string | Buffer)[]): string => {
   const mask = new Mask(secrets);

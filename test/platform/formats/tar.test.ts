@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TarError, tarEntries } from '../functions/tar.ts';
+import { TarError, tarEntries } from '#platform/formats/tar.ts';
 
 /** Archives of other programs are read; a source comes in pieces of any size. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expressionOf, literalText } from '../functions/tfvars.ts';
+import { expressionOf, literalText } from '#platform/formats/tfvars.ts';
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: HCL's templates, not JavaScript's
 describe('the text of an expression', () => {

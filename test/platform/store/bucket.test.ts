@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as bucket from '../../functions/store/bucket.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import * as bucket from '#platform/store/bucket.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 let storage: Storage;
 beforeAll(async () => {

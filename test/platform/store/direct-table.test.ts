@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
-import type { DirectCalls } from '../../functions/store/direct-calls.ts';
-import { callTable } from '../../functions/store/direct-table.ts';
+import type { DirectCalls } from '#platform/store/direct-calls.ts';
+import { callTable } from '#platform/store/direct-table.ts';
 
 /** Answers one call after the other. */
 const serve = (...answers: (object | Error)[]) => {

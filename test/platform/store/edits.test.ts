@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asEdit } from '../../functions/store/edits.ts';
+import { asEdit } from '#platform/store/edits.ts';
 
 it('distinguishes edits of one user in the same millisecond', () => {
   const edit = () => asEdit({ set: { name: 'x' } }, { userId: 'user-1', edits: 1 });

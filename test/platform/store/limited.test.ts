@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Aws, startAws } from '../support/aws.ts';
-import { interleave } from '../support/interleave.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { interleave } from '#test/support/interleave.ts';
 
 let aws: Aws;
-let table: typeof import('../../functions/store/table.ts');
-let createLimited: typeof import('../../functions/store/limited.ts')['createLimited'];
+let table: typeof import('#platform/store/table.ts');
+let createLimited: typeof import('#platform/store/limited.ts')['createLimited'];
 beforeAll(async () => {
   aws = await startAws();
-  table = await import('../../functions/store/table.ts');
-  ({ createLimited } = await import('../../functions/store/limited.ts'));
+  table = await import('#platform/store/table.ts');
+  ({ createLimited } = await import('#platform/store/limited.ts'));
 });
 afterAll(() => aws.close());
 

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { logError, logWarning } from '../../functions/store/log.ts';
+import { logError, logWarning } from '#platform/store/log.ts';
 
 const logged = (log: () => void): string => {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FilterTooWideError, scan } from '../../functions/store/scan.ts';
+import { FilterTooWideError, scan } from '#platform/store/scan.ts';
 
 /** Lists in which little fits. */
 

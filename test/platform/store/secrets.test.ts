@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { open, seal } from '../../functions/store/secrets.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { open, seal } from '#platform/store/secrets.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 let storage: Storage;
 beforeAll(async () => {
@@ -49,8 +49,9 @@ it('rejects ciphertext altered at any position', async () => {
 });
 
 it('a state on a runner’s disk can be decrypted with the platform’s key, for its own run only', async () => {
-  const { newDataKey, openDataKey, keptStateContext } = await import('../../functions/store/secrets.ts');
-  const { readKeptState, writeKeptState } = await import('../../functions/runner/kept-state.ts');
+  const { newDataKey, openDataKey, keptStateContext } = await import('#platform/store/secrets.ts');
+  const { readKeptState } = await import('#platform/formats/kept-state.ts');
+  const { writeKeptState } = await import('#runner/program/kept-states.ts');
   const file = join(mkdtempSync(join(tmpdir(), 'kept-state-')), 'deep', 'run.tfstate.encrypted');
   try {
     await writeKeptState(file, Buffer.from('{"serial":7}'), 'run-1', await newDataKey(keptStateContext('run-1')));

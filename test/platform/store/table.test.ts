@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Aws, startAws } from '../support/aws.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 let aws: Aws;
-let table: typeof import('../../functions/store/table.ts');
+let table: typeof import('#platform/store/table.ts');
 beforeAll(async () => {
   aws = await startAws();
-  table = await import('../../functions/store/table.ts');
+  table = await import('#platform/store/table.ts');
 });
 afterAll(() => aws.close());
 

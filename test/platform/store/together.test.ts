@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Aws, startAws } from '../support/aws.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/together.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/together.ts')),
 });
 beforeAll(async () => {
   aws = await startAws();

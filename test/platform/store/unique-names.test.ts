@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { UniqueNames } from '../../functions/store/unique-names.ts';
-import { type Aws, startAws } from '../support/aws.ts';
+import type { UniqueNames } from '#platform/store/unique-names.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 interface Named {
   id: string;
@@ -8,14 +8,14 @@ interface Named {
 }
 
 let aws: Aws;
-let table: typeof import('../../functions/store/table.ts');
-let unique: typeof import('../../functions/store/unique-names.ts');
-let inBatches: typeof import('../../functions/store/batches.ts').inBatches;
+let table: typeof import('#platform/store/table.ts');
+let unique: typeof import('#platform/store/unique-names.ts');
+let inBatches: typeof import('#platform/store/batches.ts').inBatches;
 beforeAll(async () => {
   aws = await startAws();
-  table = await import('../../functions/store/table.ts');
-  unique = await import('../../functions/store/unique-names.ts');
-  ({ inBatches } = await import('../../functions/store/batches.ts'));
+  table = await import('#platform/store/table.ts');
+  unique = await import('#platform/store/unique-names.ts');
+  ({ inBatches } = await import('#platform/store/batches.ts'));
 });
 afterAll(() => aws.close());
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type BannerPart, bannerParts, sanitized } from '../functions/banner-text.ts';
+import { type BannerPart, bannerParts, sanitized } from '#platform/text/banner-text.ts';
 
 it.each([
   ['plain', 'plain'],

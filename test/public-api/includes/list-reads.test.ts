@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { on } from '../support/runs.ts';
-import { stateFile } from '../support/state.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { on } from '#test/support/runs.ts';
+import { stateFile } from '#test/support/state.ts';
 
 /** A page costs as many requests to the table however many rows it has, with what comes along. */
 
@@ -10,9 +10,9 @@ let store: Awaited<ReturnType<typeof load>>;
 let first: string;
 let name: string;
 const load = async () => ({
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/store/table.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#platform/store/table.ts')),
 });
 
 beforeAll(async () => {

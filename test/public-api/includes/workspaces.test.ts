@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 /** What a workspace leads to, and what comes along when it is asked for. */
 
@@ -34,7 +34,7 @@ describe('the current configuration version', () => {
       expect(await current(id)).toBe(uploaded.id);
     }
     // The older one comes late.
-    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
     await putObject(`uploads/${announced.id}.tar.gz`, new Uint8Array([0x1f, 0x8b, 0, 0]));
     expect((await api.get(`configuration-versions/${announced.id}`)).body.data.attributes.status).toBe('uploaded');
     expect(await current(id)).toBe(uploaded.id);
@@ -42,7 +42,7 @@ describe('the current configuration version', () => {
   });
 
   it('is a provisional one after its saved plan was applied', async () => {
-    const { adoptConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    const { adoptConfigurationVersion } = await import('#resources/configurations/records.ts');
     const { id } = await api.workspace();
     const first = await api.configuration(id);
     const provisional = await api.configuration(id, { 'auto-queue-runs': false, provisional: true });
@@ -76,8 +76,8 @@ describe('the readme', () => {
 describe('included resources', () => {
   it('appear once, with the relationships that lead to them', async () => {
     const { table, keys } = {
-      table: await import('../../functions/store/table.ts'),
-      keys: (await import('../../functions/store/keys.ts')).keys,
+      table: await import('#platform/store/table.ts'),
+      keys: (await import('#platform/store/keys.ts')).keys,
     };
     const { id, version } = await help.ready();
     const [latest, now] = [await help.create(id), await help.create(id)];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 /** Agents get the jobs of their own pool, each once; and what becomes of a job when an agent dies. */
 
@@ -9,22 +9,22 @@ let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
 let load: {
   planQueued(task: { runId: string; token: string }): Promise<void>;
-  finishRun: typeof import('../../functions/orchestration/finish.ts').finishRun;
-  claimPhase: typeof import('../../functions/orchestration/phases.ts').claimPhase;
-  reportPhase: typeof import('../../functions/orchestration/phases.ts').reportPhase;
-  recordHeartbeat: typeof import('../../functions/runner-api/caller.ts').recordHeartbeat;
+  finishRun: typeof import('#lifecycle/phases/finish.ts').finishRun;
+  claimPhase: typeof import('#lifecycle/phases/phases.ts').claimPhase;
+  reportPhase: typeof import('#lifecycle/phases/phases.ts').reportPhase;
+  recordHeartbeat: typeof import('#runner/api/caller.ts').recordHeartbeat;
   jobsOf(pool: string): Promise<unknown[]>;
 };
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { queryAll } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { queryAll } = await import('#platform/store/table.ts');
   load = {
-    planQueued: (await import('../../functions/lifecycle/plan-queued.ts')).handler,
-    ...(await import('../../functions/orchestration/finish.ts')),
-    ...(await import('../../functions/orchestration/phases.ts')),
-    ...(await import('../../functions/runner-api/caller.ts')),
+    planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
+    ...(await import('#lifecycle/phases/finish.ts')),
+    ...(await import('#lifecycle/phases/phases.ts')),
+    ...(await import('#runner/api/caller.ts')),
     jobsOf: (pool) => queryAll({ pk: keys.agentPool(pool).pk, prefix: 'JOB#' }),
   };
 });

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { auditActionOf, isAudited } from '../../functions/api/audit-action.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { stateFile } from '../support/state.ts';
+import { auditActionOf, isAudited } from '#api/audit-action.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { stateFile } from '#test/support/state.ts';
 
 let api: Api;
-let table: typeof import('../../functions/store/table.ts');
-let trail: typeof import('../../functions/audit/records.ts');
+let table: typeof import('#platform/store/table.ts');
+let trail: typeof import('#resources/audit/records.ts');
 let stranger: string;
 let reader: string;
 beforeAll(async () => {
   api = await startApi();
-  table = await import('../../functions/store/table.ts');
-  trail = await import('../../functions/audit/records.ts');
-  const { createUser } = await import('../../functions/people/accounts/users.ts');
-  const { createToken } = await import('../../functions/people/accounts/tokens.ts');
-  const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+  table = await import('#platform/store/table.ts');
+  trail = await import('#resources/audit/records.ts');
+  const { createUser } = await import('#resources/users/users.ts');
+  const { createToken } = await import('#resources/users/tokens.ts');
+  const { addMember } = await import('#resources/users/memberships.ts');
   const user = async (username: string, organization?: string) => {
     const { id } = await createUser({ username, email: `${username}@some.test` });
     if (organization) await addMember(organization, id, 'member');
@@ -344,7 +344,7 @@ describe('the trail', () => {
     const events = [];
     for await (const { at, action } of trail.eventsSince('kept', daysAgo(400))) events.push([at, action]);
     expect(events).toEqual([[recent, 'apply']]);
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     const item = await table.get<{ expiresAt: number }>(keys.auditEvent(event(recent, '')));
     expect(item?.expiresAt).toBe(Math.floor(Date.parse(recent) / 1000) + 90 * 86_400);
   });
@@ -376,7 +376,7 @@ it("never tells the name of another organization's workspace, wherever its id co
   expect((await api.post('organizations', { name: elsewhere, email: 'e@example.test' })).status).toBe(201);
   const foreign = (await api.post(`organizations/${elsewhere}/workspaces`, { name: 'merger-plans' })).body.data.id;
   const own = await api.workspace();
-  const { keepEvent } = await import('../../functions/audit/records.ts');
+  const { keepEvent } = await import('#resources/audit/records.ts');
   const event = (id: string, n: number) => ({
     id: `cccccccc-cccc-4ccc-8ccc-cccccccccc0${n}`,
     at: new Date().toISOString(),

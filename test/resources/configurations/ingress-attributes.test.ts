@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { ids, on, runHelpers } from '../support/runs.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { ids, on, runHelpers } from '#test/support/runs.ts';
 
 /** Which commit a configuration is of: said with the upload, told with its runs. */
 

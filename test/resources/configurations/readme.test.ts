@@ -3,8 +3,8 @@ import { buffer } from 'node:stream/consumers';
 import { createGzip, gzipSync } from 'node:zlib';
 import * as tar from 'tar-stream';
 import { describe, expect, it } from 'vitest';
-import { packFiles } from '../../functions/cli/archive.ts';
-import { findReadme, limits } from '../../functions/configurations/readme.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { findReadme, limits } from '#resources/configurations/readme.ts';
 
 const readIn = async (archive: Uint8Array, directory: string | null = null) =>
   (await findReadme(Buffer.from(archive).subarray(0, limits.packedBytes), directory ?? ''))?.toString();

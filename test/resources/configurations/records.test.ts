@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as store from '../../functions/configurations/records.ts';
-import { putObject } from '../../functions/store/bucket.ts';
-import { keys, objects } from '../../functions/store/keys.ts';
-import * as table from '../../functions/store/table.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { gzipHead, uniqueName } from '../support/api.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import * as table from '#platform/store/table.ts';
+import * as store from '#resources/configurations/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { gzipHead, uniqueName } from '#test/support/api.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 let aws: Aws;
 let storage: Storage;
@@ -65,7 +65,7 @@ it('keeps the first result of two concurrent calls', async () => {
 });
 
 it('finds the newest one that may be applied', async () => {
-  const { latestConfigurationVersion: latest } = await import('../../functions/configurations/latest.ts');
+  const { latestConfigurationVersion: latest } = await import('#resources/configurations/latest.ts');
   const workspaceId = uniqueName('ws');
   expect(await latest(workspaceId)).toBeUndefined();
   const newest = await create(workspaceId);
@@ -92,7 +92,7 @@ it('lists newest first, in pages', async () => {
 });
 
 it('archives uploaded versions, not pending ones', async () => {
-  const { archiveConfigurationVersion } = await import('../../functions/configurations/backing-data.ts');
+  const { archiveConfigurationVersion } = await import('#resources/configurations/backing-data.ts');
   const version = await create(uniqueName('ws'));
   expect(await archiveConfigurationVersion(version.id)).toBeUndefined();
   await upload(version.id);

@@ -1,8 +1,8 @@
 import type { EventBridgeEvent } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handler as uploaded } from '../../functions/orchestration/configuration-uploaded.ts';
-import { putObject } from '../../functions/store/bucket.ts';
-import { type Api, gzipHead, startApi } from '../support/api.ts';
+import { handler as uploaded } from '#lifecycle/creation/configuration-uploaded.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { type Api, gzipHead, startApi } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -134,7 +134,7 @@ describe('an upload', () => {
     const workspace = await api.workspace();
     const { id } = await create(workspace.id);
     await putObject(`uploads/${id}.tar.gz`, gzipHead);
-    const { checkUpload, getConfigurationVersion } = await import('../../functions/configurations/records.ts');
+    const { checkUpload, getConfigurationVersion } = await import('#resources/configurations/records.ts');
     await checkUpload((await getConfigurationVersion(id)) as never);
     expect(await runsOf(workspace.id)).toEqual([]);
     await uploaded(event(`uploads/${id}.tar.gz`));

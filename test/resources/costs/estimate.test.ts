@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimal, format, quantity, round, times } from '../../functions/costs/decimal.ts';
-import { detailsOf } from '../../functions/costs/details.ts';
+import { decimal, format, quantity, round, times } from '#resources/costs/decimal.ts';
+import { detailsOf } from '#resources/costs/details.ts';
 import { type Change, estimateOf, planOf } from './support.ts';
 
 const types = ['t3.micro', 'm5.large', 'c7g.xlarge', 'no.such'];

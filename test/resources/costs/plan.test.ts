@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlanJsonError, readPlan } from '../../functions/costs/plan.ts';
+import { PlanJsonError, readPlan } from '#resources/costs/plan.ts';
 import { estimateOf, planOf } from './support.ts';
 
 const from = (json: unknown): Buffer => Buffer.from(typeof json === 'string' ? json : JSON.stringify(json));

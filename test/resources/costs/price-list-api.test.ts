@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Price } from '../../functions/costs/bill.ts';
-import { decimal } from '../../functions/costs/decimal.ts';
+import type { Price } from '#resources/costs/bill.ts';
+import { decimal } from '#resources/costs/decimal.ts';
 
 /** An API that answers as AWS's does (AWS Price List API: GetProducts), or as the test wants. */
 
@@ -74,7 +74,7 @@ afterEach(async () => {
 /** A process that has asked nothing yet. */
 const fresh = async () => {
   vi.resetModules();
-  return (await import('../../functions/costs/prices/index.ts')).quotesFor;
+  return (await import('#resources/costs/prices/index.ts')).quotesFor;
 };
 const of = (item: string, region = 'sa-east-1'): Price => ({ region, item });
 

@@ -1,26 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCostEstimate } from '../../functions/run/cost-estimate.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { newCostEstimate } from '#run/cost-estimate.ts';
+import type { Run } from '#run/run.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun } from '#test/support/run.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 import { type Change, planOf } from './support.ts';
 
 let aws: Aws;
 let storage: Storage;
-let estimateCosts: typeof import('../../functions/costs/records.ts')['estimateCosts'];
-let runs: typeof import('../../functions/runs/records.ts');
-let table: typeof import('../../functions/store/table.ts');
-let bucket: typeof import('../../functions/store/bucket.ts');
-let details: typeof import('../../functions/costs/details-records.ts');
+let estimateCosts: typeof import('#resources/costs/records.ts')['estimateCosts'];
+let runs: typeof import('#resources/runs/records.ts');
+let table: typeof import('#platform/store/table.ts');
+let bucket: typeof import('#platform/store/bucket.ts');
+let details: typeof import('#resources/costs/details-records.ts');
 beforeAll(async () => {
   aws = await startAws();
   storage = await startStorage();
-  ({ estimateCosts } = await import('../../functions/costs/records.ts'));
-  runs = await import('../../functions/runs/records.ts');
-  table = await import('../../functions/store/table.ts');
-  bucket = await import('../../functions/store/bucket.ts');
-  details = await import('../../functions/costs/details-records.ts');
+  ({ estimateCosts } = await import('#resources/costs/records.ts'));
+  runs = await import('#resources/runs/records.ts');
+  table = await import('#platform/store/table.ts');
+  bucket = await import('#platform/store/bucket.ts');
+  details = await import('#resources/costs/details-records.ts');
 });
 afterAll(async () => {
   await aws.close();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutKeys } from '../../functions/costs/regions.ts';
+import { withoutKeys } from '#resources/costs/regions.ts';
 import { type Change, estimateOf, planOf } from './support.ts';
 
 type Json = Record<string, unknown>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detailsOf } from '../../functions/costs/details.ts';
+import { detailsOf } from '#resources/costs/details.ts';
 import { type Change, estimateOf, inRegion, planOf } from './support.ts';
 
 type Json = Record<string, unknown>;

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newCostEstimate } from '../../functions/run/cost-estimate.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import { newCostEstimate } from '#run/cost-estimate.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 import { planOf } from './support.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let estimateCosts: typeof import('../../functions/costs/records.ts')['estimateCosts'];
-let putObject: typeof import('../../functions/store/bucket.ts')['putObject'];
+let estimateCosts: typeof import('#resources/costs/records.ts')['estimateCosts'];
+let putObject: typeof import('#platform/store/bucket.ts')['putObject'];
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  ({ estimateCosts } = await import('../../functions/costs/records.ts'));
-  ({ putObject } = await import('../../functions/store/bucket.ts'));
+  ({ estimateCosts } = await import('#resources/costs/records.ts'));
+  ({ putObject } = await import('#platform/store/bucket.ts'));
 });
 afterAll(() => api.close());
 
@@ -140,8 +140,8 @@ describe('a cost estimate', () => {
     const id = await waiting();
     const reader = await help.user('read');
     expect((await api.get(`cost-estimates/${idOf(id)}`, { token: reader.token })).status).toBe(200);
-    const { createUser } = await import('../../functions/people/accounts/users.ts');
-    const { createToken } = await import('../../functions/people/accounts/tokens.ts');
+    const { createUser } = await import('#resources/users/users.ts');
+    const { createToken } = await import('#resources/users/tokens.ts');
     const stranger = await createUser({ username: 'stranger', email: 's@t.test' });
     const { secret } = await createToken(stranger.id, '');
     expect((await api.get(`cost-estimates/${idOf(id)}`, { token: secret })).status).toBe(404);

@@ -1,15 +1,7 @@
-import { detailsOf } from '../../functions/costs/details.ts';
-import {
-  billsOf,
-  type Estimate,
-  estimate,
-  keyOf,
-  priced,
-  pricesIn,
-  type Quote,
-} from '../../functions/costs/estimate.ts';
-import { readPlan } from '../../functions/costs/plan.ts';
-import { filePrice } from '../../functions/costs/prices/file.ts';
+import { detailsOf } from '#resources/costs/details.ts';
+import { billsOf, type Estimate, estimate, keyOf, priced, pricesIn, type Quote } from '#resources/costs/estimate.ts';
+import { readPlan } from '#resources/costs/plan.ts';
+import { filePrice } from '#resources/costs/prices/file.ts';
 
 type Json = Record<string, unknown>;
 

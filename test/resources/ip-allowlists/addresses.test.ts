@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isWithin, readAddress, readRange } from '../../functions/ip-allowlists/addresses.ts';
+import { isWithin, readAddress, readRange } from '#resources/ip-allowlists/addresses.ts';
 
 describe('ranges', () => {
   it.each([

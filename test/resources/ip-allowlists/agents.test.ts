@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside } from './support.ts';
 
 /** Agents of pools that have IP allowlists. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside, statusFrom } from './support.ts';
 
 /** Who is let in from where, once an organization has IP allowlists. */
@@ -57,7 +57,7 @@ describe('an allowlist of the organization', () => {
 
   it('applies to sessions of the page, and to lists of organizations', async () => {
     const { name, members, addList } = await makeOrganization(api);
-    const { issueSession } = await import('../../functions/people/accounts/tokens.ts');
+    const { issueSession } = await import('#resources/users/tokens.ts');
     const member = await members.member(name);
     const session = await issueSession(member.id, new Date(Date.now() + 60_000).toISOString());
     await addList('organization', '192.0.2.0/24');
@@ -68,7 +68,7 @@ describe('an allowlist of the organization', () => {
     // The only one: an empty list would not say why.
     const alone = await api.get('organizations', { token: session, address: outside });
     expect([alone.status, alone.body.errors[0].detail]).toEqual([403, expect.stringContaining(name)]);
-    const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+    const { addMember } = await import('#resources/users/memberships.ts');
     await addMember('acme', member.id);
     const { body } = await api.get('organizations', { token: session, address: outside });
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['acme']);
@@ -130,10 +130,8 @@ describe('an allowlist of the organization', () => {
     await api.post(`teams/${late.team.id}/authentication-tokens`, { description: 'second' });
     expect(await from(`organizations/${name}`, outside, token)).toBe(403);
     const invited = await members.somebody('invited');
-    const { addMember, acceptMembership, getMembershipOrInvitation } = await import(
-      '../../functions/people/accounts/memberships.ts'
-    );
-    await addMember(name, invited.id, 'member', { email: 'invited@b.test' });
+    const { addMember, acceptMembership, getMembershipOrInvitation } = await import('#resources/users/memberships.ts');
+    await addMember(name, invited.id, 'member', { invitation: { email: 'invited@b.test' } });
     const invitation = await getMembershipOrInvitation(invited.id, name);
     if (invitation) await acceptMembership(invitation);
     expect(await from(`organizations/${name}`, outside, invited.token)).toBe(403);
@@ -162,8 +160,8 @@ const tokenOfRun = async (workspaceId: string): Promise<string> => {
   const workspace = { data: { type: 'workspaces', id: workspaceId } };
   await api.configuration(workspaceId, { 'auto-queue-runs': false });
   const { id } = (await api.post('runs', {}, { workspace })).body.data;
-  const { updateRun } = await import('../../functions/runs/records.ts');
-  const { hashSecret } = await import('../../functions/store/id.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { hashSecret } = await import('#platform/store/id.ts');
   const token = `sfr_${id.replace('run-', '')}.plan.${'s'.repeat(43)}`;
   await updateRun(id, { set: { 'plan.stateTokenHash': hashSecret(token) } });
   return token;
@@ -197,8 +195,8 @@ describe('the user who changes an allowlist', () => {
 describe('the mark that an organization has allowlists', () => {
   it('is kept when a later change has set it again', async () => {
     const { name, members, addList } = await makeOrganization(api);
-    const { getOrganization } = await import('../../functions/people/organizations/records.ts');
-    const { forgetEverywhere } = await import('../../functions/ip-allowlists/flags.ts');
+    const { getOrganization } = await import('#resources/organizations/records.ts');
+    const { forgetEverywhere } = await import('#resources/ip-allowlists/flags.ts');
     const { token } = await members.member(name);
     await addList('organization', '192.0.2.0/24');
     const home = await getOrganization(name);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { ids } from '../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { ids } from '#test/support/runs.ts';
 import { makeOrganization } from './support.ts';
 
 /** IP allowlists as documents. What they enforce: enforcement.test.ts. */
@@ -131,7 +131,7 @@ describe('IP allowlists', () => {
 
   it('are limited to 25, with 300 ranges in all, which fit into one item', async () => {
     const { name, addList, addRange } = await makeOrganization(api);
-    const { changeIpAllowlists } = await import('../../functions/ip-allowlists/records.ts');
+    const { changeIpAllowlists } = await import('#resources/ip-allowlists/records.ts');
     const list = await addList('selected_agent_pools');
     const longest = 'ä'.repeat(255);
     await changeIpAllowlists(
@@ -185,7 +185,7 @@ describe('IP allowlists', () => {
 });
 
 const leftOf = async (name: string, list: string) => {
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { get } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { get } = await import('#platform/store/table.ts');
   return { getLeft: () => Promise.all([get(keys.ipAllowlists(name)), get(keys.ipAllowlist(list))]) };
 };

@@ -1,6 +1,6 @@
-import type { Api, Sent } from '../support/api.ts';
-import { uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import type { Api, Sent } from '#test/support/api.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Where nobody may call from, once there is a list. */
 export const elsewhere = '198.51.100.9';

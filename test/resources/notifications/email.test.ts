@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
-import { runHelpers } from '../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 /** Notifications by e-mail, to an SES that takes notes. */
 
@@ -21,13 +21,13 @@ interface Message {
 
 let api: Api;
 let ses: Server;
-let notify: typeof import('../../functions/notifications/handler.ts').handler;
+let notify: typeof import('#resources/notifications/handler.ts').handler;
 let messages: Message[] = [];
 let answer = { status: 200, body: '{"MessageId":"1"}' };
 
 beforeAll(async () => {
   api = await startApi();
-  notify = (await import('../../functions/notifications/handler.ts')).handler;
+  notify = (await import('#resources/notifications/handler.ts')).handler;
   ses = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
@@ -61,7 +61,7 @@ const post = (workspaceId: string, change: object = {}, userIds?: string[]) =>
   );
 const member = async (): Promise<{ id: string; email: string }> => {
   const { somebody } = await memberHelpers();
-  const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+  const { addMember } = await import('#resources/users/memberships.ts');
   const name = uniqueName('reader');
   const { id } = await somebody(name);
   await addMember('acme', id);
@@ -70,12 +70,12 @@ const member = async (): Promise<{ id: string; email: string }> => {
 const runIn = async (message?: string) => {
   const help = await runHelpers(api);
   const workspace = (await help.ready()).id;
-  const { updateRun } = await import('../../functions/runs/records.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
   const runId = (await help.create(workspace)).id as string;
   if (message) await updateRun(runId, { set: { message } });
   return { workspace, runId };
 };
-const created = { trigger: 'run:created', status: 'pending' } as const;
+const created = { kind: 'run', trigger: 'run:created', status: 'pending' } as const;
 const toOf = () => messages.flatMap(({ Destination }) => Destination.ToAddresses);
 const textOf = (message: Message | undefined) => message?.Content.Simple.Body.Text.Data ?? '';
 const linkIn = (message: Message | undefined): string => {
@@ -155,17 +155,17 @@ describe('an e-mail', () => {
     ]);
   });
 
-  it('is not sent to former members and unverified addresses', async () => {
+  it('goes neither to former members nor to an address that a user only entered', async () => {
     const { workspace, runId } = await runIn();
     const [left, renamed] = [await member(), await member()];
     await post(workspace, {}, [left.id, renamed.id]);
     messages = [];
-    const { removeMember } = await import('../../functions/people/accounts/memberships.ts');
+    const { removeMember } = await import('#resources/users/memberships.ts');
     await removeMember({ organization: 'acme', userId: left.id });
-    const { updateUser } = await import('../../functions/people/accounts/users.ts');
-    await updateUser(renamed.id, { email: 'victim@example.com' });
+    const { enterEmail } = await import('#resources/users/users.ts');
+    await enterEmail(renamed.id, 'victim@example.com');
     await notify({ id: 'e1', runId, ...created });
-    expect(toOf()).toEqual([]);
+    expect(toOf()).toEqual([renamed.email]);
   });
 
   it('that SES could not accept is retried, for the missing recipients only', async () => {
@@ -198,8 +198,8 @@ describe('an e-mail', () => {
   });
 
   it('is not sent beyond the daily limit', async () => {
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { put, remove } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { put, remove } = await import('#platform/store/table.ts');
     const { workspace, runId } = await runIn();
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
     const key = keys.emailCount('acme', new Date().toISOString().slice(0, 10));
@@ -224,10 +224,10 @@ describe('an address outside of the organization', () => {
     expect((await responses(id))[0].body).toContain(`${address}: not verified`);
     const asked = await open(link);
     expect([asked.status, asked.body]).toEqual([200, expect.stringContaining(address)]);
-    await notify({ id: 'e2', runId, trigger: 'run:created', status: 'planning' });
+    await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
     expect(messages).toHaveLength(1);
     expect((await press(link, { confirm: 'yes' })).status).toBe(200);
-    await notify({ id: 'e3', runId, trigger: 'run:created', status: 'applying' });
+    await notify({ id: 'e3', runId, kind: 'run', trigger: 'run:created', status: 'applying' });
     expect(toOf()).toEqual([address, address]);
   });
 
@@ -245,25 +245,25 @@ describe('an address outside of the organization', () => {
     });
     expect((await press(link, { unsubscribe_preference: 'never' })).status).toBe(400);
     expect((await press(link, { unsubscribe_preference: 'cancel' })).status).toBe(200);
-    await notify({ id: 'e2', runId, trigger: 'run:created', status: 'planning' });
+    await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
     expect(messages).toHaveLength(2);
     await press(link, { unsubscribe_preference: 'project' });
-    await notify({ id: 'e3', runId, trigger: 'run:created', status: 'planned' });
+    await notify({ id: 'e3', runId, kind: 'run', trigger: 'run:created', status: 'planned' });
     expect(messages).toHaveLength(2);
     await press(link, { 'List-Unsubscribe': 'One-Click' });
     expect((await api.call('GET', link, { token: null })).body.data.attributes['unsubscribed-at']).toMatch(/Z$/);
   });
 
   it('is not confirmed by another kind of link, an unknown one or an expired one', async () => {
-    const { newEmailToken } = await import('../../functions/notifications/email-recipients.ts');
+    const { newEmailToken } = await import('#resources/notifications/email-recipients.ts');
     const token = await newEmailToken({ organization: 'acme', email: 'x@y.test', use: 'unsubscribe' });
     for (const secret of [token, 'nonsense', '', 'x'.repeat(5000)]) {
       const { status } = await press('email-recipient-statuses/verify', { token: secret });
       expect([secret.length, status]).toEqual([secret.length, 404]);
     }
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { update } = await import('../../functions/store/table.ts');
-    const { hashSecret } = await import('../../functions/store/id.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { hashSecret } = await import('#platform/store/id.ts');
     await update(keys.emailToken(hashSecret(token)), { set: { expiresAt: 1 } });
     expect((await open(`email-recipient-statuses/unsubscribe?token=${token}`)).status).toBe(404);
   });

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isAccepted } from '../../functions/run/actions.ts';
-import type { Notification } from '../../functions/run/notifications.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { LifecycleWorld } from '../support/lifecycle-world.ts';
-import { newRunOptions } from '../support/run.ts';
-import { runHelpers } from '../support/runs.ts';
-import { signatureOf, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+import { isAccepted } from '#run/actions.ts';
+import type { RunEvent } from '#run/notifications/run.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
+import { newRunOptions } from '#test/support/run.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
 /** Telling people of runs: whom, once, and again while they cannot be reached. */
 
 let api: Api;
 let server: TaskServer;
-let notify: typeof import('../../functions/notifications/handler.ts').handler;
+let notify: typeof import('#resources/notifications/handler.ts').handler;
 beforeAll(async () => {
   api = await startApi();
   server = await startTaskServer();
-  notify = (await import('../../functions/notifications/handler.ts')).handler;
+  notify = (await import('#resources/notifications/handler.ts')).handler;
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
 });
 beforeEach(() => {
@@ -42,7 +42,7 @@ const pathOf = (id: string) => `notification-configurations/${id}`;
 const responsesOf = async (id: string): Promise<{ code: string; body: string }[]> =>
   (await api.get(pathOf(id))).body.data.attributes['delivery-responses'];
 
-const created: Notification = { trigger: 'run:created', status: 'pending' };
+const created: Omit<RunEvent, 'id' | 'runId'> = { kind: 'run', trigger: 'run:created', status: 'pending' };
 const runIn = async (workspaceId: string) => (await (await runHelpers(api)).create(workspaceId)).id as string;
 const ready = async () => (await (await runHelpers(api)).ready()).id;
 
@@ -77,7 +77,9 @@ describe('a destination', () => {
     const runId = await runIn(workspace);
     for (const id of ['e1', 'e1', 'e2']) await notify({ id, runId, ...created });
     expect(server.requests).toHaveLength(1);
-    await Promise.all(['e3', 'e4'].map((id) => notify({ id, runId, trigger: 'run:created', status: 'planning' })));
+    await Promise.all(
+      ['e3', 'e4'].map((id) => notify({ id, runId, kind: 'run', trigger: 'run:created', status: 'planning' })),
+    );
     expect(server.requests).toHaveLength(2);
   });
 
@@ -137,7 +139,7 @@ describe('a destination', () => {
 
 describe('a run', () => {
   const noticesOf = () =>
-    api.aws.invoked.map(({ event }) => event as Notification).map((one) => `${one.trigger} ${one.status}`);
+    api.aws.invoked.map(({ event }) => event as RunEvent).map((one) => `${one.trigger} ${one.status}`);
 
   /** Through the synthesized machine, from its creation to its end. */
   const live = async (notifies: boolean, apply: boolean) => {
@@ -185,7 +187,7 @@ describe('a run', () => {
 
   it('that was stopped by an operator sends notifications, and ends even if they fail', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const { handler } = await import('../../functions/orchestration/execution-stopped.ts');
+    const { handler } = await import('#lifecycle/repair/execution-stopped.ts');
     const workspace = await ready();
     await configure(workspace);
     const stop = async () => {
@@ -223,7 +225,7 @@ describe('a project', () => {
     return body.data.id as string;
   };
   const notifiesOf = async (workspaceId: string) => {
-    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
     return (await getWorkspace(workspaceId))?.projectNotifies ?? false;
   };
 
@@ -238,7 +240,7 @@ describe('a project', () => {
       body: { data: [{ type: 'workspaces', id: outside }] },
     });
     expect(await Promise.all([older, newer, outside].map(notifiesOf))).toEqual([true, true, true]);
-    const { getRun } = await import('../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     expect((await getRun(open))?.notifies).toBe(true);
     await configure(older, { url: `${server.url}own` });
     await notify({ id: 'e1', runId: open, ...created });
@@ -255,7 +257,7 @@ describe('a project', () => {
     await api.call('DELETE', pathOf(second));
     expect(await notifiesOf(workspace)).toBe(false);
     await api.configuration(workspace);
-    const { getRun } = await import('../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     expect((await getRun(await runIn(workspace)))?.notifies).toBeUndefined();
   });
 
@@ -357,7 +359,7 @@ describe('health and automatic destruction', () => {
     await configure(workspace, { triggers });
     await configure(workspace, { url: `${server.url}slack`, 'destination-type': 'slack', triggers: [triggers[0]] });
     const drifted = { ...result, resourcesDrifted: 2, checksFailed: 1, checksErrored: 0 };
-    const event = { id: 'h1', workspaceId: workspace, result: drifted } as never;
+    const event = { kind: 'health', id: 'h1', workspaceId: workspace, result: drifted } as never;
     await notify(event);
     await notify(event);
     const generic = server.requests.filter(({ path }) => path === '/').map(({ payload }) => payload as object);
@@ -378,6 +380,7 @@ describe('health and automatic destruction', () => {
     expect(server.requests.filter(({ path }) => path === '/slack')).toHaveLength(1);
     server.requests.length = 0;
     await notify({
+      kind: 'health',
       id: 'h2',
       workspaceId: workspace,
       result: { ...result, runId: 'run-b', succeeded: false },
@@ -395,7 +398,12 @@ describe('health and automatic destruction', () => {
     });
     const at = '2026-01-02T03:04:05.000Z';
     for (const kind of ['reminder', 'results'] as const) {
-      await notify({ id: kind, workspaceId: workspace, notice: { kind, at, obstacle: 'Execution mode is local' } });
+      await notify({
+        kind: 'autoDestroy',
+        id: kind,
+        workspaceId: workspace,
+        notice: { kind, at, obstacle: 'Execution mode is local' },
+      });
     }
     expect(server.requests.map(({ payload }) => payload)).toEqual([
       expect.objectContaining({ trigger: 'workspace:auto_destroy_reminder', message: 'Auto Destroy Reminder' }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { signatureOf, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
 /** Notification configurations, with a destination that is really called. */
 
@@ -187,7 +187,7 @@ describe('invalid input is rejected, with the field and the remedy', () => {
 
 it('a token is sealed, for its own configuration only', async () => {
   const { id } = await make({ token: 'very secret' });
-  const { getNotification, openToken } = await import('../../functions/notifications/records.ts');
+  const { getNotification, openToken } = await import('#resources/notifications/records.ts');
   const stored = await getNotification(id);
   if (!stored) throw new Error('it is gone');
   expect(Buffer.from(stored.sealedToken ?? []).toString('latin1')).not.toContain('very secret');
@@ -215,7 +215,7 @@ describe('who may', () => {
     (await api.call(method, path, { headers: { authorization: `Bearer ${token}` } })).status;
 
   it('needs permission on the project or the team, whatever the permissions on workspaces', async () => {
-    const { memberHelpers } = await import('../support/members.ts');
+    const { memberHelpers } = await import('#test/support/members.ts');
     const { withFlags } = await memberHelpers();
     const ref = (type: string, id: string) => ({ data: { type, id } });
     const project = (await api.post('organizations/acme/projects', { name: 'told' })).body.data.id;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handler as bootstrap } from '../../functions/organizations/bootstrap.ts';
-import { altered } from '../support/altered-text.ts';
-import { type Answered, type Api, startApi } from '../support/api.ts';
+import { handler as bootstrap } from '#resources/organizations/bootstrap.ts';
+import { altered } from '#test/support/altered-text.ts';
+import { type Answered, type Api, startApi } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -59,16 +59,16 @@ describe('a one-time secret', () => {
     for (const wrong of [former.secret, guessed, 'sfonce_', '', api.token]) {
       expect((await use(wrong)).body.error_description).toContain('is unknown or was replaced by a newer one');
     }
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { update } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
     await update(keys.oneTimeSecret(userId), { set: { goodUntil: new Date(Date.now() - 1).toISOString() } });
     expect((await use(secret)).body.error_description).toContain('has expired');
   });
 
   it('is stored only as a hash', async () => {
     const { secret, userId } = await fresh();
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { get } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get } = await import('#platform/store/table.ts');
     expect(JSON.stringify(await get(keys.oneTimeSecret(userId)))).not.toContain(secret.split('.')[1]);
   });
 });

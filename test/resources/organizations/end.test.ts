@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Aws, startAws } from '../support/aws.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 /** An organization that is deleted ends, wherever whoever deletes it is cut off. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/organizations/end.ts')),
-  ...(await import('../../functions/people/organizations/records.ts')),
-  ...(await import('../../functions/organizations/records.ts')),
-  ...(await import('../../functions/people/accounts/memberships.ts')),
-  ...(await import('../../functions/people/accounts/accounts.ts')),
-  ...(await import('../../functions/people/teams/records.ts')),
-  ...(await import('../../functions/people/accounts/tokens.ts')),
-  ...(await import('../../functions/people/accounts/users.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  sweep: (await import('../../functions/orchestration/sweep.ts')).handler,
+  ...(await import('#removal/organizations.ts')),
+  ...(await import('#resources/organizations/records.ts')),
+  ...(await import('#resources/organizations/create.ts')),
+  ...(await import('#resources/users/memberships.ts')),
+  ...(await import('#resources/users/accounts.ts')),
+  ...(await import('#resources/teams/records.ts')),
+  ...(await import('#resources/users/tokens.ts')),
+  ...(await import('#resources/users/users.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
 });
 beforeAll(async () => {
   aws = await startAws();
@@ -99,7 +99,7 @@ it('accepts no new members during the deletion', async () => {
 });
 
 it('deletes its workspaces, however many, and their contents', async () => {
-  const { createWorkspace, defaultSettings, findWorkspace } = await import('../../functions/workspaces/records.ts');
+  const { createWorkspace, defaultSettings, findWorkspace } = await import('#resources/workspaces/records.ts');
   const { organization, owner } = await open();
   const { name, defaultProjectId: projectId } = organization;
   const creations = Array.from({ length: 23 }, (_, i) =>

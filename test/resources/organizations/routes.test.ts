@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { on } from '../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { on } from '#test/support/runs.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -176,7 +176,7 @@ describe('account', () => {
   });
 
   it('shows other users only by name', async () => {
-    const { createUser } = await import('../../functions/people/accounts/users.ts');
+    const { createUser } = await import('#resources/users/users.ts');
     const other = await createUser({ username: 'other', email: 'private@x.test' });
     const { body } = await api.get(`users/${other.id}`);
     expect(body.data.attributes.username).toBe('other');
@@ -209,7 +209,7 @@ describe('account', () => {
   });
 
   it('never stores a token', async () => {
-    const { findToken } = await import('../../functions/people/accounts/tokens.ts');
+    const { findToken } = await import('#resources/users/tokens.ts');
     expect(JSON.stringify(await findToken(api.token))).not.toContain(api.token);
   });
 });

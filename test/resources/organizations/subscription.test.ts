@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Plans, and what only whoever operates the platform reads. */
 
@@ -55,8 +55,8 @@ describe('admin/organizations', () => {
     const { status, body } = await read('acme');
     expect([status, body.data.attributes.name, body.data.attributes['is-disabled']]).toEqual([200, 'acme', false]);
     expect((await read('nosuch')).status).toBe(404);
-    const { createOrganization } = await import('../../functions/organizations/records.ts');
-    const { defaultOrganizationSettings } = await import('../../functions/people/organizations/records.ts');
+    const { createOrganization } = await import('#resources/organizations/create.ts');
+    const { defaultOrganizationSettings } = await import('#resources/organizations/records.ts');
     const founder = await members.somebody('founder');
     await createOrganization('other', { ...defaultOrganizationSettings, email: 'x@y.test' }, founder.id);
     expect((await api.get('organizations/other', { token: founder.token })).status).toBe(200);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Organizations that let nobody in by tokens of users. */
 
@@ -58,7 +58,7 @@ describe('an organization without tokens of users', () => {
     await set(false);
     const stranger = await members.somebody('stranger');
     expect((await api.get(`organizations/${name}`, { token: stranger.token })).status).toBe(404);
-    const { addMember } = await import('../../functions/people/accounts/memberships.ts');
+    const { addMember } = await import('#resources/users/memberships.ts');
     await addMember(name, stranger.id);
     expect((await api.get(`organizations/${name}`, { token: stranger.token })).status).toBe(401);
   });
@@ -66,7 +66,7 @@ describe('an organization without tokens of users', () => {
   it('admits users on the page', async () => {
     const { name, set } = await make();
     await set(false);
-    const { issueSession } = await import('../../functions/people/accounts/tokens.ts');
+    const { issueSession } = await import('#resources/users/tokens.ts');
     const { data: me } = (await api.get('account/details')).body;
     const secret = await issueSession(me.id, new Date(Date.now() + 60_000).toISOString());
     expect((await api.get(`organizations/${name}`, { token: secret })).status).toBe(200);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { judgedRuns } from '../support/policy-runs.ts';
-import { ids } from '../support/runs.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { judgedRuns } from '#test/support/policy-runs.ts';
+import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof judgedRuns>>;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maxPolicyBytes } from '../../functions/policies/records.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { policyFiles, policySetOf } from '../support/policies.ts';
-import { ids } from '../support/runs.ts';
+import { maxPolicyBytes } from '#resources/policies/records.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { policyFiles, policySetOf } from '#test/support/policies.ts';
+import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Related } from '../../functions/policies/set-records.ts';
-import { type Aws, startAws } from '../support/aws.ts';
+import type { Related } from '#resources/policies/set-records.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 let aws: Aws;
-let store: typeof import('../../functions/policies/set-records.ts');
+let store: typeof import('#resources/policies/set-records.ts');
 beforeAll(async () => {
   aws = await startAws();
-  store = await import('../../functions/policies/set-records.ts');
+  store = await import('#resources/policies/set-records.ts');
 });
 afterAll(() => aws.close());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { archive, policyFiles, policySetOf, uploadVersion } from '../support/policies.ts';
-import { ids } from '../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { archive, policyFiles, policySetOf, uploadVersion } from '#test/support/policies.ts';
+import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -216,7 +216,7 @@ describe('a policy set version', () => {
     await put('deny := ["first"]');
     await api.get(`policy-set-versions/${version.id}`);
     await put('deny := ["second"]');
-    const { getPolicySetVersion, readBundle } = await import('../../functions/policies/set-version-records.ts');
+    const { getPolicySetVersion, readBundle } = await import('#resources/policies/set-version-records.ts');
     const { bundleKey = '' } = (await getPolicySetVersion(version.id)) ?? {};
     expect(JSON.stringify(await readBundle(bundleKey))).toContain('first');
   });
@@ -255,7 +255,7 @@ describe('a parameter', () => {
       source: { pointer: '/data/attributes/key' },
     });
     expect((await api.post(base, { key: 'env', category: 'env' })).status).toBe(422);
-    const { getVariable } = await import('../../functions/variables/records.ts');
+    const { getVariable } = await import('#resources/variables/records.ts');
     const stored = JSON.stringify(await getVariable(id, secret.id));
     expect(stored).toContain('sealed');
     expect(stored).not.toContain('s3cret');

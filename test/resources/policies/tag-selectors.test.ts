@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { selects, type TagSelector } from '../../functions/policies/select-by-tags.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { selects, type TagSelector } from '#resources/policies/select-by-tags.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
 let api: Api;
-let policySetsOf: typeof import('../../functions/policies/set-records.ts').policySetsOf;
+let policySetsOf: typeof import('#resources/policies/set-records.ts').policySetsOf;
 beforeAll(async () => {
   api = await startApi();
-  policySetsOf = (await import('../../functions/policies/set-records.ts')).policySetsOf;
+  policySetsOf = (await import('#resources/policies/set-records.ts')).policySetsOf;
 });
 afterAll(() => api.close());
 
@@ -23,7 +23,7 @@ const selectors = (method: string, id: string, ...data: object[]) =>
   api.call(method, `policy-sets/${id}/tag-selectors`, { body: { data } });
 const binding = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
 const applying = async (id: string, workspaceId: string) => {
-  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+  const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const workspace = await getWorkspace(workspaceId);
   return workspace ? (await policySetsOf(workspace)).some((set) => set.id === id) : undefined;
 };
@@ -71,6 +71,19 @@ it('apply the set to workspaces by their tags and, with lower precedence, those 
     false,
     false,
   ]);
+});
+
+it('names the keys of selectors that workspaces may change', async () => {
+  const [open, overridable, reserved] = [uniqueName('open'), uniqueName('overridable'), uniqueName('reserved')];
+  for (const [key, disables] of [
+    [overridable, false],
+    [reserved, true],
+  ])
+    await api.post('organizations/acme/reserved-tag-keys', { key, 'disable-overrides': disables });
+  const set = await made(selector(open), selector(open, 'x'), selector(reserved), selector(overridable, 'y', true));
+  expect(set.attributes['unreserved-tag-keys']).toEqual([open, overridable]);
+  expect((await read(set.id))['unreserved-tag-keys']).toEqual([open, overridable]);
+  expect(await read((await newSet()).body.data.id)).not.toHaveProperty('unreserved-tag-keys');
 });
 
 it('are added and removed by key and value; without any the set applies to nothing', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { ids, runHelpers } from '../support/runs.ts';
-import { resource, stateFile } from '../support/state.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { ids, runHelpers } from '#test/support/runs.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 let api: Api;
 beforeAll(async () => {

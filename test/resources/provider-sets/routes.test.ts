@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Provider sets: what they may say, what they apply to, and what runs get of them (HCP API: provider sets). */
 
@@ -154,9 +154,9 @@ describe('the effective set of a workspace', () => {
 
 describe('a run', () => {
   const freeze = async (organization: string, workspace: object) => {
-    const { freezeProviderSets, frozenProviderSets } = await import('../../functions/provider-sets/effective.ts');
-    const { getOrganization } = await import('../../functions/people/organizations/records.ts');
-    const { newId } = await import('../../functions/store/id.ts');
+    const { freezeProviderSets, frozenProviderSets } = await import('#resources/provider-sets/effective.ts');
+    const { getOrganization } = await import('#resources/organizations/records.ts');
+    const { newId } = await import('#platform/store/id.ts');
     const home = await getOrganization(organization);
     const before = api.aws.calls;
     const { providerSetsKey } = await freezeProviderSets(home, workspace as never, newId('run'));

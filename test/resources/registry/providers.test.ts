@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { generateKey } from 'openpgp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 let api: Api;
 let armor: string;

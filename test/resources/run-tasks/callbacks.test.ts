@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { taskHelpers } from '../support/task-stages.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 let api: Api;
 let runs: Awaited<ReturnType<typeof runHelpers>>;
@@ -111,7 +111,7 @@ describe('a callback', () => {
 
   it('at the moment of the timeout leaves one result, and the execution continues either way', async () => {
     const { say, read, run, result } = await waiting();
-    const { handler } = await import('../../functions/lifecycle/task-unanswered.ts');
+    const { handler } = await import('#lifecycle/states/task-unanswered.ts');
     const [answer] = await Promise.all([
       say({ status: 'passed' }),
       handler({ runId: run.id, taskResultId: result, error: { Error: 'States.Timeout' } }),
@@ -122,7 +122,7 @@ describe('a callback', () => {
 
   it('after the timeout is a conflict', async () => {
     const { say, read, run, result } = await waiting();
-    const { handler } = await import('../../functions/lifecycle/task-unanswered.ts');
+    const { handler } = await import('#lifecycle/states/task-unanswered.ts');
     await handler({ runId: run.id, taskResultId: result, error: { Error: 'States.Timeout' } });
     expect((await say({ status: 'passed' })).status).toBe(409);
     expect((await read()).status).toBe('errored');
@@ -141,7 +141,7 @@ describe('a callback', () => {
   it('may come before the request was answered', async () => {
     const { say, read, result } = await waiting();
     await say({ status: 'failed' });
-    const { acknowledgeResult, getTaskResult } = await import('../../functions/run-tasks/results.ts');
+    const { acknowledgeResult, getTaskResult } = await import('#resources/run-tasks/results.ts');
     await acknowledgeResult((await getTaskResult(result)) as never);
     expect((await read()).status).toBe('failed');
   });
@@ -163,7 +163,7 @@ describe('who may call back', () => {
 
   it('is rejected once the token has expired', async () => {
     const { say, run, result } = await waiting();
-    const { update } = await import('../../functions/store/table.ts');
+    const { update } = await import('#platform/store/table.ts');
     await update(
       { pk: `RUN#${run.id}`, sk: `TASKRESULT#${result.slice(-9)}` },
       { set: { accessExpiresAt: new Date(Date.now() - 1).toISOString() } },
@@ -356,7 +356,7 @@ describe('the token of a run task', () => {
     for (const path of Object.values(pathsOf(other)))
       expect([path, (await api.get(path, sent)).status]).toEqual([path, 404]);
 
-    const { routes } = await import('../../functions/public-api/all-routes.ts');
+    const { routes } = await import('#public-api/all-routes.ts');
     const opened = ['/api/v2/configuration-versions/{version}/download', '/api/v2/plans/{plan}/json-output'];
     for (const { method, path, access } of routes) {
       if (access === 'anyone' || opened.includes(path)) continue;

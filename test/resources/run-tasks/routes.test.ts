@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import {
   endless,
   hang,
@@ -8,7 +8,7 @@ import {
   startTaskServer,
   status,
   type TaskServer,
-} from '../support/task-server.ts';
+} from '#test/support/task-server.ts';
 
 let api: Api;
 let server: TaskServer;
@@ -74,7 +74,7 @@ describe('run tasks of an organization', () => {
   it('keep their key sealed and never return it', async () => {
     const secret = 'a key nobody else has';
     const createdTask = await make({ 'hmac-key': secret });
-    const { getTask, openHmacKey } = await import('../../functions/run-tasks/records.ts');
+    const { getTask, openHmacKey } = await import('#resources/run-tasks/records.ts');
     const task = await getTask(createdTask.id);
     if (!task) throw new Error('gone');
     expect(JSON.stringify(task)).not.toContain(secret);
@@ -94,7 +94,7 @@ describe('run tasks of an organization', () => {
       stages: ['post_plan', 'pre_plan'],
       'enforcement-level': 'mandatory',
     });
-    const { listGlobalTasks } = await import('../../functions/run-tasks/records.ts');
+    const { listGlobalTasks } = await import('#resources/run-tasks/records.ts');
     const ids = async () => (await listGlobalTasks('acme')).map(({ id }) => id);
     expect(await ids()).toContain(task.id);
     const off = await api.patch(`tasks/${task.id}`, { 'global-configuration': { enabled: false } });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { altered } from '../support/altered-text.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { taskHelpers } from '../support/task-stages.ts';
+import type { Run } from '#run/run.ts';
+import { altered } from '#test/support/altered-text.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 let api: Api;
 let runs: Awaited<ReturnType<typeof runHelpers>>;
@@ -128,7 +128,7 @@ describe('task stages', () => {
       const answer = await override();
       expect([answer.status, answer.body.data.id]).toEqual([200, stage]);
     }
-    const { getRun } = await import('../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     expect((await getRun(run))?.overrides).toMatchObject({
       policyEvaluation: { by: api.userId, comment: 'known' },
     });

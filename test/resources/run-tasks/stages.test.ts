@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TaskStage } from '../../functions/run/check-record.ts';
-import { readTaskStageId } from '../../functions/run/task-stages.ts';
-import { type Aws, startAws } from '../support/aws.ts';
+import type { TaskStage } from '#run/check-record.ts';
+import { readTaskStageId } from '#run/task-stages.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
 
 let aws: Aws;
-let tasks: typeof import('../../functions/run-tasks/records.ts');
-let ofWorkspaces: typeof import('../../functions/run-tasks/workspace-tasks.ts');
-let stages: typeof import('../../functions/run-tasks/stages.ts');
-let results: typeof import('../../functions/run-tasks/results.ts');
+let tasks: typeof import('#resources/run-tasks/records.ts');
+let ofWorkspaces: typeof import('#resources/run-tasks/workspace-tasks.ts');
+let stages: typeof import('#resources/run-tasks/stages.ts');
+let results: typeof import('#resources/run-tasks/results.ts');
 beforeAll(async () => {
   aws = await startAws();
-  tasks = await import('../../functions/run-tasks/records.ts');
-  ofWorkspaces = await import('../../functions/run-tasks/workspace-tasks.ts');
-  stages = await import('../../functions/run-tasks/stages.ts');
-  results = await import('../../functions/run-tasks/results.ts');
+  tasks = await import('#resources/run-tasks/records.ts');
+  ofWorkspaces = await import('#resources/run-tasks/workspace-tasks.ts');
+  stages = await import('#resources/run-tasks/stages.ts');
+  results = await import('#resources/run-tasks/results.ts');
 });
 afterAll(() => aws.close());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { ids, runHelpers } from '../support/runs.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { ids, runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -43,8 +43,8 @@ describe('the timeline of a run', () => {
       data: events.map((event) => ({ type: 'run-events', id: event.id })),
       links: { related: `/api/v2/runs/${id}/run-events` },
     });
-    const { getRunWithEvents } = await import('../../functions/runs/events.ts');
-    const { countingReads, readCount } = await import('../../functions/store/table.ts');
+    const { getRunWithEvents } = await import('#resources/runs/events.ts');
+    const { countingReads, readCount } = await import('#platform/store/table.ts');
     const reads = countingReads(async () => {
       await getRunWithEvents(id);
       return readCount();
@@ -63,7 +63,7 @@ describe('the timeline of a run', () => {
       { action: 'applied', 'created-at': at },
     ]);
     for (const event of events) expect((await api.get(`run-events/${event.id}`)).body.data).toEqual(event);
-    const { recordRunEvent } = await import('../../functions/runs/events.ts');
+    const { recordRunEvent } = await import('#resources/runs/events.ts');
     const run = await help.store.getRun(id);
     if (!run) throw new Error('gone');
     await recordRunEvent(run, 'created', run.createdBy, undefined, run.createdAt);
@@ -73,7 +73,7 @@ describe('the timeline of a run', () => {
 
   it('lists a repeated event once', async () => {
     const id = await newRun();
-    const { enqueue } = await import('../../functions/orchestration/new-run.ts');
+    const { enqueue } = await import('#lifecycle/creation/new-run.ts');
     const run = await help.store.getRun(id);
     if (run) await enqueue(run);
     expect((await api.get(`runs/${id}/run-events`)).body.data).toHaveLength(1);

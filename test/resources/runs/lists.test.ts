@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { ids, on, runHelpers } from '../support/runs.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { ids, on, runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -113,7 +113,7 @@ describe('items read by a list', () => {
     const { id } = await help.ready();
     const createdIds: string[] = [];
     for (let n = 0; n < 6; n++) createdIds.push((await help.create(id)).id);
-    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    const { finishRun } = await import('#lifecycle/phases/finish.ts');
     for (const one of createdIds.slice(0, 5)) await finishRun(one, 'Discarded');
     const list = await cost(`workspaces/${id}/runs?filter[status_group]=non_final`);
     expect(list.ids).toEqual([createdIds[5]]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { logPath, opensLog } from '../../functions/runs/log-links.ts';
+import { logPath, opensLog } from '#resources/runs/log-links.ts';
 
 const run = { id: 'run-aaaaaaaaaaaaaaaa', logSecret: 'secret' };
 const hour = 3600_000;

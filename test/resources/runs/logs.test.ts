@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Key } from '../../functions/store/keys.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { newRun } from '../support/run.ts';
+import type { Key } from '#platform/store/keys.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun } from '#test/support/run.ts';
 
 let aws: Aws;
-let logs: typeof import('../../functions/runs/logs.ts');
-let table: typeof import('../../functions/store/table.ts');
+let logs: typeof import('#resources/runs/logs.ts');
+let table: typeof import('#platform/store/table.ts');
 beforeAll(async () => {
   aws = await startAws();
-  logs = await import('../../functions/runs/logs.ts');
-  table = await import('../../functions/store/table.ts');
+  logs = await import('#resources/runs/logs.ts');
+  table = await import('#platform/store/table.ts');
 });
 afterAll(() => aws.close());
 
@@ -61,8 +61,8 @@ it('closes an unfinished log once and keeps it after its chunks have expired', a
 });
 
 it('keeps the log that a runner stored before it was interrupted', async () => {
-  const { objects } = await import('../../functions/store/keys.ts');
-  const { putObject } = await import('../../functions/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
   const run = await newLog('\x02abc');
   await putObject(objects.artifact(run.id, 'plan', 'log'), new Uint8Array(Buffer.from('\x02abc and the rest\n\x03')));
   await logs.storeLog(run.id, 'plan', 'The runner stopped.');

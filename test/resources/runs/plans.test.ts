@@ -1,19 +1,19 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { logPath } from '../../functions/runs/log-links.ts';
-import { altered } from '../support/altered-text.ts';
-import { type Api, eventOf, startApi } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { logPath } from '#resources/runs/log-links.ts';
+import type { Run } from '#run/run.ts';
+import { altered } from '#test/support/altered-text.ts';
+import { type Api, eventOf, startApi } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 let api: Api;
-let store: typeof import('../../functions/runs/records.ts');
+let store: typeof import('#resources/runs/records.ts');
 let run: Run;
-let logs: typeof import('../../functions/runs/logs-handler.ts')['handler'];
+let logs: typeof import('#resources/runs/logs-handler.ts')['handler'];
 beforeAll(async () => {
   api = await startApi();
-  store = await import('../../functions/runs/records.ts');
-  logs = (await import('../../functions/runs/logs-handler.ts')).handler;
+  store = await import('#resources/runs/records.ts');
+  logs = (await import('#resources/runs/logs-handler.ts')).handler;
 });
 afterAll(() => api.close());
 
@@ -46,7 +46,7 @@ describe('plans and applies', () => {
   });
 
   it('return the JSON plan: 204 until it exists, then a redirect without credentials', async () => {
-    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
     const paths = [`plans/plan-${suffix(run)}/json-output`, `runs/${run.id}/plan/json-output`];
     for (const path of paths) expect((await api.get(path)).status).toBe(204);
     await putObject(`runs/${run.id}/plan/plan-json`, '{"planned":true}');
@@ -70,7 +70,7 @@ describe('plans and applies', () => {
   });
 
   it('return provider schemas: 204 until they exist, 404 if they never will', async () => {
-    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
     const other = await fresh();
     const paths = [`plans/plan-${suffix(other)}/json-schema`, `runs/${other.id}/plan/json-schema`];
     for (const path of paths) expect((await api.get(path)).status).toBe(204);
@@ -90,8 +90,8 @@ describe('plans and applies', () => {
   });
 
   it('return the errored state to callers who may read state', async () => {
-    const { putObject } = await import('../../functions/store/bucket.ts');
-    const { objects } = await import('../../functions/store/keys.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const { objects } = await import('#platform/store/keys.ts');
     const failed = await fresh();
     const path = `applies/apply-${suffix(failed)}`;
     expect((await api.get(path)).body.data.links['errored-state']).toBeUndefined();
@@ -112,8 +112,8 @@ describe('plans and applies', () => {
   });
 
   it('report expired content', async () => {
-    const { update } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     const old = await fresh();
     const path = `plans/plan-${suffix(old)}/json-output`;
     await store.updateRun(old.id, { set: { 'plan.status': 'finished', 'plan.report': report(['plan-json', 'log']) } });
@@ -156,7 +156,7 @@ describe('logs', () => {
   let url: string;
 
   beforeAll(async () => {
-    const { appendLog } = await import('../../functions/runs/logs.ts');
+    const { appendLog } = await import('#resources/runs/logs.ts');
     const logged = await fresh();
     url = logPath(logged, 'plan');
     await store.updateRun(logged.id, { set: { 'plan.status': 'running' } });
@@ -190,7 +190,7 @@ describe('logs', () => {
     });
 
     it('are answered once there is more, their phase no longer runs, or the time is up', async () => {
-      const { appendLog } = await import('../../functions/runs/logs.ts');
+      const { appendLog } = await import('#resources/runs/logs.ts');
       const logged = await fresh();
       const become = (status: string) => store.updateRun(logged.id, { set: { 'plan.status': status } });
       const from = (offset: number) => get(`${logPath(logged, 'plan')}?offset=${offset}`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { on, runHelpers } from '../support/runs.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { on, runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -129,7 +129,7 @@ describe('creating a run', () => {
       { headers },
     );
     const version = response.body.data.id as string;
-    const { putObject } = await import('../../functions/store/bucket.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
     await putObject(`uploads/${version}.tar.gz`, Buffer.from([0x1f, 0x8b]));
     const post = () => api.post('runs', {}, on(id, version), { headers });
     const answers = [...(await Promise.all([post(), post(), post()])), await post()];

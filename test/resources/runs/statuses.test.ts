@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { runStatuses } from '../../functions/run/status.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
+import type { Run } from '#run/run.ts';
+import { runStatuses } from '#run/status.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 /** Whatever status a run is in: an action is accepted exactly if the run's documents say so. */
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
   const help = await runHelpers(api);
   const { id } = await help.create((await help.ready()).id);
   run = (await help.store.getRun(id)) as Run;
-  const { taskStageId } = await import('../../functions/run/task-stages.ts');
+  const { taskStageId } = await import('#run/task-stages.ts');
   stage = taskStageId(id, 'post_plan');
 });
 afterAll(() => api.close());
@@ -34,8 +34,8 @@ const situations: Record<string, Partial<Run>> = {
 
 /** As if the machine had brought it there. */
 const bring = async (change: Partial<Run>): Promise<void> => {
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { put } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { put } = await import('#platform/store/table.ts');
   const verdicts = { policyCheck: 'soft_failed', policyEvaluation: 'overridable' } as const;
   const checks = { policyCheck: true, policyEvaluation: true } as const;
   await put({ ...keys.run(run.id), ...run, checks, verdicts, overrides: {}, wait: undefined, ...change });

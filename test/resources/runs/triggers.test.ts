@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { ids, runHelpers } from '../support/runs.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { ids, runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
-let finishRun: typeof import('../../functions/orchestration/finish.ts')['finishRun'];
+let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
 let succeeded: (id: string) => Promise<void>;
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  ({ finishRun } = await import('../../functions/orchestration/finish.ts'));
-  const { handler } = await import('../../functions/orchestration/run-applied.ts');
+  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
+  const { handler } = await import('#lifecycle/phases/run-applied.ts');
   succeeded = (name) => handler({ detail: { name } });
 });
 afterAll(() => api.close());
@@ -90,7 +90,7 @@ describe('a run trigger', () => {
   });
 
   it('is limited to 20 source workspaces', async () => {
-    const { createRunTrigger } = await import('../../functions/runs/triggers.ts');
+    const { createRunTrigger } = await import('#resources/runs/triggers.ts');
     const { id: workspaceId } = await api.workspace();
     for (let n = 0; n < 20; n++) await createRunTrigger('acme', { workspaceId, sourceableId: `ws-source${n}` });
     expect((await connect((await api.workspace()).id, workspaceId)).body.errors[0].detail).toMatch(/20 workspaces/);
@@ -133,10 +133,10 @@ describe('an apply', () => {
     const run = await applied(source.id);
     api.aws.failCall(6, 'before');
     await expect(succeeded(run.id)).rejects.toThrow();
-    const { update } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
     await update(keys.run(run.id), { set: { dueAt: '2020-01-01T00:00:00.000Z' } });
-    const { handler: sweep } = await import('../../functions/orchestration/sweep.ts');
+    const { handler: sweep } = await import('#lifecycle/repair/sweep.ts');
     await sweep();
     expect(await runsOf(target.id)).toHaveLength(1);
     expect((await help.store.getRun(run.id))?.dueAt).toBeUndefined();
@@ -169,8 +169,8 @@ describe('an apply', () => {
     await connect(source.id, empty.id);
     await connect(source.id, local.id);
     await api.patch(`workspaces/${local.id}`, { 'execution-mode': 'local' });
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { put } = await import('../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { put } = await import('#platform/store/table.ts');
     // As two requests at the same moment would leave it.
     const looping = await help.ready();
     await connect(source.id, looping.id);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, codeIn, configure } from './support.ts';
 
 /** Signing in at a real provider. */

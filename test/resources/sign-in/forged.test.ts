@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:cryp
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 import { Browser, configure } from './support.ts';
 
 /** What an issuer, or who pretends to be it, could answer and no well-behaved provider does. */

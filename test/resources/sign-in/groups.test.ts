@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { type Account, type Issuer, startIssuer } from '../support/issuer.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { type Account, type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, configure } from './support.ts';
 
 /** What signing in makes of somebody: who was invited, and what their groups at the issuer stand for. */
 
 let api: Api;
 let issuer: Issuer;
+let createToken: typeof import('#resources/users/tokens.ts').createToken;
 beforeAll(async () => {
   api = await startApi();
+  ({ createToken } = await import('#resources/users/tokens.ts'));
   issuer = await startIssuer();
   issuer.trust(callback);
 });
@@ -125,8 +127,37 @@ describe('a group', () => {
     expect((await me.teams()).filter((name) => names.includes(name))).toEqual([...names].sort());
     const later = await signIn({ ...account, groups: [second] });
     expect((await later.teams()).filter((name) => names.includes(name))).toEqual([names[1], names[2]].sort());
-    const last = await signIn({ ...account, groups: undefined });
-    expect((await last.teams()).filter((name) => names.includes(name))).toEqual([names[2]]);
+  });
+
+  it('ends the membership that it began with the last mapped team, in all teams', async () => {
+    const group = uniqueName('group');
+    await makeTeam({ 'sso-team-id': group });
+    const own = await makeTeam();
+    const account = somebody({ groups: [group] });
+    const me = await signIn(account);
+    const { secret: token } = await createToken(me.id, 'laptop');
+    const { id } = await membershipOf(me.id);
+    await api.call('POST', `teams/${own.id}/relationships/organization-memberships`, {
+      body: { data: [{ type: 'organization-memberships', id }] },
+    });
+    expect((await api.get('organizations/acme', { token })).status).toBe(200);
+    expect((await signIn({ ...account, groups: ['another'] })).organizations).toEqual([]);
+    expect((await api.get('organizations/acme', { token })).status).toBe(404);
+    expect(await membershipOf(me.id)).toBeUndefined();
+    expect((await api.get(`teams/${own.id}`)).body.data.attributes['users-count']).toBe(0);
+    const trail = (await api.get('organization/audit-trail?filter[organization][name]=acme&sort=-timestamp')).body.data;
+    const ended = trail.filter(({ resource }: { resource: { action: string } }) => resource.action === 'end_by_group');
+    expect(ended).toMatchObject([{ auth: { accessor_id: me.id }, resource: { id } }]);
+    expect((await signIn(account)).organizations).toEqual(['acme']);
+  });
+
+  it('ends no membership that began with an invitation', async () => {
+    const group = uniqueName('group');
+    await makeTeam({ 'sso-team-id': group });
+    const account = somebody({ groups: [group] });
+    await invite(account.email ?? '');
+    expect((await signIn(account)).organizations).toEqual(['acme']);
+    expect((await signIn({ ...account, groups: [] })).organizations).toEqual(['acme']);
   });
 
   it('applies while the team has its name as sso-team-id', async () => {

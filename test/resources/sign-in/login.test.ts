@@ -1,21 +1,21 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keys } from '../../functions/store/keys.ts';
-import { type Api, eventOf, startApi } from '../support/api.ts';
+import { keys } from '#platform/store/keys.ts';
+import { type Api, eventOf, startApi } from '#test/support/api.ts';
 
 let api: Api;
-let store: typeof import('../../functions/store/table.ts') &
-  typeof import('../../functions/store/id.ts') &
-  typeof import('../../functions/people/accounts/tokens.ts');
-let handler: typeof import('../../functions/public-api/sign-in.ts')['handler'];
+let store: typeof import('#platform/store/table.ts') &
+  typeof import('#platform/store/id.ts') &
+  typeof import('#resources/users/tokens.ts');
+let handler: typeof import('#public-api/sign-in.ts')['handler'];
 beforeAll(async () => {
   api = await startApi();
-  ({ handler } = await import('../../functions/public-api/sign-in.ts'));
+  ({ handler } = await import('#public-api/sign-in.ts'));
   store = {
-    ...(await import('../../functions/store/table.ts')),
-    ...(await import('../../functions/store/id.ts')),
-    ...(await import('../../functions/people/accounts/tokens.ts')),
+    ...(await import('#platform/store/table.ts')),
+    ...(await import('#platform/store/id.ts')),
+    ...(await import('#resources/users/tokens.ts')),
   };
 });
 afterAll(() => api.close());

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { SignInSettings } from '../../functions/environment.ts';
-import { clientSecret, forgetClientSecret } from '../../functions/sign-in/settings.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { clientSecret, forgetClientSecret } from '#resources/sign-in/settings.ts';
 
 /** The client's secret in Parameter Store. */
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { type Issuer, startIssuer } from '../support/issuer.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, configure } from './support.ts';
 
 /** What the web page has of somebody who signed in. */
@@ -57,9 +57,9 @@ it('leaves sessions out of token lists and stores only their hash', async () => 
   const { access_token: session } = await begin();
   const { data } = (await api.get(`users/${api.userId}/authentication-tokens`)).body;
   expect(data).toHaveLength(1);
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { get } = await import('../../functions/store/table.ts');
-  const { hashSecret } = await import('../../functions/store/id.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { get } = await import('#platform/store/table.ts');
+  const { hashSecret } = await import('#platform/store/id.ts');
   const item = await get<Record<string, unknown>>(keys.token(hashSecret(session)));
   expect(item).toMatchObject({ kind: 'session', userId: api.userId, expiresAt: expect.any(Number) });
   expect(JSON.stringify(item)).not.toContain(session.slice(4));

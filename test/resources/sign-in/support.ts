@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import type { SignInSettings } from '../../functions/environment.ts';
-import { type Answered, eventOf } from '../support/api.ts';
-import type { Issuer } from '../support/issuer.ts';
+import type { SignInSettings } from '#platform/environment.ts';
+import { type Answered, eventOf } from '#test/support/api.ts';
+import type { Issuer } from '#test/support/issuer.ts';
 
 /** The functions' side of a sign-in, as a browser sees it. */
 
@@ -45,7 +45,7 @@ export class Browser {
       token = null,
     }: { method?: string; body?: Record<string, string>; token?: string | null } = {},
   ): Promise<Seen> {
-    const { handler } = await import('../../functions/public-api/sign-in.ts');
+    const { handler } = await import('#public-api/sign-in.ts');
     const text = body && new URLSearchParams(body).toString();
     const event = {
       ...eventOf(method, path, { token, body: text, base64: true }),

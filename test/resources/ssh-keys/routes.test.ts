@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('SSH keys of an organization', () => {
     expect((await api.get(`${keys}?page[size]=100`)).body.data).toContainEqual(sshKey);
     const changed = await api.patch(`ssh-keys/${sshKey.id}`, { name: 'deploy-2', value: 'another' });
     expect(changed.body.data.attributes).toEqual({ name: 'deploy-2' });
-    const { openSshKey } = await import('../../functions/ssh-keys/records.ts');
+    const { openSshKey } = await import('#resources/ssh-keys/records.ts');
     expect(await openSshKey(sshKey.id, 'acme')).toBe('another');
     expect(await openSshKey(sshKey.id, 'elsewhere')).toBeUndefined();
     expect((await api.call('DELETE', `ssh-keys/${sshKey.id}`)).status).toBe(204);
@@ -44,7 +44,7 @@ describe('SSH keys of an organization', () => {
 
   it('are sealed in the table', async () => {
     const { id } = await make();
-    const { getSshKey } = await import('../../functions/ssh-keys/records.ts');
+    const { getSshKey } = await import('#resources/ssh-keys/records.ts');
     const { sealedValue, ...rest } = (await getSshKey(id)) ?? { sealedValue: new Uint8Array() };
     expect(JSON.stringify(rest)).not.toContain('nobody sees');
     expect(sealedValue.length).toBeGreaterThan(value.length);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InvalidStateError, parseState } from '../../functions/states/content.ts';
+import { InvalidStateError, parseState } from '#resources/states/content.ts';
 
 const stateWith = (more: object): Buffer =>
   Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', ...more }));

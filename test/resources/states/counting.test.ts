@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as finalize from '../../functions/states/finalize.ts';
-import { listStateVersions } from '../../functions/states/history.ts';
-import { createStateVersion, getStateVersion, type NewStateVersion } from '../../functions/states/records.ts';
-import type { StateVersion } from '../../functions/states/state-version.ts';
-import { sha256Of } from '../../functions/store/integrity.ts';
-import { keys } from '../../functions/store/keys.ts';
-import { update } from '../../functions/store/table.ts';
-import * as workspaces from '../../functions/workspaces/records.ts';
-import { uniqueName } from '../support/api.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { stateFile } from '../support/state.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { sha256Of } from '#platform/store/integrity.ts';
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import * as finalize from '#resources/states/finalize.ts';
+import { listStateVersions } from '#resources/states/history.ts';
+import { createStateVersion, getStateVersion, type NewStateVersion } from '#resources/states/records.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
+import * as workspaces from '#resources/workspaces/records.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { stateFile } from '#test/support/state.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 /** State versions that come with their content are counted by the write that makes them current. */
 

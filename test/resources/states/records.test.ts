@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as locks from '../../functions/orchestration/locks.ts';
-import * as finalize from '../../functions/states/finalize.ts';
-import { findStateVersions, listStateVersions } from '../../functions/states/history.ts';
-import * as records from '../../functions/states/records.ts';
-import type { StateVersion } from '../../functions/states/state-version.ts';
-import { putObject } from '../../functions/store/bucket.ts';
-import { keys, objects } from '../../functions/store/keys.ts';
-import { queryAll, update } from '../../functions/store/table.ts';
-import * as workspaces from '../../functions/workspaces/records.ts';
-import { uniqueName } from '../support/api.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { resource, type StateFile, stateFile } from '../support/state.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import * as locks from '#lifecycle/queue/locks.ts';
+import { putObject } from '#platform/store/bucket.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { queryAll, update } from '#platform/store/table.ts';
+import * as finalize from '#resources/states/finalize.ts';
+import { findStateVersions, listStateVersions } from '#resources/states/history.ts';
+import * as records from '#resources/states/records.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
+import * as workspaces from '#resources/workspaces/records.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { resource, type StateFile, stateFile } from '#test/support/state.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 const store = { ...records, ...finalize };
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StateVersion } from '../../functions/states/state-version.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { type StateFile, stateFile } from '../support/state.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { type StateFile, stateFile } from '#test/support/state.ts';
 
 /** What state versions lead to: each other, their runs and makers, and their JSON form. */
 
@@ -67,9 +67,9 @@ describe('the JSON state', () => {
   });
 
   it('is no longer expected after its deadline', async () => {
-    const { putObject } = await import('../../functions/store/bucket.ts');
-    const { update } = await import('../../functions/store/table.ts');
-    const { keys, objects } = await import('../../functions/store/keys.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys, objects } = await import('#platform/store/keys.ts');
     const workspaceId = await locked();
     const { id } = await write(workspaceId, {});
     await update<StateVersion>(keys.stateVersion(id), { set: { createdAt: '2026-01-01T00:00:00.000Z' } });
@@ -109,11 +109,11 @@ describe('a state version', () => {
   it('includes its run, their authors and the configuration', async () => {
     const { id: workspaceId, version } = await help.ready();
     const run = await help.create(workspaceId);
-    const { startNext } = await import('../../functions/orchestration/queue.ts');
-    const { createStateVersion } = await import('../../functions/states/records.ts');
-    const { finalizeStateVersion } = await import('../../functions/states/finalize.ts');
-    const { putObject } = await import('../../functions/store/bucket.ts');
-    const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+    const { startNext } = await import('#lifecycle/queue/queue.ts');
+    const { createStateVersion } = await import('#resources/states/records.ts');
+    const { finalizeStateVersion } = await import('#resources/states/finalize.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
     await startNext(workspaceId);
     const workspace = await getWorkspace(workspaceId);
     if (!workspace) throw new Error('no workspace');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseState, type StateInstance } from '../../functions/states/content.ts';
-import { withHistory } from '../../functions/states/resource-history.ts';
-import type { StateVersion } from '../../functions/states/state-version.ts';
+import { parseState, type StateInstance } from '#resources/states/content.ts';
+import { withHistory } from '#resources/states/resource-history.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
 
 const stateOf = (values: Record<string, unknown>): StateInstance[] => {
   const resources = Object.entries(values).map(([name, input]) => ({

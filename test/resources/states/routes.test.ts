@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { resource, type StateFile, stateFile } from '../support/state.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withSerial } from '../../functions/states/serial.ts';
+import { withSerial } from '#resources/states/serial.ts';
 
 const changed = (text: string): string => withSerial(Buffer.from(text), 7).toString();
 

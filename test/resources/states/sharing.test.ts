@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { ids, runHelpers } from '../support/runs.ts';
-import { stateFile } from '../support/state.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { ids, runHelpers } from '#test/support/runs.ts';
+import { stateFile } from '#test/support/state.ts';
 
 /** State that workspaces share with each other's runs, and the token that Terraform reads it with. */
 
@@ -11,9 +11,9 @@ let tokenOf: (workspaceId: string) => Promise<{ run: string; token: string; runn
 beforeAll(async () => {
   api = await startApi();
   help = await runHelpers(api);
-  const { claimPhase } = await import('../../functions/orchestration/phases.ts');
-  const { hashSecret, newSecret } = await import('../../functions/store/id.ts');
-  const { stateTokenOf } = await import('../../functions/runs/state-tokens.ts');
+  const { claimPhase } = await import('#lifecycle/phases/phases.ts');
+  const { hashSecret, newSecret } = await import('#platform/store/id.ts');
+  const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
   tokenOf = async (workspaceId) => {
     await api.configuration(workspaceId);
     const { id } = await help.create(workspaceId);
@@ -110,7 +110,7 @@ describe('a run', () => {
   });
 
   it('cannot use any other route', async () => {
-    const { routes } = await import('../../functions/public-api/all-routes.ts');
+    const { routes } = await import('#public-api/all-routes.ts');
     const workspace = await api.workspace({ 'global-remote-state': true });
     const version = await push(workspace.id, 1, 'x');
     const { run, token } = await tokenOf(workspace.id);
@@ -163,7 +163,7 @@ describe('the token of a run', () => {
     await help.bring(one.run, { 'plan.report': { outcome: 'finished' } });
     expect(await read(one.token, id)).toBe(401);
     const two = await tokenOf(id);
-    const { finishRun } = await import('../../functions/orchestration/finish.ts');
+    const { finishRun } = await import('#lifecycle/phases/finish.ts');
     await finishRun(two.run, 'Canceled');
     expect(await read(two.token, id)).toBe(401);
   });
@@ -181,8 +181,8 @@ describe('the token of a run', () => {
       'sfr_',
     ];
     for (const token of bad) expect(await read(token, id)).toBe(401);
-    const { handler } = await import('../../functions/runner-api/handler.ts');
-    const { eventOf } = await import('../support/api.ts');
+    const { handler } = await import('#runner/api/handler.ts');
+    const { eventOf } = await import('#test/support/api.ts');
     process.env.HEARTBEAT_SECONDS = '5';
     const asRunner = await handler(eventOf('POST', '/runner/v1/heartbeat', { token: one.token }));
     expect(asRunner.statusCode).toBe(401);
@@ -213,7 +213,7 @@ describe('remote state consumers', () => {
   });
 
   it('may exceed a page in one request', async () => {
-    const { createWorkspace, defaultSettings } = await import('../../functions/workspaces/records.ts');
+    const { createWorkspace, defaultSettings } = await import('#resources/workspaces/records.ts');
     const source = await api.workspace();
     const home = { organization: 'acme', projectId: source.relationships.project.data.id, tags: [] };
     const names = Array.from({ length: 120 }, (_, n) => `consumer-${n}`);

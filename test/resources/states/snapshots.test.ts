@@ -1,27 +1,26 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Resource } from '../../functions/client/client.ts';
-import type { Run } from '../../functions/run/run.ts';
-import type { StateVersion } from '../../functions/states/state-version.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { startRunnerApi } from '../support/runner-api.ts';
-import { resource, stateFile } from '../support/state.ts';
+import type { Resource } from '#clients/client/client.ts';
+import type { StateVersion } from '#resources/states/state-version.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import type { Run } from '#run/run.ts';
+import { startRunnerApi } from '#test/support/runner-api.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 /** What an apply stores of its state while it goes on, and what is left of it. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
-  ...(await import('../../functions/states/snapshots.ts')),
-  ...(await import('../../functions/states/end-of-run.ts')),
-  ...(await import('../../functions/states/records.ts')),
-  ...(await import('../../functions/orchestration/finish.ts')),
-  ...(await import('../../functions/protocols/state-changes.ts')),
-  ...(await import('../../functions/runs/records.ts')),
-  ...(await import('../../functions/store/bucket.ts')),
-  ...(await import('../../functions/store/keys.ts')),
-  ...(await import('../../functions/store/table.ts')),
-  ...(await import('../../functions/workspaces/records.ts')),
+  ...(await import('#resources/states/snapshots.ts')),
+  ...(await import('#resources/states/records.ts')),
+  ...(await import('#lifecycle/phases/finish.ts')),
+  ...(await import('#platform/formats/state-changes.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#platform/store/bucket.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#resources/workspaces/records.ts')),
 });
 beforeAll(async () => {
   runner = await startRunnerApi();
@@ -154,13 +153,13 @@ describe('changes of a state', () => {
     expect(await namesIn(claimed)).toEqual(['a']);
     expect((await runOf(claimed)).apply.changesKept).toBe(true);
 
-    store.endRunsWithStates();
     await store.updateRun(claimed.run, { set: { status: 'applying', 'apply.status': 'running' } });
     const ended = await store.finishRun(claimed.run, 'ApplyErrored', { Error: 'States.HeartbeatTimeout' });
     expect(ended?.endReason).toContain('The state may be stale');
     expect(await namesIn(claimed)).toEqual(['a', 'b', 'c']);
     expect(shown(await list(claimed))).toEqual([['3 intermediate'], 1]);
-    expect((await store.getWorkspace(claimed.workspace))?.lock).toBeUndefined();
+    // What Terraform was at work on is in no state.
+    expect((await store.getWorkspace(claimed.workspace))?.lock?.unsaved).toMatchObject({ serial: 4, lost: true });
   });
 
   it('are not applied again after the last state, nor twice', async () => {

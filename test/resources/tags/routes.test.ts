@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -41,8 +41,8 @@ it('lists tags with how many workspaces have them, and searches', async () => {
 });
 
 it('shows a member only the tags of workspaces they can read', async () => {
-  const { grant } = await import('../../functions/people/teams/grants.ts');
-  const { getWorkspace } = await import('../../functions/workspaces/records.ts');
+  const { grant } = await import('#resources/teams/grants.ts');
+  const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const home = await organization();
   await home.workspace('secret', 'shared');
   const visible = await getWorkspace(await home.workspace('shared'));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../../support/api.ts';
-import { memberHelpers } from '../../support/members.ts';
-import { ids } from '../../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -20,7 +20,7 @@ const pointerOf = ({ body }: { body: { errors: { source?: { pointer: string } }[
 
 describe('a team', () => {
   it('has each permission alone when the others are false, as sent by the tfe provider', async () => {
-    const { organizationFlags } = await import('../../../functions/api/permissions/organization-flags.ts');
+    const { organizationFlags } = await import('#api/permissions/organization-flags.ts');
     const { id } = await team();
     const needs: Record<string, string> = {
       'manage-projects': 'manage-workspaces',
@@ -214,8 +214,8 @@ describe('the owners team', () => {
   });
 
   it('is created for organizations that predate teams', async () => {
-    const { keys } = await import('../../../functions/store/keys.ts');
-    const { remove, update } = await import('../../../functions/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { remove, update } = await import('#platform/store/table.ts');
     const { id } = await owners();
     await remove(keys.team(id));
     await remove(keys.teamUsers(id));

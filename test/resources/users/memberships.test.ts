@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../../support/api.ts';
-import { memberHelpers } from '../../support/members.ts';
-import { ids } from '../../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -17,8 +17,8 @@ const invite = (email: string, teamIds: string[] = [], token?: string) =>
 const newTeam = async (attributes: object = {}) =>
   (await api.post('organizations/acme/teams', { name: uniqueName('t'), ...attributes })).body.data.id as string;
 const signIn = async (email: string, emailVerified = true) => {
-  const { userOf } = await import('../../../functions/sign-in/people.ts');
-  const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
+  const { userOf } = await import('#resources/sign-in/people.ts');
+  const { createToken } = await import('#resources/users/tokens.ts');
   const subject = uniqueName('subject');
   const user = await userOf({
     issuer: 'https://issuer.test',
@@ -73,8 +73,8 @@ describe('an invitation', () => {
   });
 
   it('is transferred to the user who verifies the address', async () => {
-    const { userOf } = await import('../../../functions/sign-in/people.ts');
-    const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
+    const { userOf } = await import('#resources/sign-in/people.ts');
+    const { createToken } = await import('#resources/users/tokens.ts');
     const person = {
       issuer: 'https://issuer.test',
       subject: uniqueName('s'),

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '../../support/api.ts';
-import { memberHelpers } from '../../support/members.ts';
+import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Tokens of users, teams and organizations: who may make and see them, and how long they are good. */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
-let store: typeof import('../../../functions/store/table.ts') &
-  typeof import('../../../functions/store/id.ts') &
-  typeof import('../../../functions/store/keys.ts');
+let store: typeof import('#platform/store/table.ts') &
+  typeof import('#platform/store/id.ts') &
+  typeof import('#platform/store/keys.ts');
 beforeAll(async () => {
   api = await startApi();
   members = await memberHelpers();
   store = {
-    ...(await import('../../../functions/store/table.ts')),
-    ...(await import('../../../functions/store/id.ts')),
-    ...(await import('../../../functions/store/keys.ts')),
+    ...(await import('#platform/store/table.ts')),
+    ...(await import('#platform/store/id.ts')),
+    ...(await import('#platform/store/keys.ts')),
   };
 });
 afterAll(() => api.close());
@@ -94,7 +94,7 @@ describe('a token', () => {
 
   it('is rejected when the user has 100', async () => {
     const { id, token } = await members.somebody('collector');
-    const { createToken } = await import('../../../functions/people/accounts/tokens.ts');
+    const { createToken } = await import('#resources/users/tokens.ts');
     for (let n = 1; n < 100; n++) await createToken(id, String(n));
     const refused = await api.post(`users/${id}/authentication-tokens`, {}, {}, { token });
     expect(refused).toMatchObject({

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as inputs from '../../functions/runs/inputs.ts';
-import { getObject } from '../../functions/store/bucket.ts';
-import { keys, objects } from '../../functions/store/keys.ts';
-import { queryAll } from '../../functions/store/table.ts';
-import * as store from '../../functions/variables/records.ts';
-import { uniqueName } from '../support/api.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { getObject } from '#platform/store/bucket.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { queryAll } from '#platform/store/table.ts';
+import * as inputs from '#resources/runs/inputs.ts';
+import * as store from '#resources/variables/records.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 let aws: Aws;
 let storage: Storage;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, startApi } from '#test/support/api.ts';
 
 let api: Api;
 let base: string;
@@ -47,6 +47,22 @@ describe('a variable', () => {
     const texts = [variable, changed.body, (await api.get(base)).body, (await api.get(`${base}/${variable.id}`)).body];
     for (const text of texts) expect(JSON.stringify(text)).not.toContain('hunter');
     expect(changed.body.data.attributes.value).toBeNull();
+  });
+
+  it('cannot send Terraform to another state by its arguments', async () => {
+    const values = { key: 'TF_CLI_ARGS_apply', value: '-parallelism=3', category: 'env' };
+    const variable = await create(values);
+    const refused = { value: '-parallelism=3 -state-out=/tmp/elsewhere' };
+    for (const answer of [
+      await api.patch(`${base}/${variable.id}`, refused),
+      await api.post(base, { ...values, ...refused, key: 'TF_CLI_ARGS' }),
+    ]) {
+      expect(answer.status).toBe(422);
+      expect(answer.body.errors[0]).toMatchObject({
+        detail: expect.stringMatching(/^value: -state-out cannot be set with TF_CLI_ARGS/),
+        source: { pointer: '/data/attributes/value' },
+      });
+    }
   });
 
   it('that is sensitive stays sensitive', async () => {

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { deleteWorkspace } from '../../functions/removal/workspaces.ts';
-import { freezeVariables, openInputs } from '../../functions/runs/inputs.ts';
-import { getObject } from '../../functions/store/bucket.ts';
-import { keys } from '../../functions/store/keys.ts';
-import { queryAll } from '../../functions/store/table.ts';
-import { createVariable } from '../../functions/variables/records.ts';
-import * as store from '../../functions/variables/set-records.ts';
-import type { Workspace } from '../../functions/workspaces/records.ts';
-import { uniqueName } from '../support/api.ts';
-import { type Aws, startAws } from '../support/aws.ts';
-import { type Storage, startStorage } from '../support/storage.ts';
+import { getObject } from '#platform/store/bucket.ts';
+import { keys } from '#platform/store/keys.ts';
+import { queryAll } from '#platform/store/table.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { freezeVariables, openInputs } from '#resources/runs/inputs.ts';
+import { createVariable } from '#resources/variables/records.ts';
+import * as store from '#resources/variables/set-records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { type Storage, startStorage } from '#test/support/storage.ts';
 
 let aws: Aws;
 let storage: Storage;
@@ -195,7 +195,7 @@ it('has unique names per owner, also under concurrency', async () => {
 it('drops deleted workspaces', async () => {
   const home = newHome();
   const set = await newSet(home);
-  const { create } = await import('../../functions/store/table.ts');
+  const { create } = await import('#platform/store/table.ts');
   const workspace = { ...home, name: 'w', runCount: 0 } as unknown as Workspace;
   await create({ ...keys.workspace(home.id), ...workspace });
   await store.applyVariableSet(set, 'workspaceIds', [home.id]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { ids } from '../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { versionProblem } from '../../functions/run/engine.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { versionProblem } from '#run/engine.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('the engine of a workspace', () => {
     const { id } = (await create({}, tofu)).body.data;
     await api.configuration(id);
     const runs = { workspace: { data: { type: 'workspaces', id } } };
-    const { getRun } = await import('../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     const run = (await api.post('runs', {}, runs)).body.data.id;
     await change(id, { engine: null });
     expect((await getRun(run))?.engine).toBe('tofu');

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Run } from '../../functions/run/run.ts';
-import { keys } from '../../functions/store/keys.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { runHelpers } from '../support/runs.ts';
-import { stateFile } from '../support/state.ts';
+import { keys } from '#platform/store/keys.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { stateFile } from '#test/support/state.ts';
 
 let api: Api;
-let table: typeof import('../../functions/store/table.ts');
+let table: typeof import('#platform/store/table.ts');
 beforeAll(async () => {
   api = await startApi();
-  table = await import('../../functions/store/table.ts');
+  table = await import('#platform/store/table.ts');
 });
 afterAll(() => api.close());
 
@@ -63,7 +63,7 @@ describe('locks', () => {
 
   it('of ended runs can be acquired before their release', async () => {
     const help = await runHelpers(api);
-    const { leaveQueue, startNext } = await import('../../functions/orchestration/queue.ts');
+    const { leaveQueue, startNext } = await import('#lifecycle/queue/queue.ts');
     const { id } = await help.ready();
     const [ending, next] = [await help.create(id), await help.create(id)];
     await startNext(id);

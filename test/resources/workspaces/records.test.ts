@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as locks from '../../functions/orchestration/locks.ts';
-import { deleteWorkspace } from '../../functions/removal/workspaces.ts';
-import { keys } from '../../functions/store/keys.ts';
-import { eachName, type Names } from '../../functions/store/name-index.ts';
-import * as table from '../../functions/store/table.ts';
-import { claimName, type NameItem, namesOf, namesOfProject } from '../../functions/workspaces/names.ts';
-import * as store from '../../functions/workspaces/records.ts';
-import { uniqueName } from '../support/api.ts';
-import { type Aws, startAws } from '../support/aws.ts';
+import * as locks from '#lifecycle/queue/locks.ts';
+import { keys } from '#platform/store/keys.ts';
+import { eachName, type Names } from '#platform/store/name-index.ts';
+import * as table from '#platform/store/table.ts';
+import { deleteWorkspace } from '#removal/workspaces.ts';
+import { claimName, type NameItem, namesOf, namesOfProject } from '#resources/workspaces/names.ts';
+import * as store from '#resources/workspaces/records.ts';
+import { uniqueName } from '#test/support/api.ts';
+import { type Aws, startAws } from '#test/support/aws.ts';
+import { newRun, queueEntry } from '#test/support/run.ts';
 
 const editor = { userId: 'user-a' };
 let aws: Aws;
@@ -97,9 +98,9 @@ it('can be created again after a deletion that crashed at any call', async () =>
 
 it('refuses to delete a workspace with queued runs', async () => {
   const workspace = await create();
-  await table.put({ ...keys.queued(workspace.id, 1), runId: 'run-1' });
+  await table.put(queueEntry(newRun({ id: 'run-1', workspaceId: workspace.id })));
   expect(await deleteWorkspace(workspace, { by: 'user-1' })).toBe(false);
-  await table.remove(keys.queued(workspace.id, 1));
+  await table.remove(keys.queued(workspace.id, 1, 'run-1'));
   await table.update(keys.workspace(workspace.id), { add: { runCount: 1 } });
   expect(await deleteWorkspace(workspace, { by: 'user-1' })).toBe(false);
   expect(await store.getWorkspace(workspace.id)).toBeDefined();
@@ -127,8 +128,9 @@ it('never releases the lock of a run', async () => {
 it('starts the first queued run on unlock', async () => {
   const { id } = await create();
   await locks.lockWorkspace(id, 'user-1', 'maintenance');
-  await table.put({ ...keys.queued(id, 1), runId: 'run-9' });
-  await table.put({ ...keys.run('run-9'), id: 'run-9', status: 'pending', workspaceId: id });
+  const run = newRun({ id: 'run-9', workspaceId: id });
+  await table.put(queueEntry(run));
+  await table.put({ ...keys.run(run.id), ...run });
   await locks.unlockWorkspace(id, 'user-1');
   expect((await store.getWorkspace(id))?.lock).toMatchObject({ kind: 'run', runId: 'run-9' });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { resource, stateFile } from '../support/state.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 let api: Api;
 beforeAll(async () => {

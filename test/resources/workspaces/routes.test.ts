@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { keys } from '../../functions/store/keys.ts';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { resource, stateFile } from '../support/state.ts';
+import { keys } from '#platform/store/keys.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 let api: Api;
-let table: typeof import('../../functions/store/table.ts');
+let table: typeof import('#platform/store/table.ts');
 beforeAll(async () => {
   api = await startApi();
-  table = await import('../../functions/store/table.ts');
+  table = await import('#platform/store/table.ts');
 });
 afterAll(() => api.close());
 

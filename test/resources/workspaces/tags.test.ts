@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
 let api: Api;
 beforeAll(async () => {

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Resource, related } from '../../../functions/client/client.ts';
-import { client, newName, organization, platform } from '../../e2e/support/world.ts';
+import { type Resource, related } from '#clients/client/client.ts';
+import { client, newName, organization, platform } from '#test/e2e/support/world.ts';
 import { type ForgeServer, startForge } from '../support/forge-server.ts';
 
 /** `stepform vcs …` without a terminal, against a server that answers as GitHub does. */
 
-const command = fileURLToPath(new URL('../../../functions/cli/stepform.mjs', import.meta.url));
+const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'stepform-vcs-'));
 const name = newName('hub');
 

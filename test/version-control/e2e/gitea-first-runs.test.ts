@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { related } from '../../../functions/client/client.ts';
-import { sweep } from '../../e2e/support/environments.ts';
+import { related } from '#clients/client/client.ts';
+import { sweep } from '#test/e2e/support/environments.ts';
 import {
   client,
   newName,
@@ -11,8 +11,8 @@ import {
   resources,
   untilConfirmable,
   untilFinal,
-} from '../../e2e/support/world.ts';
-import { policyFiles } from '../../support/policies.ts';
+} from '#test/e2e/support/world.ts';
+import { policyFiles } from '#test/support/policies.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { bringForward, expireArchive } from '../gitea/bring-forward.ts';
 import { FollowingGitea } from '../gitea/following.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ApiError, Client, isFinalRun, type Resource, related } from '../../../functions/client/client.ts';
-import { Chance } from '../../chaos/seeded-random.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { PlatformProcess } from '../../e2e/support/platform.ts';
-import { resources } from '../../e2e/support/world.ts';
+import { Chance } from '#test/chaos/seeded-random.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { ApiError, Client, isFinalRun, type Resource, related } from '#test/e2e/support/waiting.ts';
+import { resources } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { Gitea } from '../gitea/gitea.ts';
 
@@ -99,6 +99,9 @@ const runsOf = async ({ id }: Resource): Promise<CommitRun[]> => {
   );
 };
 
+/** The platform is killed four times, and each time repeats what it had begun. */
+const settledMs = 180_000;
+
 it.skipIf(!binary)(
   'runs the newest commit and plans the newest of a pull request once each, with their statuses',
   async () => {
@@ -151,7 +154,7 @@ it.skipIf(!binary)(
         hooks: [await hooksOf(identifier), await hooksOf(elsewhere)],
       };
     };
-    await expect.poll(settled, { timeout: 300_000, interval: 1000 }).toEqual({
+    await expect.poll(settled, { timeout: settledMs, interval: 1000 }).toEqual({
       open: 0,
       newest: 'applied',
       planned: 'planned_and_finished',
@@ -164,4 +167,5 @@ it.skipIf(!binary)(
     expect(order).toEqual([...order].sort((a, b) => b - a));
     expect(order[0]).toBe(pushed.length - 1);
   },
+  2 * settledMs,
 );

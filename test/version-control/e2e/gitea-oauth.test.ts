@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { related } from '../../../functions/client/client.ts';
-import { client, newName, organization, platform, type Resource, resources } from '../../e2e/support/world.ts';
+import { related } from '#clients/client/client.ts';
+import { client, newName, organization, platform, type Resource, resources } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { consent } from '../gitea/consent.ts';
 import { Gitea } from '../gitea/gitea.ts';

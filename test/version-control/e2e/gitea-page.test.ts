@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { client, newName, type Resource, resources, untilConfirmable } from '../../e2e/support/world.ts';
-import { wrongWith } from '../../web/browser/support/accessibility.ts';
-import { findBrowser } from '../../web/browser/support/find-browser.ts';
-import { closeBrowser, closePages, openBrowserOf, seesStatus, visit } from '../../web/browser/support/reader.ts';
+import { wrongWith } from '#test/clients/web/browser/support/accessibility.ts';
+import { findBrowser } from '#test/clients/web/browser/support/find-browser.ts';
+import { afterTest, closeBrowser, openBrowserOf, seesStatus, visit } from '#test/clients/web/browser/support/reader.ts';
+import { client, newName, type Resource, resources, untilConfirmable } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { Gitea } from '../gitea/gitea.ts';
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   gitea = await Gitea.start();
   await openBrowserOf(browser);
 });
-afterEach(closePages);
+afterEach(afterTest);
 afterAll(async () => {
   await closeBrowser();
   await gitea?.stop();

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { client, newName, organization, type Resource, resources } from '../../e2e/support/world.ts';
+import { client, newName, organization, type Resource, resources } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { FollowingGitea } from '../gitea/following.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { related } from '../../../functions/client/client.ts';
-import { startAgent, stopAgents } from '../../e2e/support/agents.ts';
+import { related } from '#clients/client/client.ts';
+import { startAgent, stopAgents } from '#test/e2e/support/agents.ts';
 import {
   client,
   newName,
@@ -12,7 +12,7 @@ import {
   resources,
   untilConfirmable,
   untilFinal,
-} from '../../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { FollowingGitea } from '../gitea/following.ts';
 import type { Gitea } from '../gitea/gitea.ts';

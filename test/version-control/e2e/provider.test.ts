@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { client, newName, organization, platform } from '../../e2e/support/world.ts';
+import { client, newName, organization, platform } from '#test/e2e/support/world.ts';
 import { providerFolder } from '../provider/binary.ts';
 import { type ForgeServer, startForge } from '../support/forge-server.ts';
 

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { machineCache } from '../../../infra/local/machine-cache.ts';
-import { goBuild, inScratch } from '../../support/go-build.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { goBuild, inScratch } from '#test/support/go-build.ts';
 
 /**
  * A real forge for tests: Gitea, built from source by way of the Go module proxy, whose checksums Go verifies, once for a

@@ -1,14 +1,14 @@
 import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import type { ConfigurationVersion } from '../../../functions/configurations/records.ts';
-import { sweep } from '../../e2e/support/environments.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { platform } from '../../e2e/support/world.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
+import { sweep } from '#test/e2e/support/environments.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { platform } from '#test/e2e/support/world.ts';
 
 /** Does now what version control has put off for minutes, because a forge was down: only an operator can. */
 export const bringForward = async (): Promise<void> => {
   operate(platform);
-  const { dueShard, dueShards } = await import('../../../functions/store/due.ts');
-  const { query, update } = await import('../../../functions/store/table.ts');
+  const { dueShard, dueShards } = await import('#platform/store/due.ts');
+  const { query, update } = await import('#platform/store/table.ts');
   for (let n = 0; n < dueShards; n++) {
     const items = await query<{ pk: string; sk: string }>({ pk: dueShard(n), index: 'due', limit: 1000 });
     for (const { pk, sk } of items.filter(({ sk }) => ['REPO', 'OC', 'OT'].includes(sk))) {
@@ -21,9 +21,9 @@ export const bringForward = async (): Promise<void> => {
 /** Makes a configuration version as old as one whose archive the bucket has deleted: only an operator can. */
 export const expireArchive = async (versionId: string): Promise<void> => {
   operate(platform);
-  const { objectSize } = await import('../../../functions/store/bucket.ts');
-  const { keys } = await import('../../../functions/store/keys.ts');
-  const { get, update } = await import('../../../functions/store/table.ts');
+  const { objectSize } = await import('#platform/store/bucket.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { get, update } = await import('#platform/store/table.ts');
   const key = keys.configurationVersion(versionId);
   const version = await get<ConfigurationVersion>(key);
   if (!version?.archive) throw new Error(`${versionId} has no archive`);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { related } from '../../../functions/client/client.ts';
-import { client, newName, organization, type Resource } from '../../e2e/support/world.ts';
+import { related } from '#clients/client/client.ts';
+import { client, newName, organization, type Resource } from '#test/e2e/support/world.ts';
 import { Gitea, type GiteaUser } from './gitea.ts';
 
 /** A Gitea that the platform is connected to, and workspaces that follow its repositories. */

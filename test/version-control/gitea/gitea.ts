@@ -4,8 +4,8 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { locked } from '../../../infra/file-lock.ts';
-import { freePort } from '../../support/free-port.ts';
+import { locked } from '#infra/build/file-lock.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { giteaBinary, giteaStatic } from './binary.ts';
 
 const run = promisify(execFile);

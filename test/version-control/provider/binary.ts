@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { machineCache } from '../../../infra/local/machine-cache.ts';
-import { goBuild, inScratch, sourceOf } from '../../support/go-build.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
+import { goBuild, inScratch, sourceOf } from '#test/support/go-build.ts';
 
 /** Terraform's provider `tfe`, built from source for tests alone, once for a machine: `npm run tfe-provider`. */
 

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, verify } from 'node:crypto';
-import type { GithubAppSettings } from '../../../functions/environment.ts';
+import type { GithubAppSettings } from '#platform/environment.ts';
 import type { ForgeCall, ForgeServer, Reply } from './forge-server.ts';
 
 /** What GitHub answers about a GitHub App: tokens of installations, which reach one repository each, and people's own. */

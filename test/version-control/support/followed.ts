@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { type Api, startApi, uniqueName } from '../../support/api.ts';
-import { archive } from '../../support/policies.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { archive } from '#test/support/policies.ts';
 import { type ForgeServer, startForge } from './forge-server.ts';
 import { signature } from './signature.ts';
 
@@ -120,7 +120,7 @@ export class Followed {
 
   /** Handles what was handed over, until nothing is. @param others calls of functions that are not of deliveries */
   async settle(others: (called: Called) => Promise<void> = async () => {}): Promise<void> {
-    const { handler } = await import('../../../functions/orchestration/version-control-event.ts');
+    const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const { invoked } = this.api.aws;
     for (let next = invoked.shift(); next; next = invoked.shift()) {
       if (next.name === 'VersionControlEventFunction') await handler(next.event as never);
@@ -130,7 +130,7 @@ export class Followed {
 
   /** The same, and fetches what is to be fetched. */
   async settleAndFetch(): Promise<void> {
-    const fetching = await import('../../../functions/orchestration/fetch-commit.ts');
+    const fetching = await import('#lifecycle/creation/fetch-commit.ts');
     await this.settle(async ({ name, event }) => {
       if (name === 'FetchCommitFunction') await fetching.handler(event as never);
     });
@@ -139,7 +139,7 @@ export class Followed {
   /** The clock moves, the sweep looks at what is due by then, and that is handled. Until the next `reset`. */
   async sweepAfter(seconds: number, others: (called: Called) => Promise<void> = async () => {}): Promise<void> {
     vi.setSystemTime(Date.now() + seconds * 1000);
-    const { handler } = await import('../../../functions/orchestration/sweep.ts');
+    const { handler } = await import('#lifecycle/repair/sweep.ts');
     await handler();
     await this.settle(others);
   }
@@ -208,9 +208,9 @@ export class Followed {
 
   /** In the order of their numbers. */
   async runsOf({ id }: { id: string }): Promise<Json[]> {
-    const { queryAll } = await import('../../../functions/store/table.ts');
+    const { queryAll } = await import('#platform/store/table.ts');
     const rows = await queryAll<{ runId: string }>({ pk: `WS#${id}`, prefix: 'RUN#' });
-    const { getRun } = await import('../../../functions/runs/records.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
     const runs = await Promise.all(rows.map(({ runId }) => getRun(runId)));
     return (runs as Json[]).sort((a, b) => a.number - b.number);
   }

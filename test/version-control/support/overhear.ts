@@ -1,5 +1,5 @@
-import type { Aws } from '../../support/aws.ts';
-import { addLayer, inputText } from '../../support/direct-layers.ts';
+import type { Aws } from '#test/support/aws.ts';
+import { addLayer, inputText } from '#test/support/direct-layers.ts';
 
 interface Overheard {
   /** All that was written to the table, handed to functions and to the machine, and logged, since then. */

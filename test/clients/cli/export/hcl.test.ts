@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { Configuration } from '../../../functions/cli/export/configuration.ts';
-import { expression, hclOf, quoted, Reference } from '../../../functions/cli/export/hcl.ts';
+import { Configuration } from '#clients/cli/export/configuration.ts';
+import { expression, hclOf, quoted, Reference } from '#clients/cli/export/hcl.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'stepform-hcl-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -66,6 +66,19 @@ it.skipIf(!isThere)(
   },
   60_000,
 );
+
+it.skipIf(!isThere)('is valid whatever keys of tags, and names of secrets, are called', () => {
+  const keys = ['for', 'null', 'true', 'if', 'in', 'each', '1a', 'a-b', 'a.b', '(a)', 'ä', '', ...hostile];
+  const tags = Object.fromEntries(keys.filter((key) => !key.includes('\u0000')).map((key) => [key, 'v']));
+  const objects = [tags, ...Object.keys(tags).map((key) => ({ [key]: 'v' }))];
+  const configuration = new Configuration();
+  for (const name of ['', 'count', 'source', 'for', 'locals', '1', 'version']) configuration.secret(name, 'd');
+  const own = mkdtempSync(join(folder, 'keys-'));
+  for (const [path, text] of configuration.files) writeFileSync(join(own, path), text);
+  writeFileSync(join(own, 'main.tf'), hclOf([{ type: 'output', labels: ['a'], body: { value: objects } }]));
+  const { stdout, stderr } = spawnSync('terraform', ['validate', '-no-color'], { cwd: own, env, encoding: 'utf8' });
+  expect(`${stdout}${stderr}`).toContain('Success!');
+});
 
 it.skipIf(!isThere)('is formatted like terraform fmt', () => {
   const configuration = new Configuration();

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { Source } from '../../../functions/cli/import/source.ts';
+import { Source } from '#clients/cli/import/source.ts';
 
 /** A source is a stranger: what it answers leads nowhere but to its data. */
 

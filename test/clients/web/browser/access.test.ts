@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
-import { newName, newWorkspace } from '../../e2e/support/world.ts';
-import { memberHelpers } from '../../support/members.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newName, newWorkspace } from '#test/e2e/support/world.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
 /** Who belongs to an organization, and what teams may do, is managed by clicks. */

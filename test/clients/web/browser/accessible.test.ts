@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { moduleTabs, type Place, placeOf, tabs } from '../../../functions/client/page-addresses.ts';
+import { moduleTabs, type Place, placeOf, tabs } from '#clients/client/page-addresses.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { newPage, visit } from './support/reader.ts';
 import { everyView, openView, picture, type View } from './support/views.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
+import { operate } from '#test/e2e/support/operator.ts';
 import {
   newWorkspace,
   resources,
@@ -7,7 +7,7 @@ import {
   untilConfirmable,
   untilFinal,
   untilStatus,
-} from '../../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { Client, type Resource } from '../../../functions/client/client.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { Client, type Resource } from '#clients/client/client.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newName, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newName, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, visit } from './support/reader.ts';
 
 /** Several workspaces at once, and lists that say what one looks for. */

@@ -1,7 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
-import { packFiles } from '../../../functions/cli/archive.ts';
-import { type Change, planOf } from '../../costs/support.ts';
-import { operate } from '../../e2e/support/operator.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { operate } from '#test/e2e/support/operator.ts';
 import {
   newName,
   newWorkspace,
@@ -10,7 +9,8 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-} from '../../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
+import { type Change, planOf } from '#test/resources/costs/support.ts';
 import { estimate } from './support/operator.ts';
 import { client, platform, runPath, visit } from './support/reader.ts';
 

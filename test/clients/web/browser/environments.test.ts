@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest';
-import { coder, shortName, template as withProvider } from '../../e2e/support/coder-session.ts';
+import { coder, shortName, template as withProvider } from '#test/e2e/support/coder-session.ts';
 import {
   createEnvironment,
   environmentsApi,
   pushTemplate,
   pushVersion,
   untilBuilt,
-} from '../../e2e/support/environments.ts';
-import { client, newName } from '../../e2e/support/world.ts';
+} from '#test/e2e/support/environments.ts';
+import { client, newName } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { organization, seesStatus, visit } from './support/reader.ts';
 

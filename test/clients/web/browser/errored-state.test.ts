@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
-import { newWorkspace, startRun, untilConfirmable, untilFinal, untilUnlocked } from '../../e2e/support/world.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newWorkspace, startRun, untilConfirmable, untilFinal, untilUnlocked } from '#test/e2e/support/world.ts';
 import { leaveState } from './support/operator.ts';
 import { platform, runPath, visit } from './support/reader.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { newName, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newName, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, newPage, organization, signIn, visit } from './support/reader.ts';
 
 /** Questions about all workspaces, on the page. */

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { newName, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
 /** What a view loads when it is the first, and what happens when a part of the page does not come. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newName } from '../../e2e/support/world.ts';
+import { newName } from '#test/e2e/support/world.ts';
 import { platform, seesStatus, visit } from './support/reader.ts';
 
 /** From nothing to Applied by clicks alone, with real terraform. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { client, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { client, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** An apply as a picture: what is worked on, for how long, and what it waits for. */

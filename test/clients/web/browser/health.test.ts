@@ -1,15 +1,13 @@
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { hasGo, withDriftProvider } from '../../e2e/support/drift-provider.ts';
-import { client, newWorkspace, organization, untilFinal } from '../../e2e/support/world.ts';
+import { hasGo, withDriftProvider } from '#test/e2e/support/drift-provider.ts';
+import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
+import { client, newWorkspace, organization, untilFinal } from '#test/e2e/support/world.ts';
 import { visit } from './support/reader.ts';
 
 it.skipIf(!hasGo)('shows drift and undoes it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'health-'));
-  // Terraform's processes may be another user's.
-  chmodSync(folder, 0o777);
+  const folder = newSharedFolder('health-');
   const file = join(folder, 'a');
   const block = `resource "drift_file" "a" {\n  path    = "${file}"\n  content = "as configured"\n}\n`;
   const workspace = await newWorkspace({ 'auto-apply': true });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { packFiles } from '../../../functions/cli/archive.ts';
-import type { Resource } from '../../../functions/client/client.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { newName, resources, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newName, resources, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { client, platform, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 
@@ -21,8 +21,8 @@ const start = async (
 };
 
 const age = async ({ id }: Resource): Promise<void> => {
-  const { keys } = await import('../../../functions/store/keys.ts');
-  const { update } = await import('../../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   const at = new Date(Date.now() - 100 * 86_400_000).toISOString();
   await update(keys.workspace(id), { set: { 'state.at': at } });
 };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newName, newWorkspace, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
 /** Whatever people and configurations write stays text. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newName, newWorkspace, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { client, organization, visit } from './support/reader.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Client } from '../../../functions/client/client.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { newName } from '../../e2e/support/world.ts';
-import { memberHelpers } from '../../support/members.ts';
+import { Client } from '#clients/client/client.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newName } from '#test/e2e/support/world.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
 /** IP allowlists by clicks, and what a member sees who comes from elsewhere. */

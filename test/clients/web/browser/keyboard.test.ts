@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newName, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** Everything is a few keys away, and a run that failed is started again with one click. */

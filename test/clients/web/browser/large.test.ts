@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { longestFrame, waitAfter } from './support/measure.ts';
 import { enlarge } from './support/operator.ts';
 import { client, platform, runPath, visit } from './support/reader.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { countRequests, noteDelays, speaking } from './support/measure.ts';
 import { newPage, runPath, seesStatus, signIn, visit } from './support/reader.ts';
 

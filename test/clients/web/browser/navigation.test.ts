@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { enlarge } from './support/operator.ts';
 import { client, organization, platform, runPath, visit } from './support/reader.ts';
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { client, newWorkspace, resources, startRun } from '../../e2e/support/world.ts';
+import { client, newWorkspace, resources, startRun } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { newPage, organization, platform, seesStatus, signIn } from './support/reader.ts';
 

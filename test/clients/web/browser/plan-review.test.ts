@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { client, runPath, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 

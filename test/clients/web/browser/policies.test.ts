@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { attachPolicy } from '../../e2e/support/policies.ts';
-import { client, newWorkspace, resources, startRun, untilFinal, untilStatus } from '../../e2e/support/world.ts';
+import { attachPolicy } from '#test/e2e/support/policies.ts';
+import { client, newWorkspace, resources, startRun, untilFinal, untilStatus } from '#test/e2e/support/world.ts';
 import { runPath, visit } from './support/reader.ts';
 
 const files = { 'main.tf': resources(['a']) };

@@ -1,13 +1,13 @@
-import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { until } from '../../../functions/client/client.ts';
-import { isAtHand, queryClient } from '../../e2e/support/client-tools.ts';
-import { hasGo, withQueryProvider } from '../../e2e/support/drift-provider.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { cloud, Terraform } from '../../e2e/support/terraform.ts';
-import { newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { isAtHand, queryClient } from '#test/e2e/support/client-tools.ts';
+import { hasGo, withQueryProvider } from '#test/e2e/support/drift-provider.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
+import { cloud, Terraform } from '#test/e2e/support/terraform.ts';
+import { until } from '#test/e2e/support/waiting.ts';
+import { newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { answerQuery } from './support/operator.ts';
 import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
@@ -47,7 +47,6 @@ it('starts and lists queries, and searches and copies results', async () => {
   await until(
     () => client.get(`/queries/${id}`),
     ({ attributes: { status } }) => !['pending', 'queued', 'running'].includes(status),
-    120_000,
   );
   await answerQuery(id, Array.from({ length: 300 }, (_, n) => found(n)).join('\n'));
 
@@ -69,8 +68,7 @@ it('starts and lists queries, and searches and copies results', async () => {
 });
 
 it.skipIf(!isAtHand(queryClient) || !hasGo)('the link that terraform query prints opens its results', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'listed-'));
-  chmodSync(folder, 0o755);
+  const folder = newSharedFolder('listed-');
   for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
   const workspace = await newWorkspace({ 'terraform-version': queryClient.version });
   await client.setVariable(workspace.id, { key: 'folder', value: folder });

@@ -1,6 +1,6 @@
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { attachPolicy } from '../../e2e/support/policies.ts';
+import { attachPolicy } from '#test/e2e/support/policies.ts';
 import {
   newWorkspace,
   resources,
@@ -8,7 +8,7 @@ import {
   untilConfirmable,
   untilFinal,
   untilStatus,
-} from '../../e2e/support/world.ts';
+} from '#test/e2e/support/world.ts';
 import { client, newPage, runPath, signIn } from './support/reader.ts';
 
 /** Whoever presses again and again in one place decides once, whatever comes under the pointer meanwhile. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { client, newWorkspace, startRun, untilConfirmable, untilFinal } from '../../e2e/support/world.ts';
+import { client, newWorkspace, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** What a workspace has, what hangs on what, and what a plan does to it. */

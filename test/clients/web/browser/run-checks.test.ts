@@ -2,11 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
-import { newTask } from '../../e2e/support/run-tasks.ts';
-import { newName, newWorkspace, type Resource } from '../../e2e/support/world.ts';
-import { policyFiles } from '../../support/policies.ts';
-import { status } from '../../support/task-server.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newTask } from '#test/e2e/support/run-tasks.ts';
+import { newName, newWorkspace, type Resource } from '#test/e2e/support/world.ts';
+import { policyFiles } from '#test/support/policies.ts';
+import { status } from '#test/support/task-server.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 

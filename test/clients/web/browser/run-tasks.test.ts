@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { attach, callBack, fails, isSilent, newTask } from '../../e2e/support/run-tasks.ts';
-import { newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { attach, callBack, fails, isSilent, newTask } from '#test/e2e/support/run-tasks.ts';
+import { newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { runPath, seesStatus, visit } from './support/reader.ts';
 
 /** Run tasks on the page of a run: what they say while they are at it, and what they found. */

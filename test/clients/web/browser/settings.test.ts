@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
-import { Client } from '../../../functions/client/client.ts';
-import { operate } from '../../e2e/support/operator.ts';
-import { startServer } from '../../e2e/support/run-tasks.ts';
-import { newName } from '../../e2e/support/world.ts';
+import { Client } from '#clients/client/client.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { startServer } from '#test/e2e/support/run-tasks.ts';
+import { newName } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newName, newWorkspace, resources, startRun, untilFinal } from '../../e2e/support/world.ts';
+import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
 /** What workspaces share: variables, and the end of each other's applies. */

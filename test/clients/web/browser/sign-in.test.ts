@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Client, until } from '../../../functions/client/client.ts';
-import { PlatformProcess } from '../../e2e/support/platform.ts';
-import { type Issuer, startIssuer } from '../../support/issuer.ts';
+import { PlatformProcess } from '#test/e2e/support/platform.ts';
+import { Client, until } from '#test/e2e/support/waiting.ts';
+import { type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { newPage } from './support/reader.ts';
 
 /** Signing in at a real provider, with a browser, and what follows from it. */
@@ -47,7 +47,7 @@ it('returns to the previous page, leaves no secrets in the URL, and ends at sign
   expect((await ask()).status).toBe(200);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('button', { name: 'Sign in with Example' }).waitFor();
-  await until(ask, ({ status }) => status === 401, 120_000);
+  await until(ask, ({ status }) => status === 401);
 });
 
 it('connects the identity to the user who was signed in with a token', async () => {

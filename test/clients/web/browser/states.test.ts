@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
-import { operate } from '../../e2e/support/operator.ts';
-import { newWorkspace, type Resource } from '../../e2e/support/world.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { newWorkspace, type Resource } from '#test/e2e/support/world.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 
@@ -44,8 +44,8 @@ it('compares a state with the one before its run, not with a snapshot of its app
   const workspace = await newWorkspace();
   await pushState(workspace, 1, []);
   const snapshot = await pushState(workspace, 2, [nodes([10])]);
-  const { keys } = await import('../../../functions/store/keys.ts');
-  const { update } = await import('../../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   await update(keys.stateVersion(snapshot.id), { set: { intermediate: true } });
   const last = await pushState(workspace, 3, [nodes([10, 2, 0])]);
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/states/${last.id}`);

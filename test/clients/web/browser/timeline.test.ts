@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Client } from '../../../functions/client/client.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable } from '../../e2e/support/world.ts';
+import { Client } from '#clients/client/client.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** Who did what in a run, with what, and lists that say what a search leaves of them. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { related } from '../../../functions/client/client.ts';
-import { newName, resources } from '../../e2e/support/world.ts';
-import { archive } from '../../support/policies.ts';
-import { type ForgeServer, startForge } from '../../version-control/support/forge-server.ts';
+import { related } from '#clients/client/client.ts';
+import { newName, resources } from '#test/e2e/support/world.ts';
+import { archive } from '#test/support/policies.ts';
+import { type ForgeServer, startForge } from '#test/version-control/support/forge-server.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { client, newPage, organization, signIn, visit } from './support/reader.ts';
 

@@ -6,7 +6,7 @@ import {
   placeOfEvent,
   programIn,
   type TrailEvent,
-} from '../../../functions/web/text/audit.ts';
+} from '#clients/web/text/audit.ts';
 
 const event = (resource: Partial<TrailEvent['resource']>, meta: Partial<TrailEvent['resource']['meta']> = {}) =>
   ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { graphOf } from '../../../functions/web/text/graph.ts';
+import { graphOf } from '#clients/web/text/graph.ts';
 
 const of = (...addresses: string[]) => addresses.map((address) => ({ address }));
 

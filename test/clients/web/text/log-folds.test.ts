@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LogFolds } from '../../../functions/web/text/log-folds.ts';
-import { LogText } from '../../../functions/web/text/log-text.ts';
+import { LogFolds } from '#clients/web/text/log-folds.ts';
+import { LogText } from '#clients/web/text/log-text.ts';
 
 const logOf = (...lines: string[]): LogText => {
   const log = new LogText('plan');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ansi } from '../../../functions/client/text/ansi.ts';
-import { LogText } from '../../../functions/web/text/log-text.ts';
+import { LogText } from '#clients/web/text/log-text.ts';
+import { ansi } from '#platform/text/ansi.ts';
 
 const framed = (text: string): Uint8Array => Buffer.concat([Buffer.of(2), Buffer.from(text), Buffer.of(3)]);
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Inline, parseInline, safeHref } from '../../../functions/web/text/inline.ts';
-import { type Block, maxMarkdown, parseMarkdown } from '../../../functions/web/text/markdown.ts';
+import { type Inline, parseInline, safeHref } from '#clients/web/text/inline.ts';
+import { type Block, maxMarkdown, parseMarkdown } from '#clients/web/text/markdown.ts';
 
 const textOf = (inlines: Inline[]): string =>
   inlines

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../../functions/client/client.ts';
-import { RunAlerts, startedBy } from '../../../functions/web/text/needs.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { RunAlerts, startedBy } from '#clients/web/text/needs.ts';
 
 const run = (id: string, status: string, { confirmable = false, may = true, by = 'user-1' } = {}): Resource<'runs'> =>
   ({

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Entry, matching } from '../../../functions/web/text/palette.ts';
+import { type Entry, matching } from '#clients/web/text/palette.ts';
 
 const entry = (name: string, of = ''): Entry => ({ name, of, to: { view: 'home' } });
 const entries = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Change, differencesOf } from '../../../functions/client/text/plan.ts';
-import { rowsOf } from '../../../functions/client/text/plan-rows.ts';
+import { type Change, differencesOf } from '#clients/client/text/plan.ts';
+import { rowsOf } from '#clients/client/text/plan-rows.ts';
 
 const rows = (change: Partial<Change>) =>
   rowsOf({ change: { actions: ['update'], ...change } }).map(({ path, before, after, forces }) => [

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../../functions/client/client.ts';
-import { waitsOf } from '../../../functions/web/text/queue.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { waitsOf } from '#clients/web/text/queue.ts';
 
 let counter = 0;
 const run = (id: string, status: string, attributes: object = {}, workspace = 'ws'): Resource => ({

@@ -1,12 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../../functions/client/client.ts';
-import {
-  dailyLevels,
-  dailyRuns,
-  isStale,
-  latestByWorkspace,
-  workedMs,
-} from '../../../functions/web/text/run-history.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { dailyLevels, dailyRuns, isStale, latestByWorkspace, workedMs } from '#clients/web/text/run-history.ts';
 
 const at = (hour: number, second = 0) => new Date(2030, 0, 15, hour, 0, second).toISOString();
 

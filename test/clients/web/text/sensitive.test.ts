@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../../functions/client/text/plan.ts';
-import { rowsOf } from '../../../functions/client/text/plan-rows.ts';
-import { redactPlan } from '../../../functions/runner/redact.ts';
-import { type State, stateDifferences } from '../../../functions/web/text/state.ts';
+import type { Change } from '#clients/client/text/plan.ts';
+import { rowsOf } from '#clients/client/text/plan-rows.ts';
+import { type State, stateDifferences } from '#clients/web/text/state.ts';
+import { redactPlan } from '#runner/program/redact.ts';
 
 /** No text that Terraform marks as sensitive is shown, whatever the shape of what it stands in. */
 

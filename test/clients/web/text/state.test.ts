@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rowsOf } from '../../../functions/client/text/plan-rows.ts';
-import { type State, stateDifferences } from '../../../functions/web/text/state.ts';
+import { rowsOf } from '#clients/client/text/plan-rows.ts';
+import { type State, stateDifferences } from '#clients/web/text/state.ts';
 
 const resource = (name: string, instances: object[], more: object = {}) => ({
   mode: 'managed',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { tagsIn, textOfTags } from '../../../functions/web/text/tags.ts';
+import { tagsIn, textOfTags } from '#clients/web/text/tags.ts';
 
 it('tags are parsed as they are shown, whatever they contain', () => {
   const tags = [

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { afterAll, describe, expect, it } from 'vitest';
-import { gzip, isConfigurationFile, tar } from '../../../functions/web/text/tar.ts';
+import { gzip, isConfigurationFile, tar } from '#clients/web/text/tar.ts';
 
 const entries = [
   { path: 'main.tf', content: 'resource "terraform_data" "a" {}\n' },

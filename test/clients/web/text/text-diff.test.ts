@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Line, shortened, textDifference } from '../../../functions/web/text/text-diff.ts';
+import { type Line, shortened, textDifference } from '#clients/web/text/text-diff.ts';
 
 const textOf = (lines: Line[]): string => lines.map(({ parts }) => parts.map(({ text }) => text).join('')).join('\n');
 

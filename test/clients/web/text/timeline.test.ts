@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { timeAfter, timeOfDay } from '../../../functions/client/text/time.ts';
-import { inOrder } from '../../../functions/web/text/timeline.ts';
+import { timeAfter, timeOfDay } from '#clients/client/text/time.ts';
+import { inOrder } from '#clients/web/text/timeline.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
 const later = '2026-03-01T12:00:00.001Z';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../../functions/client/client.ts';
-import { importOf } from '../../../functions/web/text/variable-import.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { importOf } from '#clients/web/text/variable-import.ts';
 
 const variable = (key: string, value: string | null, more = {}): Resource<'vars'> =>
   ({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Resource } from '../../../functions/client/client.ts';
-import { rowOf, withOpenRuns } from '../../../functions/web/text/workspace-rows.ts';
+import type { Resource } from '#clients/client/client.ts';
+import { rowOf, withOpenRuns } from '#clients/web/text/workspace-rows.ts';
 
 const workspace = (id: string): Resource => ({ id, type: 'workspaces', attributes: { name: id } });
 

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"os"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
@@ -32,6 +33,8 @@ type file struct{}
 type model struct {
 	Path    types.String `tfsdk:"path"`
 	Content types.String `tfsdk:"content"`
+	// Creation waits until that file is there, whatever interrupts it.
+	WaitsFor types.String `tfsdk:"waits_for"`
 }
 
 func (file) Metadata(_ context.Context, _ resource.MetadataRequest, response *resource.MetadataResponse) {
@@ -40,8 +43,9 @@ func (file) Metadata(_ context.Context, _ resource.MetadataRequest, response *re
 
 func (file) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
 	response.Schema = schema.Schema{Attributes: map[string]schema.Attribute{
-		"path":    schema.StringAttribute{Required: true},
-		"content": schema.StringAttribute{Required: true},
+		"path":      schema.StringAttribute{Required: true},
+		"content":   schema.StringAttribute{Required: true},
+		"waits_for": schema.StringAttribute{Optional: true},
 	}}
 }
 
@@ -58,6 +62,11 @@ func (file) Create(ctx context.Context, request resource.CreateRequest, response
 	if err := write(planned); err != nil {
 		response.Diagnostics.AddError("File not written", err.Error())
 		return
+	}
+	for name := planned.WaitsFor.ValueString(); name != ""; time.Sleep(50 * time.Millisecond) {
+		if _, err := os.Stat(name); err == nil {
+			break
+		}
 	}
 	response.Diagnostics.Append(response.State.Set(ctx, &planned)...)
 }

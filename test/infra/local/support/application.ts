@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import type { Application } from '../../../../infra/local/assemble.ts';
-import { Host } from '../../../../infra/local/host.ts';
-import type { Template } from '../../../../infra/local/template.ts';
+import type { Application } from '#infra/local/commands/assemble.ts';
+import { Host } from '#infra/local/host/host.ts';
+import type { Template } from '#infra/local/host/template.ts';
 import { temporaryFolder } from './functions.ts';
 
 /** A small application with one of everything, whose function `Caller` makes the AWS calls that its event asks for. */
@@ -170,7 +170,7 @@ const buildFunctions = () =>
     format: 'cjs',
     mainFields: ['module', 'main'],
     alias: {
-      '@aws-sdk/credential-provider-node': resolve(import.meta.dirname, '../../../../infra/sdk/credentials.ts'),
+      '@aws-sdk/credential-provider-node': resolve(import.meta.dirname, '../../../../infra/build/sdk/credentials.ts'),
     },
     logLevel: 'silent',
   });

@@ -8,9 +8,9 @@ import {
 import { ECSClient, RunTaskCommand } from '@aws-sdk/client-ecs';
 import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
-import { presign } from '../../../../functions/store/aws.ts';
-import { getObject, objectSize, presignGet, putObject } from '../../../../functions/store/bucket.ts';
-import { directly } from '../../../../functions/store/direct-calls.ts';
+import { presign } from '#platform/store/aws.ts';
+import { getObject, objectSize, presignGet, putObject } from '#platform/store/bucket.ts';
+import { directly } from '#platform/store/direct-calls.ts';
 
 /** Through the endpoint's HTTP door, and in memory. */
 const doors = {

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FunctionProperties, Lambda } from '../../../../infra/local/lambda.ts';
-import { Logs } from '../../../../infra/local/logs.ts';
-import type { Resource } from '../../../../infra/local/template.ts';
-import { Usage } from '../../../../infra/local/usage.ts';
+import { type FunctionProperties, Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import { Usage } from '#infra/local/aws/lambda/usage.ts';
+import { Logs } from '#infra/local/aws/logs/logs.ts';
+import type { Resource } from '#infra/local/host/template.ts';
 
 const folders: string[] = [];
 process.on('exit', () => {

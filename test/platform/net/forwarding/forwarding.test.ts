@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { newAgentKeys } from '../../functions/forwarding/box.ts';
-import type { Api } from '../support/api.ts';
-import { Followed, push, sha } from '../version-control/support/followed.ts';
-import type { ForgeServer } from '../version-control/support/forge-server.ts';
+import { newAgentKeys } from '#platform/net/forwarding/box.ts';
+import type { Api } from '#test/support/api.ts';
+import { Followed, push, sha } from '#test/version-control/support/followed.ts';
+import type { ForgeServer } from '#test/version-control/support/forge-server.ts';
 import { linkTo, newPool, type RunningForwarder, startForwarder } from './support.ts';
 
 /** Version control that only agents reach: the platform itself may not call it in these tests. */
@@ -65,7 +65,7 @@ describe('a connection through agents', () => {
       'uploaded',
       'uploaded',
     ]);
-    const { handler } = await import('../../functions/version-control/commit-status.ts');
+    const { handler } = await import('#version-control/commit-status.ts');
     const [run] = (await followed.runsOf(workspace)).slice(-1);
     await handler({ runId: run.id });
     expect(forge.asked('POST', /\/statuses\//).length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe('a connection through agents', () => {
 
   it('stores tokens readable for its agents only', async () => {
     const { pool } = await connected();
-    const { queryAll } = await import('../../functions/store/table.ts');
+    const { queryAll } = await import('#platform/store/table.ts');
     const rows = await queryAll({ pk: `APOOL#${pool.id}` });
     const text = JSON.stringify(rows, (_, value) =>
       value instanceof Uint8Array || value?.type === 'Buffer'
@@ -164,9 +164,9 @@ describe('a token of a pool', () => {
   it('from before this feature is for runs', async () => {
     const pool = await newPool(api);
     const token = await pool.newToken();
-    const { update } = await import('../../functions/store/table.ts');
-    const { keys } = await import('../../functions/store/keys.ts');
-    const { hashSecret } = await import('../../functions/store/id.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { hashSecret } = await import('#platform/store/id.ts');
     await update(keys.token(hashSecret(token)), { set: { lastUsedAt: new Date().toISOString() } });
     expect((await register(token, newAgentKeys().publicKey)).status).toBe(403);
     expect((await register(token)).status).toBe(200);

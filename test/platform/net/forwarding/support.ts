@@ -1,7 +1,7 @@
-import { ForgottenError, RefusedError, TokenDeadError } from '../../functions/agent/client.ts';
-import { Forwarder } from '../../functions/agent/forwarder.ts';
-import type { RegisteredAgent } from '../../functions/protocols/agent.ts';
-import { type Api, uniqueName } from '../support/api.ts';
+import type { RegisteredAgent } from '#run/protocols/agent.ts';
+import { ForgottenError, RefusedError, TokenDeadError } from '#runner/agent/client.ts';
+import { Forwarder } from '#runner/agent/forwarder.ts';
+import { type Api, uniqueName } from '#test/support/api.ts';
 
 /** An agent that sends requests of the platform, in this process, which talks to the functions directly. */
 
@@ -49,6 +49,7 @@ export const startForwarder = async (api: Api, token: string, origins: string[])
       ping: (body) => call(api, 'ping', token, body),
     },
     name: 'forwarder',
+    address: 'http://127.0.0.1:8080',
     origins,
     say: (line) => lines.push(line),
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedAddresses, isAllowed, readCidr } from '../../functions/outbound/addresses.ts';
+import { allowedAddresses, isAllowed, readCidr } from '#platform/net/outbound/addresses.ts';
 
 const may = (address: string, allowed: string[] = []) => isAllowed(address, allowed);
 

@@ -4,9 +4,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { send } from '../../functions/outbound/send.ts';
-import { keepTls } from '../../infra/local/tls.ts';
-import { endless, hang, startTaskServer, status, type TaskServer } from '../support/task-server.ts';
+import { keepTls } from '#infra/local/host/tls.ts';
+import { send } from '#platform/net/outbound/send.ts';
+import { endless, hang, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
 let server: TaskServer;
 /** On another port, to be redirected to. */

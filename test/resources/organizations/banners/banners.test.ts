@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../../support/api.ts';
-import { memberHelpers } from '../../support/members.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** Announcements of the operator to everybody who has signed in. */
 

@@ -2,22 +2,22 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../../support/api.ts';
-import { archive, policyFiles, policySetOf, uploadVersion } from '../../support/policies.ts';
-import { judgedRuns, noLargeMachines, planOf } from '../../support/policy-runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { archive, policyFiles, policySetOf, uploadVersion } from '#test/support/policies.ts';
+import { judgedRuns, noLargeMachines, planOf } from '#test/support/policy-runs.ts';
 
 /** Runs and their policies, from what is attached to a workspace to the verdict. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof judgedRuns>>;
-let results: typeof import('../../../functions/policies/result-records.ts');
+let results: typeof import('#resources/policies/result-records.ts');
 // Of its own, so that what is left behind can only be from here.
 const folder = mkdtempSync(join(tmpdir(), 'evaluate-'));
 process.env.TMPDIR = folder;
 beforeAll(async () => {
   api = await startApi();
   help = await judgedRuns(api);
-  results = await import('../../../functions/policies/result-records.ts');
+  results = await import('#resources/policies/result-records.ts');
 });
 afterAll(async () => {
   await api.close();
@@ -53,6 +53,17 @@ describe('a run', () => {
     expect(set?.outcomes[0]?.output).toHaveLength(50);
     const left = readdirSync(folder).filter((name) => /^(input|policies)-/.test(name));
     expect(left).toEqual([]);
+  });
+
+  it('passes no policy when its plan file could not be compared with its JSON', async () => {
+    const { workspaceId } = await help.guarded('deny := []', 'mandatory');
+    const run = await help.planned(workspaceId);
+    const uncompared = 'the plan file cannot be compared with its JSON: OpenTofu has encrypted it';
+    const report = { outcome: 'finished' as const, ...run.plan.report, uncompared };
+    expect(await help.evaluatePolicies({ ...run, plan: { ...run.plan, report } })).toEqual({
+      verdict: 'failed',
+      reason: expect.stringContaining(uncompared),
+    });
   });
 
   it('is evaluated once: the first result stands', async () => {

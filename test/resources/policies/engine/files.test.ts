@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { archiveLimits, readArchive } from '../../../functions/policies/engine/archive.ts';
-import { bundleOf } from '../../../functions/policies/engine/bundle.ts';
-import { readPoliciesFile } from '../../../functions/policies/engine/policies-file.ts';
-import { maxPolicies } from '../../../functions/policies/engine/policy-blocks.ts';
-import { archive, policyFiles } from '../../support/policies.ts';
+import { archiveLimits, readArchive } from '#resources/policies/engine/archive.ts';
+import { bundleOf } from '#resources/policies/engine/bundle.ts';
+import { readPoliciesFile } from '#resources/policies/engine/policies-file.ts';
+import { maxPolicies } from '#resources/policies/engine/policy-blocks.ts';
+import { archive, policyFiles } from '#test/support/policies.ts';
 
 /** What is uploaded as a version of a policy set. */
 

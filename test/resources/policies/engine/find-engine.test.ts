@@ -14,7 +14,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { downloadOpa, keptOpa, onPath, opaAtHand, opaVersion } from '../../../functions/policies/engine/find-engine.ts';
+import { downloadOpa, keptOpa, onPath, opaAtHand, opaVersion } from '#resources/policies/engine/find-engine.ts';
 
 /** Where engines come from: as GitHub's releases answer, with a redirect to another host for the file itself. */
 

@@ -1,9 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Engine, EvaluationRequest, SourceFile } from '../../../functions/policies/engine/engine.ts';
-import { openOpa } from '../../../functions/policies/engine/opa.ts';
+import type { Engine, EvaluationRequest, SourceFile } from '#resources/policies/engine/engine.ts';
+import { openOpa } from '#resources/policies/engine/opa.ts';
+import { isPure } from '#resources/policies/engine/pure-builtins.ts';
 
 let opa: Engine;
 const folder = mkdtempSync(join(tmpdir(), 'opa-test-'));
@@ -51,6 +55,29 @@ deny contains msg if {
     expect((await ask(files, 'data.t.deny')).answers).toEqual([{ value: ['x'] }]);
   });
 
+  it.each([
+    ['data.json', '{"params": {"suffix": "x", "other": ["kept"]}, "a": 1}'],
+    ['data.yaml', 'params:\n  suffix: x\n  other: [kept]\na: 1\n'],
+    ['params/data.json', '{"suffix": "x", "other": ["kept"]}'],
+  ])('lets parameters replace those in %s', async (path, content) => {
+    const files = [
+      { path: 'policy.rego', content: 'package t\ndeny := [data.params.suffix, data.params.other[0]]' },
+      { path, content },
+      { path: 'more/data.json', content: '{"b": 2}' },
+    ];
+    const { answers } = await ask(files, ['data.t.deny', 'data.more.b'], { parameters: { suffix: 'z' } });
+    expect(answers).toEqual([{ value: ['z', 'kept'] }, { value: 2 }]);
+    expect((await ask(files, 'data.t.deny')).answers).toEqual([{ value: ['x', 'kept'] }]);
+  });
+
+  it('replaces data.params that is not an object', async () => {
+    const files = [
+      { path: 'policy.rego', content: 'package t\ndeny := [data.params.suffix]' },
+      { path: 'data.json', content: '{"params": 1}' },
+    ];
+    expect((await ask(files, 'data.t.deny', { parameters: { suffix: 'z' } })).answers).toEqual([{ value: ['z'] }]);
+  });
+
   it('evaluates all policies together, and one by one when one of them fails', async () => {
     const rego = 'package t\na := ["x"]\nb contains "y" if false\nc := v if { some v in [1, 2] }\nd if false';
     const { answers } = await ask(rego, ['data.t.a', 'data.t.b', 'data.t.d']);
@@ -80,6 +107,8 @@ describe('a policy that misbehaves', () => {
     ['http.send', 'resp := http.send({"method": "get", "url": "http://127.0.0.1:1/"})'],
     ['opa.runtime', 'resp := opa.runtime().env'],
     ['net.lookup_ip_addr', 'resp := net.lookup_ip_addr("localhost")'],
+    ['json.match_schema', 'resp := json.match_schema({}, {"$ref": "file:///etc/passwd"})'],
+    ['json.verify_schema', 'resp := json.verify_schema({"$ref": "file:///etc/passwd"})'],
   ])('cannot use %s', async (name, rule) => {
     const { error } = await one(`package t\n${rule}\ndeny contains "x" if resp`);
     expect(error).toMatch(`policy.rego line 2: undefined function ${name}`);
@@ -87,13 +116,64 @@ describe('a policy that misbehaves', () => {
     expect((await one('package t', `${rule}`)).error).toContain('undefined function');
   });
 
-  it('cannot fetch a schema', async () => {
-    const rego = `# METADATA
-# schemas:
-#   - input: {"$ref": "http://127.0.0.1:1/schema.json"}
-package t
-deny contains "x" if input.plan.nothing`;
-    expect((await one(rego)).error).toMatch(/allow_net|remote reference|not allowed|disabled/i);
+  it('can use every function of OPA but those', () => {
+    const listed = execFileSync(inject('opa'), ['capabilities', '--current'], { encoding: 'utf8' });
+    const { builtins } = JSON.parse(listed) as { builtins: { name: string }[] };
+    expect(builtins.map(({ name }) => name).filter((name) => !isPure(name))).toEqual([
+      'http.send',
+      'json.match_schema',
+      'json.verify_schema',
+      'net.lookup_ip_addr',
+      'opa.runtime',
+    ]);
+  });
+
+  describe('with a reference in a schema', () => {
+    let asked = 0;
+    const listener = createServer((_, response) => {
+      asked++;
+      response.end('{"type": "object"}');
+    });
+    const secret = join(folder, 'secret.json');
+    let places: string[];
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+      writeFileSync(secret, '{"properties": {"plan": {"type": "string"}}}');
+      const { port } = listener.address() as AddressInfo;
+      places = [`http://127.0.0.1:${port}/schema.json`, `file://${secret}`, `file://${folder}/nothing.json`];
+    });
+    afterAll(() => {
+      listener.close();
+      rmSync(secret);
+    });
+
+    const inFunction = (place: string) =>
+      one(`package t\ndeny contains e if [_, e] := json.match_schema(input, {"$ref": "${place}"})`);
+    const annotations = [
+      (place: string) => `# schemas:\n#   - input: {"$ref": "${place}"}`,
+      (place: string) => `# {"sch\\u0065mas": [{"input": {"\\x24ref": "${place}"}}]}`,
+      (place: string) => `# schemas:\n#   - input: {"$id": "${place}", "$ref": "#/x"}`,
+    ];
+
+    it('reaches neither network nor files', async () => {
+      for (const place of places) {
+        expect((await inFunction(place)).error).toContain('undefined function json.match_schema');
+        for (const annotation of annotations) {
+          const rego = `# METADATA\n${annotation(place)}\npackage t\ndeny contains "x" if input.plan.nothing`;
+          const { error } = await one(rego);
+          expect(error).toMatch(/^policy\.rego line \d+: schemas in annotations are not available to policies/);
+        }
+      }
+      expect(asked).toBe(0);
+    });
+
+    it('does not stop a policy that reads its own annotations', async () => {
+      const rego = `package t
+# METADATA
+# title: No schemas here
+deny contains rego.metadata.rule().title if true`;
+      expect(await one(rego)).toEqual({ value: ['No schemas here'] });
+    });
   });
 
   it('is stopped when it loops', async () => {
@@ -129,6 +209,21 @@ deny contains count(all) if all := [s | some i in numbers.range(1, 20000000); s 
 
   it('is not read as an option', async () => {
     expect((await one('package t\ndeny := []', '--help')).error).toBeDefined();
+  });
+
+  it.each([
+    ['no JSON', [{ path: 'data.json', content: '{' }]],
+    ['no JSON with parameters', [{ path: 'data.json', content: '{"params"' }]],
+    ['no YAML', [{ path: 'a/data.yaml', content: 'a: [' }]],
+    ['two documents at one place', ['json', 'yaml'].map((type) => ({ path: `data.${type}`, content: '{"a": 1}' }))],
+    ['no Rego with annotations', [{ path: 'a.rego', content: '# METADATA\n# title: x\nnothing {{' }]],
+    ['a file as a folder', ['a.rego', 'a.rego/b.rego'].map((path) => ({ path, content: 'package a' }))],
+  ])('shows no path of the platform for %s', async (_, files) => {
+    const policy = { path: 'policy.rego', content: 'package t\ndeny := []' };
+    const [answer] = (await ask([policy, ...files], 'data.t.deny')).answers as { error: string }[];
+    expect(answer?.error).toMatch(/\w{5}/);
+    expect(answer?.error).not.toContain(folder);
+    expect(answer?.error).not.toContain(tmpdir());
   });
 
   it('leaves nothing behind', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judge, maxMessage, maxMessages } from '../../../functions/policies/engine/result.ts';
+import { judge, maxMessage, maxMessages } from '#resources/policies/engine/result.ts';
 import {
   checkCount,
   judgeCheck,
@@ -7,7 +7,7 @@ import {
   type PolicyOutcome,
   type PolicySetOutcome,
   resultCount,
-} from '../../../functions/run/policies.ts';
+} from '#run/policies.ts';
 
 const deny = 'data.terraform.deny';
 

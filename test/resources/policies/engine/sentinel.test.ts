@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openSentinel } from '../../../functions/policies/engine/sentinel.ts';
+import { openSentinel } from '#resources/policies/engine/sentinel.ts';
 
 /**
  * Sentinel is closed and cannot be had here: a script stands in that answers as its command line is documented to, by

@@ -1,10 +1,10 @@
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { literal, mockBundle } from '../../functions/plan-exports/mocks.ts';
-import type { Run } from '../../functions/run/run.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
-import { runHelpers } from '../support/runs.ts';
+import { literal, mockBundle } from '#resources/runs/plan-exports/mocks.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -40,9 +40,9 @@ const plan = {
 
 /** Of a run whose plan finished, as far as the store knows. */
 const finished = async () => {
-  const { keys, objects } = await import('../../functions/store/keys.ts');
-  const { putObject } = await import('../../functions/store/bucket.ts');
-  const { update } = await import('../../functions/store/table.ts');
+  const { keys, objects } = await import('#platform/store/keys.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { update } = await import('#platform/store/table.ts');
   const run = await help.create((await help.ready()).id);
   await putObject(objects.artifact(run.id, 'plan', 'plan-json'), JSON.stringify(plan));
   const report = { outcome: 'finished', artifacts: ['plan-json'] };
@@ -112,8 +112,8 @@ it('a plan that is not finished, unknown or deleted is not exported', async () =
 });
 
 it('an export expires after an hour', async () => {
-  const { keys } = await import('../../functions/store/keys.ts');
-  const { update } = await import('../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   const planId = await finished();
   const { id } = (await create(planId)).body.data;
   const createdAt = new Date(Date.now() - 3_700_000).toISOString();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '../support/api.ts';
-import { memberHelpers } from '../support/members.ts';
-import { ids, on } from '../support/runs.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
+import { ids, on } from '#test/support/runs.ts';
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { type ExtractEvents, extract } from 'tar-stream';
-import { locked } from '../../../../infra/file-lock.ts';
-import { machineCache } from '../../../../infra/local/machine-cache.ts';
+import { locked } from '#infra/build/file-lock.ts';
+import { machineCache } from '#infra/local/host/machine-cache.ts';
 
 /**
  * A headless Chromium for Linux on x86-64 that comes with its libraries and a font, from the npm registry: a machine

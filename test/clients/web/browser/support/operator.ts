@@ -1,4 +1,4 @@
-import { memberHelpers } from '../../../support/members.ts';
+import { memberHelpers } from '#test/support/members.ts';
 
 /** What whoever operates the platform gives a run or an organization, so that the page has it to show. */
 
@@ -7,8 +7,8 @@ export const newMember = async (organization: string, level: 'read' | 'plan' | '
   (await (await memberHelpers()).withLevel(organization, level)).token;
 
 const put = async (runId: string, artifact: string, content: Buffer): Promise<void> => {
-  const { putObject } = await import('../../../../functions/store/bucket.ts');
-  const { objects } = await import('../../../../functions/store/keys.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
   await putObject(objects.artifact(runId, 'plan', artifact), new Uint8Array(content));
 };
 
@@ -39,10 +39,10 @@ export const enlarge = async (
 
 /** Gives a run a cost estimate of this plan: the platform's own configurations have no resources that cost anything. */
 export const estimate = async (runId: string, planJson: Buffer): Promise<void> => {
-  const { newCostEstimate } = await import('../../../../functions/run/cost-estimate.ts');
-  const { estimateCosts } = await import('../../../../functions/costs/records.ts');
-  const { updateRun } = await import('../../../../functions/runs/records.ts');
-  const { sha256Of } = await import('../../../../functions/store/integrity.ts');
+  const { newCostEstimate } = await import('#run/cost-estimate.ts');
+  const { estimateCosts } = await import('#resources/costs/records.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { sha256Of } = await import('#platform/store/integrity.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
   // As its runner reported it.
@@ -53,9 +53,9 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
 
 /** Gives a run that has failed a state that could not become its workspace's, which it holds for that. */
 export const leaveState = async (runId: string, workspaceId: string, state: string): Promise<void> => {
-  const { putObject } = await import('../../../../functions/store/bucket.ts');
-  const { keys, objects } = await import('../../../../functions/store/keys.ts');
-  const { update } = await import('../../../../functions/store/table.ts');
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { keys, objects } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   await putObject(objects.erroredState(workspaceId, runId), state);
   const unsaved = { runId, serial: 7, lineage: 'l' };
   await update(keys.run(runId), { set: { unsaved: { ...unsaved, stored: true } } });
@@ -64,8 +64,8 @@ export const leaveState = async (runId: string, workspaceId: string, state: stri
 
 /** Has a query that is over say this in place of what it said, and be finished. */
 export const answerQuery = async (queryId: string, log: string): Promise<void> => {
-  const { keys } = await import('../../../../functions/store/keys.ts');
-  const { update } = await import('../../../../functions/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
   const runId = queryId.replace(/^query-/, 'run-');
   await put(runId, 'log', Buffer.concat([Buffer.of(2), Buffer.from(log), Buffer.of(3)]));
   await update(keys.run(runId), { set: { status: 'planned_and_finished' } });

@@ -1,7 +1,9 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { expect, inject } from 'vitest';
-import type { HeldToken } from '../../../../functions/web/tabs.ts';
-import { client, organization, platform } from '../../../e2e/support/world.ts';
+import { expect, inject, type TestContext } from 'vitest';
+import type { HeldToken } from '#clients/web/tabs.ts';
+import { client, organization, platform } from '#test/e2e/support/world.ts';
 import { startBrowser } from './browser.ts';
 import type { Browser as Found } from './find-browser.ts';
 
@@ -22,8 +24,28 @@ export const openBrowserOf = async (found: Found): Promise<void> => {
 };
 export const closeBrowser = async (): Promise<void> => browser?.close();
 
+const failures = join(import.meta.dirname, '../../../../../.build/failures');
+const maxTreeLength = 6000;
+
+/** What the pages of a failed test show: their accessible trees, and the paths of screenshots. */
+const describePages = async (test: string): Promise<void> => {
+  mkdirSync(failures, { recursive: true });
+  for (const [at, page] of open.entries()) {
+    const path = join(failures, `${test.replaceAll(/\W+/g, '-').slice(0, 100)}-${at + 1}.png`);
+    const limit = { timeout: 5000 };
+    const tree = await page.locator('body').ariaSnapshot(limit).catch(String);
+    const shot = await page.screenshot({ path, ...limit }).then(() => path, String);
+    console.error(`"${test}" failed at ${page.url()}\nscreenshot: ${shot}\n${tree.slice(0, maxTreeLength)}`);
+  }
+};
+
 /** After each test. */
-export const closePages = async (): Promise<void> => {
+export const afterTest = async ({ task }: TestContext): Promise<void> => {
+  if (task.result?.state === 'fail') await describePages(task.name);
+  await closePages();
+};
+
+const closePages = async (): Promise<void> => {
   await Promise.all(open.splice(0).map((page) => page.context().close()));
   expect(complaints.splice(0)).toEqual([]);
 };
@@ -40,7 +62,7 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(20_000);
   page.on('console', (message) => {
     const text = message.text();
     if (['error', 'warning'].includes(message.type()) && !provoked.test(text)) complaints.push(text);
@@ -51,7 +73,7 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
 };
 
 /**
- * Opens the page at a path as somebody who has signed in before in this tab (functions/web/tabs.ts): the form waits for other
+ * Opens the page at a path as somebody who has signed in before in this tab (functions/clients/web/tabs.ts): the form waits for other
  * tabs first, and takes as much processor time as the view behind it.
  */
 export const visit = async (path: string, options: BrowserContextOptions & { token?: string } = {}): Promise<Page> => {

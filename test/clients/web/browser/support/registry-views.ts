@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
-import { packFiles } from '../../../../functions/cli/archive.ts';
-import { until } from '../../../../functions/client/client.ts';
-import { operate } from '../../../e2e/support/operator.ts';
-import { newName } from '../../../e2e/support/world.ts';
+import { packFiles } from '#clients/cli/archive.ts';
+import { operate } from '#test/e2e/support/operator.ts';
+import { until } from '#test/e2e/support/waiting.ts';
+import { newName } from '#test/e2e/support/world.ts';
 import { answerQuery } from './operator.ts';
 import { client, organization, platform } from './reader.ts';
 import type { View } from './views.ts';
@@ -101,7 +101,6 @@ export const registryViews = async (): Promise<Record<string, View>> => {
   await until(
     () => client.get(`${tests}/test-runs/${run.id}`),
     ({ attributes: { status } }) => !['queued', 'running'].includes(status),
-    120_000,
   );
   const provider = newName('cloud');
   await client.create(`${home}/registry-providers`, 'registry-providers', {
@@ -150,7 +149,6 @@ export const queryViews = async (workspace: { id: string }, at: string): Promise
   await until(
     () => client.get(`/queries/${id}`),
     ({ attributes: { status } }) => !['pending', 'queued', 'running'].includes(status),
-    120_000,
   );
   await answerQuery(id, Array.from({ length: 12 }, (_, n) => JSON.stringify(found(n))).join('\n'));
   return {

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import startPlatform from '../../../e2e/support/setup.ts';
+import startPlatform from '#test/e2e/support/setup.ts';
 import { type Browser, findBrowser, NoBrowserError } from './find-browser.ts';
 
 declare module 'vitest' {

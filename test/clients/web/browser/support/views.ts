@@ -1,16 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { attachPolicy } from '../../../e2e/support/policies.ts';
-import { attach, callBack, newTask, startServer } from '../../../e2e/support/run-tasks.ts';
-import {
-  newName,
-  newWorkspace,
-  resources,
-  startRun,
-  untilConfirmable,
-  untilFinal,
-} from '../../../e2e/support/world.ts';
+import { attachPolicy } from '#test/e2e/support/policies.ts';
+import { attach, callBack, newTask, startServer } from '#test/e2e/support/run-tasks.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath } from './reader.ts';
 import { queryViews, registryViews } from './registry-views.ts';
 
@@ -59,6 +52,11 @@ export const everyView = async (): Promise<Record<string, View>> => {
   });
   await client.create(`/organizations/${organization}/policies`, 'policies', policy, {
     'policy-sets': { data: [{ type: 'policy-sets', id: loose.id }] },
+  });
+  const byTags = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
+    name: newName('set'),
+    kind: 'opa',
+    'tag-selectors': [{ 'tag-key': 'not-reserved', 'tag-value': 'x' }],
   });
   const project = await client.create(`/organizations/${organization}/projects`, 'projects', { name: newName('prj') });
   const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', {
@@ -121,6 +119,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
       ready: 'One by one',
       open: 'Add policy',
     },
+    'policy set by tags': { path: `${settings}/policy-sets/${byTags.id}`, ready: 'can take it out of this set' },
     teams: { path: `${settings}/teams`, ready: team.attributes.name, open: 'New team' },
     team: { path: `${settings}/teams/${team.id}`, ready: 'such as your CI', open: 'New token' },
     'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },

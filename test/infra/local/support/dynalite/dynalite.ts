@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { TableProperties } from '../../../../../infra/local/dynamodb.ts';
-import { AwsError } from '../../../../../infra/local/errors.ts';
-import type { Units } from '../../../../../infra/local/usage.ts';
+import type { TableProperties } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import type { Units } from '#infra/local/aws/lambda/usage.ts';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { forCall, openStore, type Store } from './store.ts';
 
 /** Another DynamoDB to hold the local platform's against: dynalite's validations and actions, on LevelDB. */

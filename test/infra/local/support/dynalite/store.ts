@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { undoAfterFile } from '../../../../support/undo.ts';
+import { undoAfterFile } from '#test/support/undo.ts';
 
 /*
  * What dynalite's store lacks: the write units of indexes are counted, an entry that stays as it is costs nothing, and

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A part of CI: a command, and what came of it. */
+export interface Part {
+  name: string;
+  command: [string, ...string[]];
+  env?: Record<string, string>;
+  /** Writes its output as it comes, instead of when the part has ended. */
+  live?: boolean;
+}
+
+export interface Result {
+  name: string;
+  outcome: 'passed' | 'failed' | 'skipped';
+  seconds: number;
+  /** Why it failed; what it did not prove, one line for each `SKIPPED: …` that it printed. */
+  reasons: string[];
+  /** Everything it printed. */
+  output: string;
+}
+
+const skippedLine = /^SKIPPED: (.+)$/gm;
+
+const outcomeOf = (code: number | null, skips: string[], allSkipped: boolean): Result['outcome'] => {
+  if (code !== 0) return 'failed';
+  return skips.length > 0 && allSkipped ? 'skipped' : 'passed';
+};
+
+/** Runs parts in processes of their own. No part's failure ends another one. */
+export class Parts {
+  readonly results: Result[] = [];
+  readonly #folder: string;
+  readonly #cwd: string;
+  readonly #running = new Set<ChildProcess>();
+
+  /** @param folder where the output of each part is kept */
+  constructor(folder: string, cwd: string) {
+    this.#folder = folder;
+    this.#cwd = cwd;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  async run({ name, command: [program, ...args], env = {}, live = false }: Part): Promise<Result> {
+    const began = performance.now();
+    // A group of its own: ending a part ends what it has started.
+    const child = spawn(program, args, {
+      cwd: this.#cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.#running.add(child);
+    const parts: Buffer[] = [];
+    const log = createWriteStream(join(this.#folder, `${name.replaceAll(/\W+/g, '-')}.log`));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (part: Buffer) => {
+        parts.push(part);
+        log.write(part);
+        if (live) process.stdout.write(part);
+      });
+    const code = await new Promise<number | string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('close', (status, signal) => resolve(status ?? `ended by ${signal}`));
+    });
+    this.#running.delete(child);
+    log.end();
+    const output = Buffer.concat(parts).toString();
+    if (!live) process.stdout.write(`--- ${name}\n${output}`);
+    return this.#add(name, code, began, output);
+  }
+
+  #add(name: string, code: number | string, began: number, output: string): Result {
+    const skips = [...output.matchAll(skippedLine)].map(([, reason = '']) => reason);
+    // A test runner that ran something has passed, whatever else it could not run.
+    const allSkipped = !/\d+ passed/.test(output);
+    const failure = code === 0 ? [] : [typeof code === 'number' ? `exit code ${code}` : code];
+    const result: Result = {
+      name,
+      outcome: outcomeOf(code === 0 ? 0 : 1, skips, allSkipped),
+      seconds: Math.round((performance.now() - began) / 1000),
+      reasons: [...failure, ...skips],
+      output,
+    };
+    this.results.push(result);
+    return result;
+  }
+
+  /** Records a part that was not begun. */
+  skip(name: string, reason: string): void {
+    this.results.push({ name, outcome: 'skipped', seconds: 0, reasons: [reason], output: '' });
+  }
+
+  /** Ends what still runs. */
+  end(): void {
+    for (const { pid } of this.#running) if (pid) process.kill(-pid, 'SIGTERM');
+  }
+}
+
+/** One row for each part, and one for each thing that was not proven. */
+export const tableOf = (results: Result[]): string => {
+  const width = Math.max(...results.map(({ name }) => name.length));
+  const rows = results.map(({ name, outcome, seconds, reasons }) => {
+    const head = `${name.padEnd(width)}  ${outcome.padEnd(7)}  ${String(seconds).padStart(4)} s`;
+    return [
+      head,
+      ...reasons.map((reason) => `${' '.repeat(width)}  ${outcome === 'failed' ? '' : 'not proven: '}${reason}`),
+    ];
+  });
+  return rows.flat().join('\n');
+};
+
+/** Whether the run proves what it should: no part failed and, where it is strict, none was skipped or left something out. */
+export const isProven = (results: Result[], strict: boolean): boolean =>
+  results.every(({ outcome, reasons }) => outcome !== 'failed' && !(strict && reasons.length > 0));

@@ -1,0 +1,47 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ApiError, Client } from '#clients/client/client.ts';
+
+/** Statuses of the server's next answers; 0 ends the connection. After the last, 201. */
+let answers: number[];
+let received: { url: string; key: string | undefined }[];
+let server: Server;
+let client: Client;
+beforeEach(async () => {
+  received = [];
+  server = createServer((request, response) => {
+    const key = request.headers['idempotency-key'];
+    received.push({ url: request.url ?? '', key: key as string | undefined });
+    const status = answers.shift() ?? 201;
+    if (status === 0) return void request.socket.destroy();
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify(status < 300 ? { data: { id: 'run-1', type: 'runs' } } : { errors: [{ title: 'no' }] }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token');
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+it('repeats the creation of a run with the same key until it has an answer', async () => {
+  answers = [0, 500];
+  expect((await client.createRun('ws-1')).id).toBe('run-1');
+  const [key] = received.map((one) => one.key);
+  expect(key).toMatch(/^[0-9a-f]{32}$/);
+  expect(received).toEqual(Array(3).fill({ url: '/api/v2/runs', key }));
+  await client.createRun('ws-1');
+  expect(received.at(-1)?.key, 'another run has another key').not.toBe(key);
+});
+
+it('does not repeat a creation that was refused, or another POST', async () => {
+  answers = [422];
+  await expect(client.createRun('ws-1')).rejects.toBeInstanceOf(ApiError);
+  answers = [503];
+  await expect(client.createWorkspace('acme', 'w')).rejects.toMatchObject({ status: 503 });
+  expect(received.map(({ key }) => key !== undefined)).toEqual([true, false]);
+});

@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
+import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
+import type { FaultRule } from '#infra/local/host/faults.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import { checkNothingWasDenied } from './support/denials.ts';
+import { Client, isFinalRun, type Resource } from './support/waiting.ts';
+
+/** The function behind POST /runs dies before each of its writes of new items in turn. */
+
+const dataDir = mkdtempSync(join(tmpdir(), 'stepform-creation-'));
+/** More than a creation has, so that the last one dies of nothing. */
+const deaths = Array.from({ length: 10 }, (_, i) => i + 1);
+const waitMs = 240_000;
+
+let platform: Platform;
+let client: Client;
+beforeAll(async () => {
+  platform = await startPlatform({ dataDir, port: 0, httpsPort: 0, functionSettings: { REQUESTS_PER_SECOND: '1000' } });
+  client = new Client(platform.local.url, platform.local.token);
+}, waitMs);
+afterAll(async () => {
+  await platform?.close();
+  checkNothingWasDenied(dataDir);
+  rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
+});
+
+const putFaults = async (rules: FaultRule[]): Promise<void> => {
+  const answer = await operatorFetch(platform.local, '/_faults', { method: 'PUT', body: JSON.stringify(rules) });
+  expect(answer.ok).toBe(true);
+};
+
+const open = async (name: string) => {
+  const workspace = await client.createWorkspace(platform.local.organization, name, { 'auto-apply': true });
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
+  return { workspace, version };
+};
+
+/** Without the repeats of the client. */
+const post = ({ workspace, version }: Awaited<ReturnType<typeof open>>, headers: Record<string, string> = {}) =>
+  fetch(`${platform.local.url}/api/v2/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${platform.local.token}`,
+      'content-type': 'application/vnd.api+json',
+      ...headers,
+    },
+    body: JSON.stringify({
+      data: {
+        type: 'runs',
+        attributes: { message: 'interrupted' },
+        relationships: {
+          workspace: { data: { type: 'workspaces', id: workspace.id } },
+          'configuration-version': { data: { type: 'configuration-versions', id: version.id } },
+        },
+      },
+    }),
+  });
+
+const withDeath = async <T>(nth: number, work: () => Promise<T>): Promise<T> => {
+  await putFaults([{ kind: 'kill', service: 'dynamodb', action: 'PutItem', nth, times: 1 }]);
+  try {
+    return await work();
+  } finally {
+    await putFaults([]);
+  }
+};
+
+const runsOf = (workspace: Resource): Promise<Resource[]> => client.list(`/workspaces/${workspace.id}/runs`);
+const plannedAt = ({ attributes }: Resource): string => attributes['status-timestamps']['plan-queued-at'];
+
+it('a run whose creation died is never overtaken by the next one, and delays it for minutes at most', async () => {
+  const places = [];
+  for (const nth of deaths) {
+    const place = await open(`dies-${nth}`);
+    const answer = await withDeath(nth, () => post(place));
+    expect([201, 500], `death ${nth}`).toContain(answer.status);
+    places.push({ nth, ...place, next: await client.createRun(place.workspace.id, {}, place.version.id) });
+  }
+  const survivors = await Promise.all(
+    places.map(async ({ nth, workspace, next }) => {
+      const ended = await client.waitForRun(next.id, isFinalRun, waitMs);
+      // After the interrupted run there is nothing left to change.
+      expect(['applied', 'planned_and_finished'], `death ${nth}`).toContain(ended.attributes.status);
+      const others = (await runsOf(workspace)).filter(({ id }) => id !== next.id);
+      for (const other of others) {
+        expect(isFinalRun(other), `death ${nth}: ${other.attributes.status} after the next run`).toBe(true);
+        expect(plannedAt(other) < plannedAt(ended), `death ${nth}: overtaken`).toBe(true);
+      }
+      return others.length;
+    }),
+  );
+  // The first deaths leave no run, the later ones leave one.
+  expect(survivors).toEqual([...survivors].sort());
+  expect([survivors[0], survivors.at(-1)]).toEqual([0, 1]);
+}, 300_000);
+
+it('a request that is repeated with its Idempotency-Key creates one run, wherever the function died', async () => {
+  for (const nth of deaths) {
+    const place = await open(`repeated-${nth}`);
+    const headers = { 'idempotency-key': `repeated-${nth}` };
+    await withDeath(nth, () => post(place, headers));
+    const again = await post(place, headers);
+    expect(again.status, `death ${nth}`).toBe(201);
+    const { data } = (await again.json()) as { data: Resource };
+    expect((await runsOf(place.workspace)).map(({ id }) => id)).toEqual([data.id]);
+  }
+}, 300_000);
+
+it('the client repeats the request by itself', async () => {
+  const { workspace, version } = await open('client');
+  const run = await withDeath(3, () => client.createRun(workspace.id, {}, version.id));
+  expect((await runsOf(workspace)).map(({ id }) => id)).toEqual([run.id]);
+}, 60_000);

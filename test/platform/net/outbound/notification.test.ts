@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { deliverNotification } from '#platform/net/outbound/notification.ts';
+import type { Message } from '#run/notifications/message.ts';
+import { startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+
+let server: TaskServer;
+beforeAll(async () => {
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  server = await startTaskServer();
+});
+beforeEach(() => {
+  server.requests.length = 0;
+});
+afterAll(async () => {
+  delete process.env.OUTBOUND_ALLOWED_CIDRS;
+  await server.close();
+});
+
+const message: Message = { payload: {}, headline: '', facts: [], link: null, tone: 'neutral' };
+
+const deliver = (url = server.url, token?: string) =>
+  deliverNotification({ url, destinationType: 'generic', token }, message, 'https://platform.test');
+
+it.each([
+  [200, true, false],
+  [204, true, false],
+  [299, true, false],
+  [304, false, false],
+  [400, false, false],
+  [404, false, false],
+  [408, false, true],
+  [425, false, true],
+  [429, false, true],
+  [500, false, true],
+  [503, false, true],
+])('a notification that gets %i counts as delivered: %s, is sent again: %s', async (code, successful, again) => {
+  server.answer = status(code);
+  expect(await deliver()).toMatchObject({ response: { code: String(code), successful }, again });
+});
+
+it('a notification whose receiver cannot be reached is sent again, one to a forbidden address is not', async () => {
+  server.answer = (_, response) => response.destroy();
+  expect(await deliver()).toMatchObject({ response: { code: '', successful: false }, again: true });
+  process.env.OUTBOUND_ALLOWED_CIDRS = '';
+  expect(await deliver()).toMatchObject({ response: { code: '', successful: false }, again: false });
+  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+});
+
+it('only a configuration with a token signs, and a shown response has no cookies and limited text', async () => {
+  server.answer = (_, response) =>
+    response.writeHead(200, { 'set-cookie': 'a=b', 'x-long': 'v'.repeat(500) }).end(`a\0b${'c'.repeat(2000)}`);
+  const { response } = await deliver();
+  expect(response.headers).not.toHaveProperty('set-cookie');
+  expect(response.headers['x-long']).toEqual(['v'.repeat(200)]);
+  expect(response.body).toBe(`ab${'c'.repeat(998)}`);
+  await deliver(server.url, 'secret');
+  const [unsigned, signed] = server.requests.map(({ headers }) => headers['x-tfe-notification-signature']);
+  expect(unsigned).toBeUndefined();
+  expect(signed).toMatch(/^[0-9a-f]{128}$/);
+});

@@ -1,0 +1,31 @@
+import type { Reporter, TestCase } from 'vitest/node';
+
+/** Names each test that has run for half a minute, while it runs: a test that hangs is seen long before its time limit. */
+export class StillRunning implements Reporter {
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+
+  readonly #afterMs: number;
+
+  constructor(afterMs = 30_000) {
+    this.#afterMs = afterMs;
+  }
+
+  onTestCaseReady({ id, fullName, module }: TestCase): void {
+    const began = performance.now();
+    const tell = () => {
+      const seconds = Math.round((performance.now() - began) / 1000);
+      console.error(`still running after ${seconds} s: ${module.relativeModuleId}: ${fullName}`);
+    };
+    this.#timers.set(id, setInterval(tell, this.#afterMs).unref());
+  }
+
+  onTestCaseResult({ id }: TestCase): void {
+    clearInterval(this.#timers.get(id));
+    this.#timers.delete(id);
+  }
+
+  onTestRunEnd(): void {
+    for (const timer of this.#timers.values()) clearInterval(timer);
+    this.#timers.clear();
+  }
+}
