@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { extract } from 'tar-stream';
+import { extract, type Header } from 'tar-stream';
 import { runnersOf } from '#infra/local/aws/ecs/orphaned-runners.ts';
 import { type BackupFacts, mark } from '#infra/local/commands/backup.ts';
 import { dataFormat, markRestored } from './data-format.ts';
@@ -65,35 +65,36 @@ const factsOf = (content: string): BackupFacts => {
 };
 
 const unpack = async (file: string, root: string): Promise<BackupFacts> => {
-  const reader = extract();
-  const read = pipeline(createReadStream(file), createGunzip(), reader);
-  let current: Readable | undefined;
-  let failure: Error | undefined;
-  // Of an archive that is cut, what is in its last entry never ends by itself.
-  read.catch((error: Error) => {
-    failure = error;
-    current?.destroy(error);
-  });
-  let facts: BackupFacts | undefined;
-  for await (const entry of reader) {
-    current = entry as unknown as Readable;
-    if (failure) throw failure;
-    const { name, type, mode } = entry.header;
-    if (!facts && name !== mark) throw new Error('it is not a backup of stepform, or of a version before 0.2.0');
-    const path = join(root, normalize(name));
-    if (relative(root, path).startsWith('..')) throw new Error(`it would write outside of the folder: ${name}`);
-    if (!facts) {
-      facts = factsOf(await text(entry as unknown as Readable));
-    } else if (type === 'directory') {
-      await mkdir(path, { recursive: true, mode });
-      entry.resume();
-    } else if (type === 'file') {
-      await mkdir(dirname(path), { recursive: true });
-      await pipeline(entry as unknown as Readable, createWriteStream(path, { mode }));
-      if (mode !== undefined) await chmod(path, mode & 0o777);
-    } else throw new Error(`it has something that is neither file nor folder: ${name}`);
+  const entries = extract();
+  // The stream of an entry neither ends nor fails when the archive is cut within it: what ends the reading ends both.
+  const cut = new AbortController();
+  const reading = pipeline(createReadStream(file), createGunzip(), entries);
+  reading.catch((error: Error) => cut.abort(error));
+  try {
+    let facts: BackupFacts | undefined;
+    for await (const entry of entries) {
+      const content = entry as unknown as Readable;
+      if (facts) await write(entry.header, content, root, cut.signal);
+      else if (entry.header.name === mark) facts = factsOf(await text(content));
+      else throw new Error('it is not a backup of stepform, or of a version before 0.2.0');
+    }
+    await reading;
+    if (!facts) throw new Error('it is empty');
+    return facts;
+  } catch (error) {
+    throw cut.signal.aborted ? cut.signal.reason : error;
   }
-  await read;
-  if (!facts) throw new Error('it is empty');
-  return facts;
+};
+
+const write = async ({ name, type, mode }: Header, content: Readable, root: string, signal: AbortSignal) => {
+  const path = join(root, normalize(name));
+  if (relative(root, path).startsWith('..')) throw new Error(`it would write outside of the folder: ${name}`);
+  if (type === 'directory') {
+    await mkdir(path, { recursive: true, mode });
+    content.resume();
+  } else if (type === 'file') {
+    await mkdir(dirname(path), { recursive: true });
+    await pipeline(content, createWriteStream(path, { mode }), { signal });
+    if (mode !== undefined) await chmod(path, mode & 0o777);
+  } else throw new Error(`it has something that is neither file nor folder: ${name}`);
 };

@@ -8,7 +8,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -162,8 +161,11 @@ describe('a backup of the data folder', () => {
 
   it('leaves the folder unchanged when it is damaged or not a backup', async () => {
     await backUp(data(), file());
-    truncateSync(file(), 400);
-    await expect(restore(data(), file(), { force: true })).rejects.toThrow(/cannot be restored/);
+    const whole = readFileSync(file());
+    for (let bytes = 400; bytes < whole.length; bytes += 61) {
+      writeFileSync(file(), whole.subarray(0, bytes));
+      await expect(restore(data(), file(), { force: true })).rejects.toThrow(/cannot be restored/);
+    }
     writeFileSync(file(), 'something else');
     await expect(restore(data(), file(), { force: true })).rejects.toThrow(/cannot be restored/);
     expect(readFileSync(secret(), 'utf8')).toBe('first');
