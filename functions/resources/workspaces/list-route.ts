@@ -3,7 +3,6 @@ import { badRequest } from '#api/errors.ts';
 import { list, type Page, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import type { Context } from '#api/route.ts';
-import type { ScanResult } from '#platform/store/scan.ts';
 import type { InOrganization } from '#resources/organizations/finder.ts';
 import type { Run } from '#run/run.ts';
 import { currentRunId, workspaceDocument } from './document.ts';
@@ -17,39 +16,50 @@ const runsOf = async ({ getRuns }: WorkspaceDependencies, workspaces: Workspace[
   return new Map((await getRuns(ids)).map((run) => [run.id, run]));
 };
 
-type Key = (workspace: Workspace, run: Run | undefined) => string;
-const sorts: Record<string, Key> = {
-  name: ({ name }) => name,
-  'current-run.created-at': (_, run) => run?.createdAt ?? '',
-  'latest-change-at': ({ state, updatedAt }) => state?.at ?? updatedAt,
+interface WithRun {
+  workspace: Workspace;
+  /** Read only where the order or the filter needs it. */
+  run?: Run;
+}
+
+interface Order {
+  /** In the words of the parameter `sort`. */
+  name: 'name' | 'current-run.created-at' | 'latest-change-at';
+  descending: boolean;
+}
+
+const keyIn: Record<Order['name'], (found: WithRun) => string> = {
+  name: ({ workspace }) => workspace.name,
+  'current-run.created-at': ({ run }) => run?.createdAt ?? '',
+  'latest-change-at': ({ workspace: { state, updatedAt } }) => state?.at ?? updatedAt,
 };
 
-const sortOf = ({ query }: ApiRequest) => {
+const orderOf = ({ query }: ApiRequest): Order => {
   const sort = query.get('sort') || 'name';
-  const key = sort.replace(/^-/, '');
-  if (!Object.hasOwn(sorts, key)) {
+  const name = sort.replace(/^-/, '');
+  if (!Object.hasOwn(keyIn, name)) {
     throw badRequest(
-      `Invalid sort parameter. Supported: ${Object.keys(sorts).join(', ')}, each also with the prefix "-".`,
+      `Invalid sort parameter. Supported: ${Object.keys(keyIn).join(', ')}, each also with the prefix "-".`,
       'sort',
     );
   }
-  return { key, by: sorts[key] as Key, descending: sort.startsWith('-') };
+  return { name: name as Order['name'], descending: sort.startsWith('-') };
 };
 
-interface WithRun {
-  workspace: Workspace;
-  run: Run | undefined;
-}
-
-const withRuns =
-  (above: WorkspaceDependencies) =>
-  async (workspaces: Workspace[]): Promise<WithRun[]> => {
-    const runs = await runsOf(above, workspaces);
-    return workspaces.map((workspace) => ({ workspace, run: runs.get(currentRunId(workspace) ?? '') }));
-  };
-
-/** Most that are put in another order than that of their names: every one of them is read for it. */
+/** Maximum that is sorted by anything but the name: every record is read for it. */
 const maxSorted = 2000;
+
+/** Workspaces without a key come last in both directions. */
+const sorted = (found: WithRun[], { name, descending }: Order): WithRun[] => {
+  const keyed = found.map((one) => ({ one, key: keyIn[name](one) }));
+  const direction = descending ? -1 : 1;
+  keyed.sort((a, b) =>
+    a.key === '' || b.key === ''
+      ? Number(a.key === '') - Number(b.key === '')
+      : direction * (Number(a.key > b.key) - Number(a.key < b.key)),
+  );
+  return keyed.map(({ one }) => one);
+};
 
 interface Selected {
   page: Page;
@@ -57,7 +67,10 @@ interface Selected {
   workspaces: Workspace[];
 }
 
-/** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
+/**
+ * Reads the records of the page. A filter by run status reads on until the page is full; an order by anything but the name
+ * reads every match.
+ */
 const select = async (
   above: WorkspaceDependencies,
   { request, subject, principal }: Context<InOrganization>,
@@ -65,43 +78,36 @@ const select = async (
   const { organization, record } = subject;
   const within = await principal.reach(organization, 'workspace:read');
   const page = pageOf(request);
-  const { key, by, descending } = sortOf(request);
+  const order = orderOf(request);
+  const byName = order.name === 'name';
   const { plain, statuses, ...filter } = readWorkspaceFilter(request);
-  const answer = ({ items, total, more }: ScanResult<Workspace>) => ({
-    page,
-    total: totalOf(page, total, more),
-    workspaces: items,
-  });
-  if (key === 'name' && plain && !within) return answer(await listWorkspaces(record, page, descending));
-  const find = <R>(paging: Page, then: Parameters<typeof findWorkspaces<R>>[3]) =>
-    findWorkspaces<R>(organization, { ...filter, within, descending: descending && key === 'name' }, paging, {
-      ...then,
-      records: async (workspaces) => then.records(await visible(workspaces)),
-    });
-  const visible = async (workspaces: Workspace[]): Promise<Workspace[]> => {
-    const granted = await principal.onWorkspaces(organization, workspaces);
-    return workspaces.filter(({ id }) => granted(id).has('workspace:read'));
-  };
-  const fits = statuses.length > 0 ? ({ run }: WithRun) => statuses.includes(run?.status ?? '') : undefined;
-  if (key === 'name' && !fits) return answer(await find(page, { records: (workspaces) => workspaces }));
-  if (key === 'name') {
-    const matches = await find(page, { records: withRuns(above), fits });
-    return answer({ ...matches, items: matches.items.map(({ workspace }) => workspace) });
+  if (byName && plain && !within) {
+    const { items, total, more } = await listWorkspaces(record, page, order.descending);
+    return { page, total: totalOf(page, total, more), workspaces: items };
   }
-  const { items, more } = await find({ page: 1, size: maxSorted }, { records: withRuns(above), fits });
+
+  const needsRuns = statuses.length > 0 || order.name === 'current-run.created-at';
+  const records = async (workspaces: Workspace[]): Promise<WithRun[]> => {
+    const granted = await principal.onWorkspaces(organization, workspaces);
+    const visible = workspaces.filter(({ id }) => granted(id).has('workspace:read'));
+    const runs = needsRuns ? await runsOf(above, visible) : undefined;
+    return visible.map((workspace) => ({ workspace, run: runs?.get(currentRunId(workspace) ?? '') }));
+  };
+  const { items, total, more } = await findWorkspaces<WithRun>(
+    organization,
+    { ...filter, within, descending: byName && order.descending },
+    byName ? page : { page: 1, size: maxSorted },
+    { records, fits: statuses.length > 0 ? ({ run }) => statuses.includes(run?.status ?? '') : undefined },
+  );
+  if (byName) return { page, total: totalOf(page, total, more), workspaces: items.map(({ workspace }) => workspace) };
   if (more) {
     throw badRequest(
-      `sort: at most ${maxSorted} workspaces can be sorted by ${key}. Filter them, e.g. by project.`,
+      `sort: at most ${maxSorted} workspaces can be sorted by ${order.name}. Filter them, e.g. by project.`,
       'sort',
     );
   }
-  const matching = items
-    .map(({ workspace, run }) => ({ workspace, key: by(workspace, run) }))
-    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
-  if (descending) matching.reverse();
-  // Those without a run come last, whatever the order.
-  matching.sort((a, b) => Number(a.key === '') - Number(b.key === ''));
-  return { page, total: matching.length, workspaces: pageSlice(matching, page).map(({ workspace }) => workspace) };
+  const workspaces = pageSlice(sorted(items, order), page).map(({ workspace }) => workspace);
+  return { page, total: items.length, workspaces };
 };
 
 export const answerWorkspaces =
