@@ -12,7 +12,7 @@ import { followGroups } from './groups.ts';
 import { issuerName } from './settings.ts';
 
 /**
- * Applies the operator's rules on who may sign in.
+ * Checks that the operator allows the person's e-mail domain.
  * @throws {SignInError} 403
  */
 export const checkPerson = (settings: SignInSettings, { email, emailVerified }: Person): void => {
