@@ -42,7 +42,7 @@ const settings = {
   ),
 } satisfies Record<Exclude<keyof typeof taskAttributes, 'name' | 'url'>, unknown>;
 
-/** Agent pools are not supported here, so no task can be private. */
+/** Run tasks cannot use agent pools, so no task can be private. */
 const relationships = { 'agent-pool': v.optional(toOne('agent-pools')) };
 
 const checkNoAgents = (related: { 'agent-pool'?: { data: unknown } }): void => {
