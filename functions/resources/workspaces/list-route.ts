@@ -48,7 +48,7 @@ const withRuns =
     return workspaces.map((workspace) => ({ workspace, run: runs.get(currentRunId(workspace) ?? '') }));
   };
 
-/** Most that are put in another order than that of their names: every one of them is read for it. */
+/** Maximum number of workspaces that can be sorted other than by name, which takes reading all of them. */
 const maxSorted = 2000;
 
 interface Selected {
@@ -57,7 +57,10 @@ interface Selected {
   workspaces: Workspace[];
 }
 
-/** Reads the records of the page. Filters by run read on until it is full; other orders read every match. */
+/**
+ * Reads the records of the page. Filters on runs read more until the page is full; other sort orders read every
+ * match.
+ */
 const select = async (
   above: WorkspaceDependencies,
   { request, subject, principal }: Context<InOrganization>,
@@ -99,7 +102,7 @@ const select = async (
     .map(({ workspace, run }) => ({ workspace, key: by(workspace, run) }))
     .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
   if (descending) matching.reverse();
-  // Those without a run come last, whatever the order.
+  // Workspaces without a run come last in both directions.
   matching.sort((a, b) => Number(a.key === '') - Number(b.key === ''));
   return { page, total: matching.length, workspaces: pageSlice(matching, page).map(({ workspace }) => workspace) };
 };
