@@ -28,7 +28,7 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   if (lock.unsaved.lost) {
     return (
       `The apply of ${lock.runId} ended without its last state: resources may exist that the workspace's state does not ` +
-      'have. The run says what is known. Push a state that has them with "terraform state push", or force-unlock the ' +
+      'have. The run lists the known ones. Push a state that has them with "terraform state push", or force-unlock the ' +
       'workspace to continue from the recorded state.'
     );
   }
