@@ -8,19 +8,21 @@ import { tooMany } from './errors.ts';
 import { type Admission, RateLimit } from './rate-limit.ts';
 
 /**
- * Who may ask at all right now, before anything is read for it. Requests count as their user's, whichever token they
- * show (HCP API: rate limits). A token of a run or of a run task says whose it is, so that fifty tasks or runs behind one
- * address do not stand in each other's way; any other that this instance has not seen yet, or none, counts as the address
- * it comes from. Such a token is looked up before it is refused: made-up ones must not lock out good ones.
+ * Rate limits, checked before anything is read for a request. Requests count for their user, with any of the user's
+ * tokens (HCP API: rate limits). Tokens of runs and run tasks contain their id, so that fifty tasks or runs behind
+ * one address do not block each other. Requests with any other token that this instance has not verified yet, or
+ * without one, count for their address. Before such a request is rejected, its token is looked up, so that invalid
+ * tokens from an address do not lock out valid ones.
  */
 
-/** Whose token it is, by its hash; null for those that are not counted. */
+/** Caller of each verified token, by its hash; null for callers that are exempt. */
 const userOfToken = new Map<string, string | null>();
 const maxKnown = 10_000;
 
 /**
- * To be said once a token was found good.
- * @param caller the id of whoever it stands for; null for a run, whose configuration decides how often it asks
+ * Call after a token was verified.
+ * @param caller id of the user, or other caller; null for a run, which is exempt because its configuration decides
+ * how often it sends requests
  */
 export const isTokenOf = (authorization: string | undefined, caller: string | null): void => {
   if (!authorization) return;
@@ -41,22 +43,22 @@ type Asked = Pick<Authority, 'idIn' | 'callerOf'>;
 const secretIn = ({ headers }: APIGatewayProxyEventV2): string =>
   (headers.authorization ?? '').replace(/^Bearer +/i, '');
 
-/** Whose token it is, if this instance has found it good. */
+/** Caller of the token, if this instance has verified it. */
 const knownCaller = ({ headers: { authorization } }: APIGatewayProxyEventV2): string | null | undefined =>
   authorization ? userOfToken.get(hashSecret(authorization)) : undefined;
 
-/** What a token counts as that nobody has checked: what it says of itself, or where it comes from. */
+/** Caller of an unverified token: the id that it contains, or else the request's address. */
 const uncheckedCaller = (event: APIGatewayProxyEventV2, { idIn }: Asked): string => {
   const id = idIn(secretIn(event));
   return id === undefined ? networkOf(event.requestContext.http.sourceIp ?? '') : `unchecked ${id}`;
 };
 
-/** Whose token it is. 1 read. */
+/** Caller of the token. 1 read. */
 const checkedCaller = async (
   event: APIGatewayProxyEventV2,
   { callerOf }: Asked,
 ): Promise<string | null | undefined> => {
-  // Without the table the refusal stands.
+  // If the table is unavailable, the rejection stands.
   const caller = await callerOf(secretIn(event)).catch(() => undefined);
   if (caller !== undefined) isTokenOf(event.headers.authorization, caller);
   return caller;
@@ -64,7 +66,9 @@ const checkedCaller = async (
 
 const minute = 60;
 
-/** By how many seconds are counted together; made at the first request, when the settings are known. */
+/**
+ * Rate limits by the length of their period in seconds; created with the first request, once the settings are known.
+ */
 const rateLimits = new Map<number, RateLimit>();
 
 const rateLimitOf = (seconds: number): RateLimit => {
@@ -83,8 +87,8 @@ const headersOf = ({ limit, remaining, resetMs }: Admission): Record<string, str
 });
 
 /**
- * Headers for the answer, which is already there for whom there is none other.
- * @param minutely counts what comes within a minute, for clients that send requests all at once and do not try again
+ * Headers for the response, or the rejection itself.
+ * @param minutely counts per minute, for clients that send requests in bursts and do not retry
  */
 export const admit = async (
   event: APIGatewayProxyEventV2,

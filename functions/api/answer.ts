@@ -29,8 +29,8 @@ export type Answer = APIGatewayProxyStructuredResultV2;
 const mediaType = 'application/vnd.api+json';
 
 /**
- * On every answer of every function but the page's, which has more. There is no Strict-Transport-Security: the API
- * speaks nothing but TLS on AWS, and on one machine it would turn a developer's every http://localhost away.
+ * Headers of every response, except those of the page, which has more. Without Strict-Transport-Security: on AWS the
+ * API accepts only TLS, and on one machine the header would break a developer's other http://localhost sites.
  */
 export const securityHeaders: Record<string, string> = {
   'cache-control': 'no-store',
@@ -41,9 +41,10 @@ export const securityHeaders: Record<string, string> = {
 };
 
 /**
- * Clients take from them what this is, and what it can do. Those from before HCP Terraform had its name (OpenTofu and
- * Terraform 1.4 to 1.8.1) take any other name than "Terraform Cloud" for Terraform Enterprise, and show plans only with a
- * version of 202302 or later; the newer ones go by the name, and tell by the version whether tags have values (202502).
+ * Clients identify the service and its features by these headers. Clients older than the name HCP Terraform (OpenTofu
+ * and Terraform 1.4 to 1.8.1) treat any name but "Terraform Cloud" as Terraform Enterprise, and show plans only with
+ * a version of 202302 or later; newer clients check the name, and derive from the version whether tags have values
+ * (202502).
  */
 export const standardHeaders: Record<string, string> = {
   'tfp-api-version': '2.6',
@@ -58,7 +59,7 @@ export const json = (statusCode: number, body: unknown, contentType = mediaType)
   body: JSON.stringify(body),
 });
 
-/** What clients print as it is. */
+/** Text that clients print unchanged. */
 export const plainText = (text: string): Answer => ({
   statusCode: 200,
   headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' },
@@ -73,15 +74,15 @@ const without = (statusCode: number, headers: Record<string, string> = {}): Answ
 export const ok = (data: Resource | Resource[], included?: Resource[]): Answer =>
   json(200, { data, ...(included ? { included } : {}) } satisfies Document);
 export const created = (data: Resource): Answer => json(201, { data } satisfies Document);
-/** Run actions. */
+/** Response to run actions. */
 export const accepted = (): Answer => without(202);
 export const noContent = (): Answer => without(204);
-/** Where there is nothing to say, and the API says 200 all the same. */
+/** Empty 200 response, where the API requires that status. */
 export const done = (): Answer => without(200);
 /** 302 for configurations and states, 307 for plans, 303 after a form. */
 export const redirect = (statusCode: 302 | 303 | 307, location: string): Answer => without(statusCode, { location });
 
-/** To one. */
+/** Relationship to one resource. */
 export const one = (type: string, id: string | null | undefined): Relationship => ({ data: id ? { type, id } : null });
-/** To many. */
+/** Relationship to many resources. */
 export const many = (type: string, ids: string[]): Relationship => ({ data: ids.map((id) => ({ type, id })) });

@@ -10,7 +10,7 @@ const plain = (text: string): string => text.replaceAll('-', '_');
 
 const singular = (collection: string): string => plain(collection.replace(/ies$/, 'y').replace(/s$/, ''));
 
-/** With the API's names (HCP API: audit trails): `workspace lock`, `var create`. */
+/** Names from HCP's API (HCP API: audit trails): `workspace lock`, `var create`. */
 export interface AuditAction {
   type: string;
   action: string;
@@ -27,7 +27,7 @@ export const auditActionOf = (method: string, path: string): AuditAction => {
   const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
   const last = parts.findLastIndex((part) => part.startsWith('{'));
   const parameter = last < 0 ? undefined : parts[last]?.slice(1, -1);
-  // An address has a parameter for each of its parts.
+  // A module address has a parameter for each of its parts.
   const owner = singular(parts.slice(0, Math.max(1, last)).findLast((part) => !part.startsWith('{')) ?? '');
   const verb = verbs[method] ?? method;
   const [first, ...rest] = parts.slice(last < 0 ? 1 : last + 1);
@@ -47,7 +47,7 @@ export const auditActionOf = (method: string, path: string): AuditAction => {
   return { ...onOwner, action: plain([first, ...rest].join('_')) };
 };
 
-/** Reads of secrets: states and outputs in full, plans in full, configurations. */
+/** Reads of secrets: complete states, outputs, plans and configurations. */
 const secret = /\/(download|json-download|json-output)$|\/state-version-outputs\/\{\w+\}$/;
 
 export const isAudited = (method: string, path: string): boolean => method !== 'GET' || secret.test(path);

@@ -10,13 +10,13 @@ export interface AuditContext {
   principal: Pick<Principal, 'userId' | 'kind'> & { tokenId?: string };
   auditAction: AuditAction;
   organization: string;
-  /** Id of the resource, where the path has its name. */
+  /** Id of the resource, if the path has its name. */
   id?: string;
-  /** The workspace that the resource is, or belongs to. */
+  /** The workspace itself, or the workspace of the resource. */
   workspaceId?: string;
 }
 
-/** What decides whether a run may read a subject: its organization, or the workspace whose current state it is. */
+/** Determines whether a run may read a subject: its organization, or the workspace whose current state it is. */
 export interface SharedSubject {
   organization: string;
   workspace?: {
@@ -28,14 +28,17 @@ export interface SharedSubject {
   };
 }
 
-/** Authentication and audit trail: what routes need of people, runs and run tasks (public-api/authority.ts). */
+/** Authentication and audit trail for users, runs and run tasks, which routes use (public-api/authority.ts). */
 export interface Authority {
   /**
-   * The id of the run or task result that a token names. Not verified yet: a forged one costs a read, which is cheaper than
-   * the request.
+   * Id of the run or task result in a token. Not verified yet: a forged one costs a read, which is cheaper than the
+   * request.
    */
   idIn(secret: string): string | undefined;
-  /** Whom a good token counts as (admission.ts); null for a run; undefined for any other text. At most 1 read. */
+  /**
+   * The caller for whom a valid token's requests count (admission.ts); null for a run; undefined for an invalid
+   * token. At most 1 read.
+   */
   callerOf(secret: string): Promise<string | null | undefined>;
   /** @throws {ApiError} 401 */
   authenticate(request: ApiRequest): Promise<Principal>;

@@ -7,7 +7,7 @@ export interface ErrorObject {
   meta?: Record<string, string>;
 }
 
-/** An answer that is an error; thrown from anywhere below a route. */
+/** An error response; can be thrown anywhere below a route. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly status: number;
@@ -23,11 +23,11 @@ export class ApiError extends Error {
 const apiError = (status: number, title: string, detail?: string, source?: ErrorObject['source']): ApiError =>
   new ApiError(status, [{ title, ...(detail ? { detail } : {}), ...(source ? { source } : {}) }]);
 
-/** The request itself cannot be read, or asks for something no query can. */
+/** The request cannot be parsed, or has an invalid query. */
 export const badRequest = (detail: string, parameter?: string): ApiError =>
   apiError(400, 'bad request', detail, parameter ? { parameter } : undefined);
 
-/** Missing or bad token, and nothing else. */
+/** Missing or invalid token only. */
 export const unauthorized = (): ApiError =>
   apiError(
     401,
@@ -35,7 +35,7 @@ export const unauthorized = (): ApiError =>
     'The API token is missing or invalid. Send a valid one: "Authorization: Bearer <token>".',
   );
 
-/** The token is good, but not there. */
+/** The organization does not accept this valid token. */
 export const tokenRefused = (organization: string): ApiError =>
   apiError(
     401,
@@ -43,7 +43,7 @@ export const tokenRefused = (organization: string): ApiError =>
     `Organization ${organization} does not accept tokens of users. Use a token of a team or of the organization, or sign in to the page.`,
   );
 
-/** The token is good again once its user has signed in. */
+/** The token becomes valid again after its user signs in. */
 export const signInNeeded = (organization: string): ApiError =>
   apiError(
     401,
@@ -51,7 +51,7 @@ export const signInNeeded = (organization: string): ApiError =>
     `Your last single sign-on is older than organization ${organization} allows for API tokens. Sign in to the page once, then this token works again.`,
   );
 
-/** The caller belongs there, and may call from elsewhere. */
+/** The caller is a member, but cannot call from this address. */
 export const addressRefused = (organization: string, address: string | undefined): ApiError =>
   apiError(
     403,
@@ -59,15 +59,15 @@ export const addressRefused = (organization: string, address: string | undefined
     `The IP address of this request${address ? `, ${address},` : ''} is not in the IP allowlist of organization ${organization}. Use a permitted network, or ask an owner to add the address.`,
   );
 
-/** The caller may see it but not do that with it. */
+/** The caller may see the resource but lacks the permission for this action. */
 export const forbidden = (detail: string): ApiError => apiError(403, 'forbidden', detail);
 
-/** It does not exist, or the caller may not know that it does. */
+/** The resource does not exist, or the caller may not know that it does. */
 export const notFound = (detail?: string): ApiError => apiError(404, 'not found', detail);
 
 export const conflict = (detail: string, title = 'conflict'): ApiError => apiError(409, title, detail);
 
-/** @param edited who has changed it meanwhile, and when (UTC, ISO 8601), as far as that is known */
+/** @param edited last editor and time of the change (UTC, ISO 8601), if known */
 export const outdated = (noun: string, edited?: { by: string; at: string }): ApiError =>
   new ApiError(412, [
     {
@@ -95,7 +95,7 @@ export const tooMany = (limit: number): ApiError =>
     `You have exceeded the API's rate limit of ${limit} requests per second. Wait a second, then retry.`,
   );
 
-/** A value that cannot be; `pointer` is where it stands in the body. */
+/** An invalid value; `pointer` is its JSON pointer in the body. */
 export const unprocessable = (pointer: string, detail: string): ApiError =>
   apiError(422, 'invalid attribute', detail, { pointer });
 

@@ -2,13 +2,13 @@ import type { Scope } from './permissions/grants.ts';
 import type { ApiRequest } from './request.ts';
 import type { Subject } from './route.ts';
 
-/** How routes find what they act on, by the parameters of their paths. */
+/** Finders of the subjects of routes, by path parameters. */
 
 export const param = ({ params }: ApiRequest, name: string): string => params[name] ?? '';
 
-/** The organization decides. */
+/** Permissions on the organization apply. */
 export const inOrganization = ({ organization }: Subject): Scope => ({ organization });
-/** What belongs to a workspace is seen with it. */
+/** A resource of a workspace is visible together with the workspace. */
 export const inWorkspace = {
   visibleWith: 'workspace:read',
   scope: ({ organization, workspaceId }: Subject & { workspaceId: string }): Scope => ({

@@ -13,13 +13,13 @@ export const discoveryRoutes: Route[] = [
   }),
 ];
 
-/** Ranges change with a deployment, which starts new processes; those of the former version end within a minute. */
+/** Ranges change only with a deployment, which starts new processes; old ones end within a minute. */
 const unchangedSince = Date.now() + 60_000;
 
 /**
- * Ranges of addresses that the operator says the platform is reached at, and calls from (HCP API: IP ranges). Whoever calls
- * a forge, a policy's source or a webhook from here does so from the same addresses. 304 where `If-Modified-Since` is later
- * than the last change.
+ * Address ranges that the operator states for incoming and outgoing connections (HCP API: IP ranges). Requests to
+ * forges, policy sources and webhooks come from the same addresses. 304 if `If-Modified-Since` is later than the last
+ * change.
  */
 export const ipRangeRoutes: Route[] = [
   openRoute('GET', '/api/meta/ip-ranges', 'anyone', async (request) => {

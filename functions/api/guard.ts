@@ -8,9 +8,9 @@ import type { ApiRequest } from './request.ts';
 import type { Call } from './route.ts';
 
 /**
- * Optimistic locking with ETag and If-Match (RFC 9110 §13.1.1, decisions/0018): responses carry the settings' version as
- * `ETag`, and a change with an outdated `If-Match` is refused. Requests without it are accepted, because clients of HCP
- * Terraform do not send it.
+ * Optimistic locking with ETag and If-Match (RFC 9110 §13.1.1, decisions/0018): responses carry the settings' version
+ * as `ETag`, and a change with an outdated `If-Match` is rejected. Requests without it are accepted, because clients
+ * of HCP Terraform do not send it.
  */
 
 /** Records with versions have a new id after each change. */
@@ -27,7 +27,7 @@ export const withEtag = (answer: Answer, record: Guarded): Answer => ({
 /** True also without If-Match. */
 const matchesIfMatch = (request: ApiRequest, record: Guarded): boolean => {
   const header = request.header('if-match')?.trim() ?? '*';
-  // Proxies that compress make the ETag a weak one.
+  // Compressing proxies turn the ETag into a weak one.
   return header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === tagOf(record));
 };
 

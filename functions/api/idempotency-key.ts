@@ -10,10 +10,10 @@ import type { ApiRequest } from './request.ts';
 const header = 'idempotency-key';
 const maxLength = 128;
 
-/** After this, a key is refused: a client that still repeats the request has lost its way. */
+/** Older keys are rejected: a client that still repeats the request is malfunctioning. */
 const lifetimeHours = 24;
 
-/** The draft writes keys in quotes; clients often leave them out. */
+/** The draft puts keys in quotes; clients often omit them. */
 const keyPattern = new RegExp(
   `^(?:"([\\x20-\\x21\\x23-\\x7e]{1,${maxLength}})"|([\\x21\\x23-\\x7e]{1,${maxLength}}))$`,
 );
@@ -32,7 +32,7 @@ export const idempotencyKeyOf = (request: ApiRequest): string | undefined => {
   return key;
 };
 
-/** @throws {ApiError} 400 for a POST, which the key would not protect */
+/** @throws {ApiError} 400 for a POST to a route without support for keys */
 export const refuseIdempotencyKey = (request: ApiRequest): void => {
   if (request.method !== 'POST' || request.header(header) === undefined) return;
   throw badRequest(
@@ -42,15 +42,15 @@ export const refuseIdempotencyKey = (request: ApiRequest): void => {
 
 const reused = (detail: string): ApiError => new ApiError(422, [{ title: 'idempotency key reused', detail }]);
 
-/** 72 bits find a mistake, and are short in an item that is written often. */
+/** 72 bits detect mistakes, and are short in an item that is written often. */
 const hashCharacters = 12;
 
-/** What a repeated request must share with the first: its body, byte for byte. */
+/** Hash of the body, which must be identical in a repeat. */
 export const hashOfRequest = (request: ApiRequest): string =>
   createHash('sha256').update(request.bytesOfBody()).digest('base64url').slice(0, hashCharacters);
 
 /**
- * @param first what the first request with this key has created
+ * @param first resource created by the first request with this key
  * @throws {ApiError} 422
  */
 export const checkRepeat = (

@@ -3,7 +3,7 @@ import type { ApiRequest } from './request.ts';
 
 /**
  * The paths of an `include` parameter, in snake case.
- * @throws {ApiError} 400; clients look for the words "Invalid include parameter"
+ * @throws {ApiError} 400; clients match the words "Invalid include parameter"
  */
 export const parseIncludes = <const P extends string>(value: string, allowed: readonly P[]): Set<P> => {
   const paths = value
@@ -21,7 +21,7 @@ export const parseIncludes = <const P extends string>(value: string, allowed: re
 /** The paths that responses of a route can include, for its declaration and for its handler. */
 export interface Includable<P extends string> {
   paths: readonly P[];
-  /** Those that the request asks for. */
+  /** The paths in the request. */
   of(request: ApiRequest): Set<P>;
 }
 

@@ -2,22 +2,23 @@ import type { ErrorObject } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * Fields of a body that its reader does not take. There are three kinds:
- *
- * - Read-only fields of documents are ignored, as HCP Terraform does: clients send back whole documents.
- * - Settings of HCP Terraform that this platform does not support are refused by name, unless their value turns them off.
- * - Unknown fields are refused by name. HCP Terraform ignores them; but a misspelled setting would then have no effect, and
- *   a newer client would take its setting for done. `null` is accepted: clients send it for fields without a value.
+ * Fields of a body that its schema does not accept. There are three kinds:
+ * - Read-only fields of documents are ignored, as in HCP Terraform: clients send back whole documents.
+ * - Settings of HCP Terraform that this platform does not support are rejected by name, unless their value disables
+ * them.
+ * - Unknown fields are rejected by name. HCP Terraform ignores them; but a misspelled setting would then have no
+ * effect, and a newer client would assume that its setting was applied. `null` is accepted: clients send it for
+ * fields without a value.
  */
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Fields of a body that its reader does not take. */
+/** Fields of a body that its schema does not accept. */
 export interface OtherFields {
   /** Read-only attributes and relationships. */
   shown?: string;
   related?: string;
-  /** Unsupported attributes and relationships: the reason, and values that are accepted all the same. */
+  /** Unsupported attributes and relationships: the reason, and values that are accepted. */
   lacking?: Record<string, string | readonly [why: string, ...same: unknown[]]>;
 }
 
@@ -59,7 +60,7 @@ const problemOf = (
 const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** Errors for the fields of `data` that are neither taken nor ignored. */
+/** Errors for the fields of `data` that are neither accepted nor ignored. */
 export const notTaken = (
   request: ApiRequest,
   data: unknown,

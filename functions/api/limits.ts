@@ -1,14 +1,16 @@
 import { badRequest, tooLong, tooMuch, unprocessable, unsupported } from './errors.ts';
 
 /**
- * Limits of a request, checked before anything is read for it. API Gateway accepts 10 MB and Lambda 6 MB, of which base64
- * leaves 4.5 MB: it encodes every body that is not `text/*` or exactly `application/json`, including documents of this
- * API (`application/vnd.api+json`).
+ * Limits of a request, checked before anything is read for it. API Gateway accepts 10 MB and Lambda 6 MB. Base64
+ * reduces that to 4.5 MB: API Gateway encodes every body that is not `text/*` or exactly `application/json`,
+ * including documents of this API (`application/vnd.api+json`).
  */
 export const limits = {
-  /** Of a body, in bytes. The largest legitimate one is a variable of 256 KB with every character escaped. */
+  /**
+   * Maximum size of a body in bytes. The largest legitimate one is a variable of 256 KB with every character escaped.
+   */
   body: 2 * 1024 * 1024,
-  /** Of states inside documents, and of reports of run tasks: the maximum that reaches a function. */
+  /** For states inside documents, and reports of run tasks: the maximum that reaches a function. */
   state: 4_500_000,
   depth: 32,
   list: 1000,
@@ -30,11 +32,11 @@ export const checkQuery = (query: string): URLSearchParams => {
   return parameters;
 };
 
-/** JSON, or the default content type of clients such as `curl -d`; the parser decides whether it is JSON. */
+/** JSON, or the default content type of clients such as `curl -d`; the parser decides whether the body is JSON. */
 const usedRequests =
   /^\s*(application\/([^;]*\+)?json|application\/x-www-form-urlencoded|application\/octet-stream|text\/plain)\s*(;|$)/i;
 
-/** Content type of a body. */
+/** Rejects bodies that are compressed or cannot be JSON. */
 export const checkEncoding = (type: string | undefined, encoding: string | undefined): void => {
   if (type && !usedRequests.test(type))
     throw unsupported('The body must be JSON: "Content-Type: application/vnd.api+json".');

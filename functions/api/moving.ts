@@ -4,9 +4,12 @@
  */
 
 export interface Moving {
-  /** `copied` as it is; `apart`: by code of its own; `initial`: when created; `left` behind. */
+  /** `copied` unchanged; `apart`: by separate code; `initial`: only at creation; `left` out. */
   import: 'copied' | 'apart' | 'initial' | 'left';
-  /** As an argument of the tfe provider with the attribute's name; `left`: the provider has none, which a note says. */
+  /**
+   * As an argument of the tfe provider with the attribute's name; `left`: the provider has none, which a note in the
+   * export explains.
+   */
   export: 'copied' | 'apart' | 'left';
   /** With `export: 'left'`: the value that needs no note. */
   unless?: unknown;

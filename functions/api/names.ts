@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** Names that people choose, with error messages that state what is allowed. */
+/** Names that users choose, with error messages that state the allowed form. */
 
 const plain = (subject: string, min: number, max: number) =>
   v.pipe(
@@ -19,7 +19,7 @@ export const projectName = v.pipe(
   v.string(),
   v.regex(
     /^[A-Za-z0-9_-](?:[A-Za-z0-9_ -]{1,38})[A-Za-z0-9_-]$/,
-    // Clients look for the first words.
+    // Clients match the first words.
     'Name may only contain A-Z, a-z, 0-9, "-", "_" and spaces, has 3 to 40 characters, and no space at either end',
   ),
 );

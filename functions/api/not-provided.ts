@@ -19,7 +19,7 @@ const features: Record<string, string[]> = {
   invoices: ['organizations/*/invoices'],
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
-  // They are listed and read: any released version can be used without being added.
+  // They can be listed and read; any released version can be used without being added.
   'changing which Terraform versions there are': ['admin/terraform-versions'],
   'site administration': [
     'admin/cost-estimation-settings',
@@ -39,7 +39,7 @@ const features: Record<string, string[]> = {
 const fits = (pattern: string, segments: string[]): boolean =>
   pattern.split('/').every((part, i) => (part === '*' ? Boolean(segments[i]) : part === (segments[i] ?? '')));
 
-/** The feature that a path of the API belongs to, if this platform does not have it. */
+/** The unsupported feature of an API path; undefined if the path belongs to none. */
 export const featureNotProvided = (path: string): string | undefined => {
   const [, below] = /^\/api\/v2\/(.+)$/.exec(path) ?? [];
   const segments = below?.split('/');

@@ -13,7 +13,7 @@ const problemOf = (url: string): string | undefined => {
   }
 };
 
-/** A URL that this platform is to call. */
+/** A URL to which the platform sends requests. */
 export const outboundUrl = v.pipe(
   text(1000),
   v.rawCheck(({ dataset, addIssue }) => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Answer, standardHeaders } from './answer.ts';
 
-/** Pages of the API itself, for signing in. They have no scripts and load nothing. */
+/** HTML pages for signing in. They have no scripts and load nothing. */
 
 const style = `
 :root { color-scheme: light dark; }
@@ -29,7 +29,7 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => entities[character] as string);
 
-/** @param formAction where forms may lead, as Content-Security-Policy names it */
+/** @param formAction allowed targets of forms, for the Content-Security-Policy */
 export const page = (statusCode: number, title: string, content: string, formAction = "'none'"): Answer => ({
   statusCode,
   headers: {

@@ -3,7 +3,7 @@ import { badRequest } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 
 export interface Page {
-  /** From 1. */
+  /** Starts at 1. */
   page: number;
   size: number;
 }
@@ -24,7 +24,7 @@ export const pageOf = (request: ApiRequest, usual: number = defaultSize, max: nu
   size: Math.min(max, positive(request, 'page[size]', usual)),
 });
 
-/** The total of a filtered list, as far as it is known: the entries seen so far, plus one if there is another page. */
+/** Lower bound for the total of a filtered list: the entries seen so far, plus one if there is another page. */
 export const totalOf = ({ page, size }: Page, total: number, more: boolean): number =>
   more ? Math.max(total, page * size + 1) : total;
 
@@ -37,7 +37,7 @@ const link = ({ path, query }: ApiRequest, number: number, size: number): string
   return `${path}?${next}`;
 };
 
-/** Links to pages that every list has; null where there is no such page. */
+/** Page links of a list; null for pages that do not exist. */
 const links = (request: ApiRequest, { page, size }: Page, prev: number | null, next: number | null) => ({
   self: link(request, page, size),
   first: link(request, 1, size),

@@ -2,16 +2,18 @@ import { badRequest } from './errors.ts';
 import { type Includable, parseIncludes } from './include.ts';
 
 /**
- * Query parameters as routes declare them. Undeclared ones are refused by name: a client would take a response that ignores
- * its filter for a filtered one. Only names that are no option of any route are ignored, because
- * go-tfe sends names of its own fields (`TagBindings`, `SubscribableChoice[Workspace][Name]`). `page[number]` and
- * `page[size]` are accepted everywhere: clients send them with every read.
+ * Query parameters declared by routes. Undeclared ones are rejected by name: a client would mistake a response that
+ * ignores its filter for a filtered one. Names that no route declares are ignored only because go-tfe sends names of
+ * its own fields (`TagBindings`, `SubscribableChoice[Workspace][Name]`). `page[number]` and `page[size]` are accepted
+ * everywhere: clients send them with every read.
  */
 
-/** Any text, which the handler parses; one of these words; some of them, separated by commas; or paths to include. */
+/**
+ * Any text, which the handler parses; one of these words; several of them, separated by commas; or paths to include.
+ */
 type Rule = 'text' | { one: readonly string[] } | { some: readonly string[] } | Includable<string>;
 
-/** Parameters without brackets. They are refused by routes that do not declare them. */
+/** Parameters without brackets. Routes that do not declare them reject them. */
 const plainNames = [
   'archive',
   'fields',
@@ -35,7 +37,7 @@ const plainNames = [
   'workspace_id',
 ] as const;
 
-/** `*` in brackets is any number or name there: before the last brackets, or in all of them. */
+/** `*` in brackets matches any number or name: before the last brackets, or in all of them. */
 export type QueryParameters = { [N in (typeof plainNames)[number] | `${string}[${string}]`]?: Rule };
 
 export const flag: Rule = { one: ['true', 'false'] };
@@ -63,7 +65,7 @@ const isOption = (name: string): boolean =>
 
 const unknown = (name: string, parameters: QueryParameters) => {
   const shown = name.slice(0, 100);
-  // Clients look for these words.
+  // Clients match these words.
   const problem =
     name === 'include'
       ? 'Invalid include parameter: nothing can be included in this response.'
@@ -85,8 +87,8 @@ const checkValue = (name: string, value: string, rule: Rule): void => {
 };
 
 /**
- * Checks that each parameter is declared, valid and there once. One without a value is ignored. Routes check this before
- * they do anything, so a refusal leaves nothing changed.
+ * Checks that each parameter is declared, valid and not repeated. A parameter without a value is ignored. Routes
+ * check this first, so that a rejected request changes nothing.
  * @throws {ApiError} 400 that names the parameter
  */
 export const checkParameters = (query: URLSearchParams, parameters: QueryParameters): void => {

@@ -1,42 +1,42 @@
 import { logError } from '#platform/store/log.ts';
 
 /**
- * Requests of one caller within one second of the clock, or several, over all instances of a function that answer them
- * (decisions/0013): an instance lets a share of the limit pass on its own, and from there on takes from a common count.
- * Whoever was refused has no share for a while.
+ * Limits a caller's requests per period of one or more seconds, across all instances of a function (decisions/0013).
+ * Each instance admits a share of the limit on its own, and then draws from a common count. A caller that was
+ * rejected has no such share for a while.
  */
 
-/** Adds to what a caller has used of the time that begins with a second, and answers the sum. */
+/** Adds requests to the caller's common count for the period that begins at `second`. Returns the sum. */
 export type Count = (caller: string, second: number, requests: number) => Promise<number>;
 
 export interface Admission {
   admitted: boolean;
   limit: number;
-  /** As far as this instance knows. */
+  /** Estimate of this instance. */
   remaining: number;
-  /** Milliseconds until the time is over that is counted. */
+  /** Milliseconds until the period ends. */
   resetMs: number;
 }
 
 interface Caller {
-  /** The first one that is counted. */
+  /** Start of the period. */
   second: number;
   used: number;
-  /** How many this instance may let pass, as far as it has asked. */
+  /** Number of requests that this instance may admit. */
   granted: number;
-  /** How many of them are in the common count. */
+  /** Number of its requests in the common count. */
   counted: number;
   others: number;
-  /** Nothing is left in the common count. */
+  /** The common count has reached the limit. */
   spent: boolean;
-  /** Without a share of its own until then, in milliseconds since 1970. */
+  /** No share until then, in milliseconds since 1970. */
   strictUntil: number;
   asking?: Promise<void>;
 }
 
-/** How often the counted time passes before a caller that was refused has a share again. */
+/** Number of periods before a rejected caller has a share again. */
 const strictTimes = 10;
-/** Callers an instance remembers; an instance lives for hours. */
+/** Maximum number of callers in memory, since an instance lives for hours. */
 const maxCallers = 10_000;
 
 export class RateLimit {
@@ -46,7 +46,7 @@ export class RateLimit {
   readonly #seconds: number;
   readonly #callers = new Map<string, Caller>();
 
-  /** @param limit requests within so many seconds */
+  /** @param limit requests per period of `seconds` */
   constructor(limit: number, count: Count, seconds = 1) {
     this.#limit = limit;
     this.#share = Math.ceil(limit / 3);
@@ -58,7 +58,7 @@ export class RateLimit {
     const second = Math.floor(now / 1000 / this.#seconds) * this.#seconds;
     const caller = this.#callerIn(name, second, now);
     while (caller.used >= caller.granted && !caller.spent) {
-      // One question at a time: what comes meanwhile waits for its answer.
+      // One update of the count at a time; concurrent requests wait for its result.
       caller.asking ??= this.#ask(name, caller, now).finally(() => {
         caller.asking = undefined;
       });
@@ -76,7 +76,7 @@ export class RateLimit {
   }
 
   async #ask(name: string, caller: Caller, now: number): Promise<void> {
-    // What passed without a question is counted with the first one.
+    // The first update includes the requests that the share admitted.
     const more = caller.granted - caller.counted + (caller.strictUntil > now ? 1 : this.#share);
     let sum: number;
     try {

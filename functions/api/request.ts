@@ -6,31 +6,31 @@ import { checkBytes, checkEncoding, checkQuery, checkShape, limits } from './lim
 export interface ApiRequest {
   /** API Gateway's id of the request. */
   id: string | undefined;
-  /** Where it comes from. */
+  /** Client IP address. */
   address: string | undefined;
   method: string;
-  /** As sent, without query. */
+  /** Undecoded, without query. */
   path: string;
   /** Decoded path parameters. */
   params: Record<string, string>;
   query: URLSearchParams;
   /** By lower-case name. */
   header(name: string): string | undefined;
-  /** Undefined when there is none. Only signing in uses cookies; no call is authenticated by one. */
+  /** Undefined when there is none. Only sign-in uses cookies; they authenticate no request. */
   cookie(name: string): string | undefined;
   /**
-   * The parsed body; undefined when there is none. Clients leave the content type out; only one that cannot be JSON is
-   * refused.
+   * The parsed body; undefined when there is none. The content type may be missing; one that cannot be JSON is
+   * rejected.
    * @throws {ApiError} 400, 415, 422 (limits.ts)
    */
   json(): unknown;
   /**
-   * The body as it was sent, for what is not a document.
+   * The body as text, for bodies other than documents.
    * @throws {ApiError} 400 when it is not UTF-8
    */
   text(): string;
   /**
-   * The body as the fields of an HTML form; none when there is no body.
+   * The body as fields of an HTML form; empty without a body.
    * @throws {ApiError} 400
    */
   form(): URLSearchParams;
@@ -38,11 +38,11 @@ export interface ApiRequest {
   bytesOfBody(): Buffer;
   /** Size of the body as text. */
   bytes: number;
-  /** `https://host[:port]` as the client wrote it. */
+  /** `https://host[:port]` from the client's URL. */
   baseUrl: string;
 }
 
-/** Maximum length of ids and names, because keys of the table are limited. */
+/** Maximum length of ids and names, since keys of the table are limited. */
 const maxParameter = 200;
 
 /** The router leaves path parameters percent-encoded. */
@@ -83,17 +83,17 @@ const parse = (text: string): unknown => {
   return document;
 };
 
-/** API Gateway takes them out of the headers (HTTP APIs: payload format 2.0). */
+/** API Gateway moves cookies out of the headers (HTTP APIs: payload format 2.0). */
 const cookieIn = ({ cookies = [] }: APIGatewayProxyEventV2, name: string): string | undefined =>
   cookies.find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
 
 /**
- * @param maxBytes of the body
- * @throws {ApiError} 413, 414, or 404 for impossible path parameters
+ * @param maxBytes maximum size of the body
+ * @throws {ApiError} 413, 414, or 404 for invalid path parameters
  */
 export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = limits.body): ApiRequest => {
   const { headers, requestContext } = event;
-  // Absent on AWS if a route has none; emulators send null.
+  // AWS omits them if a route has none; emulators send null.
   const pathParameters = event.pathParameters ?? {};
   const header = (name: string) => headers[name];
   const bytes = sizeOf(event);
@@ -120,15 +120,15 @@ export const readRequest = (event: APIGatewayProxyEventV2, maxBytes: number = li
 };
 
 /**
- * Our own command line (clients/cli/program.ts), by its User-Agent. HCP's `source` has values for Terraform's alone, which draws
- * logs and plans itself; to everything else this one is a client of the API.
+ * Recognizes our own command line (clients/cli/program.ts) by its User-Agent. HCP's `source` distinguishes only
+ * Terraform's command line, which renders logs and plans itself; our command line counts as an API client there.
  */
 export const sourceNameOf = (request: ApiRequest): string | undefined =>
   request.header('user-agent')?.startsWith('stepform/') ? 'stepform' : undefined;
 
 /**
- * Runs and configurations say through what they were made: the command line sends headers of its own, a
- * browser says of the web page's requests that they come from there (Fetch Metadata: Sec-Fetch-Site).
+ * Origin of runs and configurations: Terraform's command line sends its own headers, and browsers mark requests of
+ * the web page (Fetch Metadata: Sec-Fetch-Site).
  */
 export const sourceOf = (request: ApiRequest): 'terraform+cloud' | 'terraform' | 'tfe-ui' | 'tfe-api' => {
   if (request.header('x-terraform-integration') === 'cloud') return 'terraform+cloud';

@@ -2,32 +2,35 @@ import type { Answer } from './answer.ts';
 import { badRequest } from './errors.ts';
 
 /**
- * Lambda's limit of a response: 6 MB of JSON, in which the body is text, so that a quote takes two bytes. What is larger
- * would be an internal error of API Gateway, without a word about why.
+ * Lambda's limit for responses: 6 MB of JSON that contains the body as a string, in which a quote takes two bytes.
+ * Larger responses become an internal error of API Gateway without an explanation.
  */
 export const maxResponseBytes = 6 * 1024 * 1024 - 16 * 1024;
 
-/** What a text takes of that, in bytes. */
+/** Size of a text in that JSON, in bytes. */
 export const sizeInResponse = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** A character takes three bytes at most; only what could be too large is measured. */
+/** A character takes three bytes at most, so only bodies above a third of the limit are measured. */
 export const isTooLarge = ({ body = '' }: Pick<Answer, 'body'>): boolean =>
   body.length > maxResponseBytes / 3 && sizeInResponse(body) > maxResponseBytes;
 
 const remedy = 'Request a smaller page[size] or a single resource, leave include out, or download the state instead';
 
-/** @throws {ApiError} 400 instead of a response that is too large. Changes are done by then, and answered as they are. */
+/**
+ * Only for reads: a change has already been made and is answered as it is.
+ * @throws {ApiError} 400 instead of a response that is too large
+ */
 export const checkSize = (method: string, answer: Answer): Answer => {
   if (method !== 'GET' || !isTooLarge(answer)) return answer;
   throw badRequest(`The response exceeds the limit of 6 MB. ${remedy}.`, 'include');
 };
 
-/** So many at once: what each reads can be as large as a response, and a function's memory is not without end. */
+/** Maximum parallel reads: each can be as large as a response, and a function's memory is limited. */
 const atOnce = 4;
 
 /**
- * What `read` makes of each, as long as all of it can be in one response.
- * @throws {ApiError} 400 that names the first that cannot
+ * Reads each item, as long as all results fit into one response.
+ * @throws {ApiError} 400 that names the first item that does not fit
  */
 export const readWithin = async <T, R>(
   items: readonly T[],

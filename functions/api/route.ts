@@ -15,27 +15,27 @@ import type { ApiRequest } from './request.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a route acts on. Its organization determines the caller's permissions. */
+/** Subject of a route. Its organization determines the caller's permissions. */
 export interface Subject {
   organization: string;
 }
 
 /** How a route finds its subject. */
 export interface Finder<S extends Subject> {
-  /** For messages: `workspace`. */
+  /** Noun for messages: `workspace`. */
   what: string;
   /** The path parameter with its id or name, for messages. */
   parameter?: string;
   find(request: ApiRequest): Promise<S | undefined>;
   /** The permission to see it; callers without it get 404. */
   visibleWith: Permission | ((subject: S) => Permission);
-  /** For subjects of several kinds behind one route: the permission that this one needs in place of the route's. */
+  /** For a route on subjects of several kinds: the permission required on this subject instead of the route's. */
   needs?(subject: S, permission: Permission): Permission;
   /** Determines the caller's permissions on it. */
   scope(subject: S): Scope;
-  /** Whether Terraform in a run may see it. Without this, the route does not accept runs' tokens. */
+  /** Whether Terraform in a run may see it. Without this function, the route rejects tokens of runs. */
   shared?(subject: S): Promise<SharedSubject | undefined>;
-  /** Whether a run task of the run may see it. Without this, the route does not accept run tasks' tokens. */
+  /** Whether a run task of the run may see it. Without this function, the route rejects tokens of run tasks. */
   ofTask?(subject: S, asking: Run): boolean;
   /** The route recognizes a repeated request by its Idempotency-Key. */
   takesIdempotencyKey?: true;
@@ -48,7 +48,7 @@ export interface Call {
 
 export interface Context<S extends Subject> extends Call {
   subject: S;
-  /** What the caller may do with the subject. */
+  /** The caller's permissions on the subject. */
   granted: Granted;
 }
 
@@ -59,7 +59,7 @@ export interface Route {
   method: Method;
   path: `/${string}`;
   access: Access;
-  /** Absent for routes about the caller, or about nothing in particular. */
+  /** Absent for routes without a subject other than the caller. */
   finder?: Pick<Finder<never>, 'what' | 'visibleWith'>;
   /** Checked before the handler runs. */
   query?: QueryParameters;
@@ -83,10 +83,10 @@ const readToMaximum = async (): Promise<void> => {
   while (readCount() < maxReads) await get(keys.organization(''));
 };
 
-/** The audit trail of requests without an organization; written all the same, so that response times reveal nothing. */
+/** Audit trail for requests without an organization; written too, so that response times reveal nothing. */
 const nowhere = '';
 
-/** Members of the organization learn why they are refused. @throws {ApiError} 401 or 403 */
+/** Tells members of the organization the reason of the rejection. @throws {ApiError} 401 or 403 */
 export const checkRefusal = async (
   principal: Pick<Principal, 'standing'>,
   organization: string,
@@ -98,7 +98,7 @@ export const checkRefusal = async (
   if (refuses === 'address') throw addressRefused(organization, address);
 };
 
-/** Who calls, and what they may do with a subject. */
+/** The caller, and their permissions on a subject. */
 interface Caller<S> {
   principal: Principal;
   grantedOn(subject: S): Promise<Granted>;
@@ -128,7 +128,7 @@ const identify: Identify = (request, authority, finder) => {
   return identifyUser(request, authority, finder);
 };
 
-/** What the audit trail records of the subject. */
+/** The subject's attributes in the audit trail. */
 const audited = <S extends Subject>(
   subject: S | undefined,
   { scope }: Finder<S>,
@@ -147,7 +147,10 @@ const audited = <S extends Subject>(
 const isVisible = <S extends Subject>(subject: S, granted: Granted, { visibleWith }: Finder<S>): boolean =>
   granted.has(typeof visibleWith === 'function' ? visibleWith(subject) : visibleWith);
 
-/** A route on a subject: identify the caller while the subject is found, then: visible? allowed? act. */
+/**
+ * A route on a subject: finds the subject while it identifies the caller, then checks visibility and permission, then
+ * runs the handler.
+ */
 export const route = <S extends Subject>(
   method: Method,
   path: `/${string}`,
@@ -160,16 +163,16 @@ export const route = <S extends Subject>(
   const auditAction = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
     const finding = finder.find(request);
-    // Errors of the lookup are only for callers with a valid token.
+    // Only callers with a valid token see errors of the lookup.
     finding.catch(() => {});
     const { principal, grantedOn } = await identify(request, authority, finder);
-    // If the path names the organization, its membership is read while the subject is being found.
+    // If the path contains the organization, reads the membership in parallel with the subject.
     if (request.params.organization) principal.standing(request.params.organization).catch(() => {});
     const subject = await finding;
     const auditContext = { request, principal, auditAction, ...audited(subject, finder, auditAction) };
     const granted = subject ? await grantedOn(subject) : noPermissions;
     if (!subject || !isVisible(subject, granted, finder)) {
-      // Refused reads are not recorded, like reads of missing resources.
+      // Rejected reads are not recorded, like reads of missing resources.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(auditContext)]);
       if (subject) await checkRefusal(principal, subject.organization, request.address);
       throw missing(what, request.params[parameter ?? '']);
@@ -189,7 +192,7 @@ export const route = <S extends Subject>(
   return { method, path, access: permission, finder, query, answer: countingReads(answer) };
 };
 
-/** A route that is about the caller, or about nothing in particular. */
+/** A route without a subject other than the caller. */
 export const userRoute = (
   method: Method,
   path: `/${string}`,
@@ -214,7 +217,7 @@ export const userRoute = (
   },
 });
 
-/** By full path: clients learn the prefix from discovery. */
+/** Full paths, because discovery determines the prefix. */
 export const versioned = (routes: Route[]): Route[] =>
   routes.map((route) => ({ ...route, path: `/api/v2${route.path}` }));
 

@@ -34,7 +34,7 @@ const apiErrorOf = (error: unknown): ApiError => {
   return error instanceof DamagedContentError ? conflict(error.message) : internal;
 };
 
-/** Details of internal errors go to the log only: they can name records that the caller may not see. */
+/** Details of internal errors appear only in the log: they can name records that the caller may not see. */
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const answered = apiErrorOf(error);
   if (answered === internal || error instanceof DamagedContentError) {
@@ -50,13 +50,13 @@ const dispatch =
     checkSize(event.requestContext.http.method, await answer(readRequest(event, maxBytes), authority));
 
 interface Serving {
-  /** Which requests count against the caller's rate limit: a forge sends webhooks of many users from few addresses. */
+  /** Requests that count against the caller's rate limit: a forge sends webhooks of many users from few addresses. */
   counts?: 'every request' | 'refused requests';
 }
 
 /**
- * The handler of a function behind API Gateway for these routes (HCP Terraform API v2). Everything else gets 404, and no
- * exception reaches the caller.
+ * Creates the Lambda handler for these routes behind API Gateway (HCP Terraform API v2). Other paths get 404, and no
+ * exception reaches the client.
  */
 export const serve = (routes: Route[], authority: Authority, { counts = 'every request' }: Serving = {}) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({

@@ -4,13 +4,13 @@ import { notTaken, type OtherFields } from './known-attributes.ts';
 import type { ApiRequest } from './request.ts';
 import { unknownMembers } from './unknown-members.ts';
 
-/** Reads request bodies. Invalid and unknown fields (known-attributes.ts) are refused with a pointer to the field. */
+/** Reads request bodies. Invalid and unknown fields (known-attributes.ts) are rejected with a pointer to the field. */
 
 const kinds: Record<string, string> = { Object: 'an object', Array: 'a list', boolean: 'true or false' };
 
 const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
 
-/** Messages for schemas without one. Values are never repeated: they may be secret. */
+/** Messages for schemas without one. They never repeat values, which may be secret. */
 v.setGlobalMessage((issue) => {
   if (issue.kind !== 'schema') return issue.message;
   if (issue.received === 'undefined') return 'is missing';
@@ -27,7 +27,7 @@ const objectOf = (issue: v.BaseIssue<unknown>): Omit<ErrorObject, 'status'> => {
   const field = path.at(-1);
   return {
     title: 'invalid attribute',
-    // HCP Terraform's messages already begin with the field.
+    // HCP Terraform's messages start with the field's name.
     detail: field && !namesField(issue.message, field) ? `${field}: ${issue.message}` : issue.message,
     source: { pointer: `/${path.map((key) => key.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}` },
   };
@@ -42,7 +42,7 @@ export const check = <S extends v.GenericSchema>(schema: S, value: unknown): v.I
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
 
-/** Some relationships in documents are only a link; sent back like that, they change nothing. */
+/** Documents contain relationships that are only a link; sent back, they change nothing. */
 const withoutLinks = (body: unknown): unknown => {
   if (!isObject(body) || !isObject(body.data) || !isObject(body.data.relationships)) return body;
   const says = ([, value]: [string, unknown]) => !isObject(value) || 'data' in value || !('links' in value);
@@ -50,12 +50,12 @@ const withoutLinks = (body: unknown): unknown => {
   return { ...body, data: { ...body.data, relationships } };
 };
 
-/** Those are for {@link notTaken}, which says more. */
+/** {@link notTaken} reports these fields with more detail. */
 const ofOneLevel = /^\/data\/(attributes|relationships)\/[^/]+$/;
 
 /**
- * The body's `data`. Its `type` is ignored: some clients send an empty one.
- * @throws {ApiError} 400 for what is not JSON, 422 for what does not fit
+ * The body's `data`. Ignores its `type`, which some clients leave empty.
+ * @throws {ApiError} 400 for invalid JSON, 422 for invalid content
  */
 export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = Record<never, never>>(
   request: ApiRequest,
@@ -80,7 +80,7 @@ export const readData = <A extends v.ObjectEntries, R extends v.ObjectEntries = 
   throw new ApiError(422, [...(result.issues ?? []).map(objectOf), ...rest].slice(0, 20));
 };
 
-/** A whole body that is no resource: a list of them, or fields of an action. @throws {ApiError} 400, or 422 */
+/** A body that is not a resource: a list, or fields of an action. @throws {ApiError} 400, or 422 */
 export const readWhole = <S extends v.GenericSchema>(request: ApiRequest, schema: S): v.InferOutput<S> => {
   const body = request.json() ?? {};
   const output = check(schema, body);
@@ -89,7 +89,7 @@ export const readWhole = <S extends v.GenericSchema>(request: ApiRequest, schema
   return output;
 };
 
-/** `{"comment": "…"}`, the body of run actions; may be missing. */
+/** `{"comment": "…"}`, the optional body of run actions. */
 export const readComment = (request: ApiRequest): string | undefined => {
   const schema = v.object({ comment: v.nullish(text(10_000)) });
   return readWhole(request, schema).comment ?? undefined;
@@ -102,10 +102,10 @@ export const text = (max: number) =>
     v.regex(/^[^\0]*$/, 'must not contain a NUL character'),
   );
 
-/** Missing: unchanged. Null: back to the default. */
+/** Absent: unchanged. Null: default. */
 export const setting = <S extends v.GenericSchema>(schema: S) => v.optional(v.nullable(schema));
 
-/** The type in a relationship. Missing or empty, as some clients send it, means the first allowed one. */
+/** Type of a relationship's resource. Absent or empty, as some clients send it, means the first allowed one. */
 export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
   v.pipe(
     v.optional(v.nullable(v.string()), types[0]),
@@ -116,11 +116,12 @@ export const typeOf = <T extends string>(...types: [T, ...T[]]) =>
 export const identifier = <T extends string>(...types: [T, ...T[]]) =>
   v.object({ type: typeOf(...types), id: v.pipe(v.string(), v.maxLength(100, 'is not a valid id')) });
 
-/** A relationship to one, or to none. */
+/** A relationship to one resource or none. */
 export const toOne = <T extends string>(...types: [T, ...T[]]) => v.object({ data: v.nullable(identifier(...types)) });
 
 /**
- * What a relationship of the body names. Finders decide by it who may; the change reads the same with {@link readData}.
+ * Resource in a relationship of the body. Finders use it for permission checks; the change reads it again with {@link
+ * readData}.
  * @throws {ApiError} 400 or 422
  */
 export const relatedIn = <T extends string>(
@@ -143,7 +144,8 @@ export const requiredIn = <T extends string>(request: ApiRequest, name: string, 
 const camel = (name: string): string => name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * `{'auto-apply': true}` → `{autoApply: true}`: what was given, by the names of the record; null becomes the default.
+ * `{'auto-apply': true}` → `{autoApply: true}`: the given attributes under the names of the record; null becomes the
+ * default.
  */
 export const settingsFrom = <T extends object>(attributes: Record<string, unknown>, defaults: T): Partial<T> => {
   const settings: Record<string, unknown> = {};

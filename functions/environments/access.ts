@@ -1,7 +1,7 @@
 import type { Grants } from '#api/permissions/grants.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 
-/** Rights on templates and environments, derived from the caller's permissions on their project. */
+/** The caller's rights on templates and environments, derived from their permissions on the project. */
 
 export interface Home {
   organization: string;
@@ -19,7 +19,7 @@ export interface Rights {
   manage: boolean;
 }
 
-/** The project is the organization's default one, to which the organization's own flags apply too. */
+/** Rights in a project. The organization's own flags apply, too, if it is the default project. */
 export const rightsIn = async (principal: Pick<Grants, 'on'>, { organization, projectId }: Home): Promise<Rights> => {
   const granted = await principal.on({ organization, project: projectId, isDefaultProject: true });
   const read = granted.has('project:read');

@@ -11,7 +11,7 @@ export const cancelRuns = async (runs: Run[], userId: string): Promise<void> => 
   for (const run of runs) if (isAccepted('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
 };
 
-/** @throws {CoderError} 400 for a job that is over, or already canceled */
+/** @throws {CoderError} 400 for a job that has ended or is already canceled */
 export const checkCancelable = (status: ReturnType<typeof jobStatus>): void => {
   if (status === 'canceling') throw new CoderError(400, 'Job has already been marked as canceled!');
   if (status !== 'pending' && status !== 'running') throw new CoderError(400, 'Job has already completed!');

@@ -2,11 +2,11 @@ import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { uuidOf } from './host/uuid.ts';
 
-/** The unit of work of a build, an import or a dry run: one or two runs. */
+/** A job is the work of a build, an import or a dry run: one or two runs. */
 
 export type JobType = 'template_version_import' | 'template_version_dry_run' | 'workspace_build';
 
-/** The stored part of a job; its progress follows from its runs. */
+/** The stored part of a job; its progress is derived from its runs. */
 export interface Job {
   jobId: string;
   organization: string;
@@ -14,10 +14,10 @@ export interface Job {
   fileId: string;
   initiatorId: string;
   runIds: string[];
-  /** When it ended, with all its consequences recorded. */
+  /** End of the job, set after all its consequences were recorded. */
   completedAt?: string;
   startedAt?: string;
-  /** For people. Empty unless it failed. */
+  /** Shown to users. Empty unless the job failed. */
   error?: string;
   errorCode?: 'REQUIRED_TEMPLATE_VARIABLES';
   canceledAt?: string;
@@ -102,7 +102,7 @@ export const jobDocument = (job: Job, runs: Run[], { type, input, metadata }: Jo
   };
 };
 
-/** As if a provisioner had just been seen: runners start on demand, so one is always available. */
+/** Clients see a provisioner that was just active: runners start on demand, so one is always available. */
 export const matchedProvisioners = () => ({
   count: 1,
   available: 1,

@@ -2,32 +2,32 @@ import { foldCase as lower } from '#platform/store/fold-case.ts';
 import { type Key, padded } from '#platform/store/keys.ts';
 
 /**
- * What environments have in the table.
+ * Items of environments in the table.
  *
  * | pk | sk | item |
  * |---|---|---|
- * | `ENVFILE#<id>` | `ENVFILE` | archive of a template, as it was uploaded |
- * | `USER#<id>` | `ENVFILE#<sha-256>` | → file that the user has uploaded |
+ * | `ENVFILE#<id>` | `ENVFILE` | uploaded archive of a template |
+ * | `USER#<id>` | `ENVFILE#<sha-256>` | → file uploaded by the user |
  * | `TPL#<id>` | `TPL` | template |
  * | | `VERSION#<created at>#<id>` | → version, for lists |
  * | | `VERSIONNAME#<lower case>` | → version; the uniqueness of names |
- * | | `ENV#<id>` | → environment made of it, while it is not deleted |
+ * | | `ENV#<id>` | → environment created from it, unless deleted |
  * | | `PREBUILD#<created at>#<id>` | → unclaimed environment of a pool |
- * | | `POOL#<preset id>` | what is known of a preset's pool |
+ * | | `POOL#<preset id>` | state of a preset's pool |
  * | `ORG#<name>` | `PREBUILDS` | whether pools are paused |
- * | | `ENVQUOTAS` | how much people may spend in a day |
- * | | `METRIC#<name>#<labels>` | what has been counted since a scrape |
+ * | | `ENVQUOTAS` | daily quotas of teams and users |
+ * | | `METRIC#<name>#<labels>` | counts since a scrape |
  * | | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
- * | | `ENV#<id>` | → environment, while it is not deleted; lists |
- * | | `TPLIMPORTS` | → workspace in which versions are imported that belong to no template yet |
+ * | | `ENV#<id>` | → environment, unless deleted; lists |
+ * | | `TPLIMPORTS` | → workspace for importing versions without a template |
  * | `TPLVERSION#<id>` | `TPLVERSION` | version of a template |
- * | | `FOUND` | what its import found |
+ * | | `FOUND` | results of its import |
  * | | `DRYRUN#<id>` | dry run |
  * | `ENV#<id>` | `ENV` | environment |
  * | | `BUILD#<number>` | → build |
  * | `ENVOWNER#<user id>` | `NAME#<lower case>` | → environment; the uniqueness of names, and lists |
- * | | `FAVORITE#<id>` | that the environment is a favorite |
- * | | `QUOTA#<organization>` | what the owner's builds that go on are to cost |
+ * | | `FAVORITE#<id>` | marks the environment as a favorite |
+ * | | `QUOTA#<organization>` | expected costs of the owner's current builds |
  * | `ENVBUILD#<id>` | `ENVBUILD` | build |
  * | `ENVTICKET#<sha-256>` | `ENVTICKET` | right to follow the log of one job, once |
  */

@@ -9,14 +9,14 @@ import { buildVariable } from '#resources/workspaces/managed.ts';
 import { createWorkspace, defaultSettings, type Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 
-/** The common part of builds, imports and dry runs: each is a run of the platform. */
+/** Shared by builds, imports and dry runs: each is a run of the platform. */
 
 export interface Archive {
   key: string;
   sha256: string;
 }
 
-/** A workspace whose runs only this subject starts. Its name is made unique. */
+/** Creates a workspace in which only this wing starts runs. Makes its name unique. */
 export const createManagedWorkspace = async (
   home: { organization: string; projectId: string },
   name: string,
@@ -40,7 +40,7 @@ export interface RunRequest {
   id: string;
   workspace: Workspace;
   archive: Archive;
-  /** Absent: the workspace's current one. */
+  /** Absent: the workspace's current version. */
   configurationVersionId?: string;
   createdBy: string;
   message: string;
@@ -48,16 +48,16 @@ export interface RunRequest {
   isDestroy: boolean;
   /** Terraform variables besides those of the workspace and its variable sets. */
   variables: FrozenVariable[];
-  /** For a build: policy sets and run tasks of its template apply. */
+  /** For a build: the template's workspace, whose policy sets and run tasks apply. */
   templateWorkspaceId?: string;
   /** The value of `Run.environment`. */
   belongsTo: string;
 }
 
 /**
- * Creates and starts the run, with auto-apply: the right to build includes applying. May be repeated, since the id is
- * given.
- * @throws {ApiError} 409 where runs of the organization do not start
+ * Creates and starts the run with auto-apply, because the right to build includes applying. Can be repeated, since
+ * the caller chooses the id.
+ * @throws {ApiError} 409 when runs of the organization cannot start
  */
 export const startRun = async (request: RunRequest): Promise<Run> => {
   const { id, workspace, archive, createdBy, planOnly } = request;
@@ -95,7 +95,7 @@ export const startRun = async (request: RunRequest): Promise<Run> => {
   });
 };
 
-/** @returns its id */
+/** @returns id of the configuration version */
 export const recordArchive = async (
   { id: workspaceId, organization }: Workspace,
   archive: Archive,

@@ -5,7 +5,7 @@ import { dryRunById, settleDryRun } from './templates/dry-runs.ts';
 import { settleVersion } from './templates/import.ts';
 import { getVersion } from './templates/versions.ts';
 
-/** Called when a run of a build, an import or a dry run has ended. May be repeated. */
+/** Invoked when a run of a build, an import or a dry run has ended. Can be repeated. */
 export const handler = async ({ runId }: { runId: string }): Promise<void> => {
   const [kind, id = '', jobId = ''] = (await getRun(runId))?.environment?.split(' ') ?? [];
   if (kind === 'build') {

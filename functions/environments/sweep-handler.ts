@@ -4,9 +4,9 @@ import { reconcile } from './prebuilds/reconcile.ts';
 import { lookAt } from './workspaces/executor.ts';
 
 /**
- * Handles environments and templates that are due: a build that did not start or whose end was missed, a start or stop
- * on schedule, a pool. One at a time: the sweep passes one list for each part of its index, so that a thousand
- * environments that are due in the same second are built eight at a time (decisions/0042).
+ * Handles due environments and templates: a build that did not start or whose end was missed, a scheduled start or
+ * stop, a pool. Sequentially: the sweep invokes it once per part of its index, so that a thousand environments due in
+ * the same second are built eight at a time (decisions/0042).
  */
 export const handler = async ({ due }: { due: Key[] }): Promise<void> => {
   for (const { pk, sk } of due) {

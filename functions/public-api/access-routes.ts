@@ -12,7 +12,9 @@ import { identityRoutes } from '#resources/users/identity-routes.ts';
 import { membershipRoutes } from '#resources/users/membership-routes.ts';
 import { tokenRoutes } from '#resources/users/token-routes.ts';
 
-/** What the function Access answers: accounts, tokens, memberships, teams and their access, agent pools, the audit trail. */
+/**
+ * Routes of the function Access: accounts, tokens, memberships, teams and their access, agent pools, the audit trail.
+ */
 export const accessRoutes: Route[] = versioned([
   ...accountRoutes,
   ...identityRoutes,

@@ -15,7 +15,7 @@ import { hiddenRunRoutes } from './test-runs-routes.ts';
 import { versionControlRoutes } from './version-control-routes.ts';
 import { workspaceChangeRoutes } from './workspaces-routes.ts';
 
-/** Every route of the public API and into it, by full path, whichever function answers it. */
+/** All routes of the public API, sign-in and webhooks, by full path, across all functions. */
 export const routes: Route[] = [
   ...coreRoutes,
   ...allRunRoutes,

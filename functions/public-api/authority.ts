@@ -17,7 +17,7 @@ import { isFinal } from '#run/status.ts';
 import { isResultFinal } from '#run/task-stages.ts';
 
 /**
- * 1 read, strongly consistent: a token that was taken away is dead at once.
+ * 1 strongly consistent read, so that a revoked token stops working at once.
  * @throws {ApiError} 401
  */
 const authenticate = async (request: ApiRequest): Promise<Principal> => {
@@ -38,11 +38,11 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
   return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grants };
 };
 
-/** True for a token that Terraform has in a run: good for the few routes that say so (route.ts: shared). */
+/** True for Terraform's token in a run: only routes with `shared` accept it (route.ts). */
 const isOfRun = (request: ApiRequest): boolean => isStateToken(secretOf(request));
 
 /**
- * The run whose Terraform calls, as a principal without permissions.
+ * The run whose Terraform sends the request, as a principal without permissions.
  * @throws {ApiError} 401
  */
 const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
@@ -52,19 +52,19 @@ const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; princip
   return { run, principal: { kind: 'run', userId: run.createdBy, tokenId: run.id, ...noGrants } };
 };
 
-/** What the run is for a subject: a reader of shared state, or nobody. */
+/** Permissions of a run on a subject: those of a reader of shared state, or none. */
 const grantedToRun = async (run: Run, shared: SharedSubject | undefined): Promise<Granted> => {
   if (shared?.organization !== run.organization) return noPermissions;
   if (!shared.workspace) return ofRun;
-  // Who writes a module's tests may not be somebody who may read states.
+  // Authors of a module's tests need not have permission to read states.
   return !run.test && (await sharesState(shared.workspace, run)) ? ofRun : noPermissions;
 };
 
-/** True for a token that a run task was sent: good for the few routes that say so (route.ts: ofTask). */
+/** True for a run task's token: only routes with `ofTask` accept it (route.ts). */
 const isOfTask = (request: ApiRequest): boolean => isAccessToken(secretOf(request));
 
 /**
- * As {@link authenticateTask}, while the run waits for the result: then there is nothing left for the task to look at.
+ * Like {@link authenticateTask}, but only while the run waits for the result.
  * @throws {ApiError} 401
  */
 const authenticateOpenTask = async (request: ApiRequest): Promise<{ run: Run; principal: Principal }> => {
@@ -79,7 +79,7 @@ const callerOf = async (secret: string): Promise<string | null | undefined> => {
   return (await findToken(secret))?.userId;
 };
 
-/** For every function of the public API. */
+/** Used by every function of the public API. */
 export const authority: Authority = {
   idIn: (secret) => resultIdIn(secret) ?? runIdIn(secret),
   callerOf,

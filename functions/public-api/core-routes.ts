@@ -12,7 +12,7 @@ import { relatedToWorkspaces } from './includes/workspaces.ts';
 
 const variableIds = async (workspaceId: string) => (await listVariables(workspaceId)).map(({ id }) => id);
 
-/** What the function Api answers: discovery, reading workspaces and deleted ones, change requests, and provider sets. */
+/** Routes of the function Api: discovery, reading workspaces and deleted ones, change requests, and provider sets. */
 export const coreRoutes: Route[] = [
   ...discoveryRoutes,
   ...ipRangeRoutes,

@@ -6,7 +6,10 @@ import { taskCallbackRoutes } from '#resources/run-tasks/callback-routes.ts';
 import { taskRoutes } from '#resources/run-tasks/routes.ts';
 import { taskStageRoutes } from '#resources/run-tasks/stage-routes.ts';
 
-/** What the function Governance answers: run tasks, cost estimates, and results of run tasks, policies and estimates in runs. */
+/**
+ * Routes of the function Governance: run tasks, cost estimates, and results of run tasks, policies and estimates in
+ * runs.
+ */
 export const governanceRoutes: Route[] = versioned([
   ...taskRoutes,
   ...taskStageRoutes(overrideRun),

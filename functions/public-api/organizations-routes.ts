@@ -13,7 +13,7 @@ import { hasWorkspacesIn } from '#resources/workspaces/lists.ts';
 import { workspaceMoveRoutes } from '#resources/workspaces/move-routes.ts';
 import { mayFollow } from '#version-control/vcs-repo.ts';
 
-/** What the function Organizations answers: organizations, projects and which workspaces they have, and what the operator of the platform does. */
+/** Routes of the function Organizations: organizations, projects and their workspaces, and the operator's routes. */
 export const allOrganizationRoutes: Route[] = versioned([
   ...organizationRoutes({ deleteOrganization }),
   ...subscriptionRoutes,

@@ -11,7 +11,7 @@ import {
   settlePolicySet,
 } from '#version-control/policy-set-repo.ts';
 
-/** What the function Policies answers: policies and policy sets. */
+/** Routes of the function Policies: policies and policy sets. */
 export const allPolicyRoutes: Route[] = versioned([
   ...policyRoutes,
   ...policySetRoutes({

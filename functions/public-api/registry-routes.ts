@@ -7,7 +7,7 @@ import { providerProtocolRoutes } from '#resources/registry/providers/protocol-r
 import { providerRoutes } from '#resources/registry/providers/routes.ts';
 import { leaveModuleRepo } from '#version-control/module-routes.ts';
 
-/** What the function Registry answers: modules and providers that an organization publishes for itself. */
+/** Routes of the function Registry: modules and providers that an organization publishes for itself. */
 export const registryRoutes: Route[] = [
   ...versioned([...moduleRoutes(leaveModuleRepo, noCodeProvisioning), ...providerRoutes]),
   ...moduleProtocolRoutes,

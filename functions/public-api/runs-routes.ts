@@ -9,7 +9,7 @@ import { runRoutes } from '#resources/runs/routes.ts';
 import { commitRoutes } from '#version-control/commit-routes.ts';
 import { relatedToRuns } from './includes/runs.ts';
 
-/** What the function Runs answers: the way from a configuration to an apply. */
+/** Routes of the function Runs: from a configuration to an apply. */
 export const allRunRoutes: Route[] = versioned([
   ...configurationVersionRoutes(acceptUpload),
   ...newRunRoutes,

@@ -12,7 +12,10 @@ import { variableOfSetRoutes, variableRoutes } from '#resources/variables/routes
 import { variableSetRoutes } from '#resources/variables/set-routes.ts';
 import { workspaceTagRoutes } from '#resources/workspaces/tag-routes.ts';
 
-/** What the function Settings answers: variables and variable sets, tags and reserved tag keys, SSH keys, run triggers, notifications, IP allowlists. */
+/**
+ * Routes of the function Settings: variables and variable sets, tags and reserved tag keys, SSH keys, run triggers,
+ * notifications, IP allowlists.
+ */
 export const settingRoutes: Route[] = versioned([
   ...variableSetRoutes,
   ...variableRoutes,

@@ -11,8 +11,10 @@ import { remoteStateConsumerRoutes } from '#resources/states/sharing-routes.ts';
 import { healthRoutes } from '#resources/workspaces/health/routes.ts';
 import { workspaceLockRoutes } from '#resources/workspaces/lock-routes.ts';
 
-/** What the function States answers: locks, state versions, their content and sharing; plans, applies and
- * health assessments, and what they left in storage. */
+/**
+ * Routes of the function States: locks, state versions, their content and sharing; plans, applies and health
+ * assessments with their stored artifacts.
+ */
 export const stateRoutes: Route[] = versioned([
   ...workspaceLockRoutes({ lock: lockWorkspace, unlock: unlockWorkspace, settleState }),
   ...stateVersionRoutes,

@@ -10,7 +10,7 @@ import { callbackRoutes, oauthFlowRoutes } from '#version-control/oauth-flow.ts'
 import { repositoryRoutes } from '#version-control/repository-routes.ts';
 import { connectionRoutes } from '#version-control/routes.ts';
 
-/** What the function VersionControl answers: connections, what they reach, and what came of webhooks. */
+/** Routes of the function VersionControl: connections, their repositories, and results of webhooks. */
 export const versionControlRoutes: Route[] = [
   ...versioned([
     ...connectionRoutes,

@@ -4,7 +4,9 @@ import { deleteWorkspace } from '#removal/workspaces.ts';
 import { workspaceSettingRoutes } from '#resources/workspaces/settings-routes.ts';
 import { abandonVcsRepo, connectVcsRepo, prepareVcsRepo, settleVcsRepo } from '#version-control/vcs-repo.ts';
 
-/** What the function Workspaces answers: creating, changing, deleting and recovering workspaces, with their repositories. */
+/**
+ * Routes of the function Workspaces: creating, changing, deleting and recovering workspaces, with their repositories.
+ */
 export const workspaceChangeRoutes: Route[] = versioned([
   ...workspaceSettingRoutes(deleteWorkspace, {
     prepare: prepareVcsRepo,

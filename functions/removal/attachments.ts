@@ -6,8 +6,8 @@ import { getVariableSets } from '#resources/variables/set-records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * What a workspace has of others: variable sets, policy sets and run tasks. Noted before a workspace that can be recovered
- * leaves them, so that it gets them back.
+ * Variable sets, policy sets and run tasks attached to a workspace, recorded before their removal from a deleted
+ * workspace, so that a recovery can attach them again.
  */
 export interface WithAttachments {
   attachments?: {
@@ -23,7 +23,7 @@ export type Attached = Pick<Workspace, 'id' | 'organization'> & WithAttachments;
 const idsIn = <T extends { id: string }>(sets: T[], of: (set: T) => Set<string> | undefined, id: string): string[] =>
   sets.filter((set) => of(set)?.has(id)).map((set) => set.id);
 
-/** Once: when it is repeated, some of it has been left. 3 reads, and 1 write where there is anything. */
+/** Recorded once: at a repeat, some attachments are already removed. 3 reads, and 1 write if there are any. */
 export const noteAttachments = async ({ id, attachments }: Attached): Promise<void> => {
   if (attachments) return;
   const [tasks, pointers, policies] = await Promise.all([

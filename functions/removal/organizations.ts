@@ -31,9 +31,9 @@ import { listInstallations, unlinkInstallation } from '#version-control/github-a
 import { deleteWorkspace, endRecovery } from './workspaces.ts';
 
 /**
- * The end of an organization. One conditional write puts a mark in its place, which stays: the name is never given again,
- * so nothing that bears it is ever anybody else's. Then its memberships and tokens end, by which anybody reaches what it
- * had, and then what it had. The sweep goes on where that was cut off.
+ * Deletion of an organization. One conditional write replaces it by a marker that stays: the name is never reused, so
+ * no record with this name can belong to another organization. Next, its memberships and tokens end, and with them
+ * all access; then its contents are deleted. The sweep continues an interrupted deletion.
  */
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
@@ -42,7 +42,7 @@ type Ended = Home & Key & { deletedAt: string; deletedBy?: string };
 /** Parallel deletions: an organization may have thousands of members. */
 const atOnce = 20;
 
-/** Deletes an organization with all it has. May be repeated. */
+/** Deletes an organization with all its contents. Can be repeated. */
 export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: string): Promise<void> => {
   const deletedAt = new Date().toISOString();
   const ended: Ended = { ...keys.organization(name), name, externalId, deletedAt, deletedBy };
@@ -54,14 +54,14 @@ export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: 
 };
 
 /**
- * Ends what is left of an organization that was deleted. False when it was not.
- * @param maxWorkspaces are deleted now, the others by the sweep: each takes some twenty requests
+ * Continues the deletion of a deleted organization. False when it is not deleted.
+ * @param maxWorkspaces number of workspaces to delete now, at some twenty requests each; the sweep deletes the others
  */
 export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boolean> => {
   const home = await get<Ended>(keys.organization(name));
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
-  // By the index, which goes last: the rest of one that was cut off is found by it.
+  // The index is removed last, so that an interrupted deletion finds the remaining members.
   await inBatches(await listMembers(name), atOnce, (userId) => removeMember({ organization: name, userId }));
   if (await deleteWorkspaces(home, maxWorkspaces)) {
     await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
@@ -76,7 +76,7 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
   const pools = await listAgentPools(name);
   for (const { id } of pools) await deleteTokensOf(id);
   await deleteSettings(name);
-  // One that was used a moment ago is for the sweep to delete.
+  // The sweep deletes a pool that was in use a moment ago.
   let isRest = false;
   for (const pool of pools) isRest = !(await deleteAgentPool(pool)) || isRest;
   await update(keys.organization(name), {
@@ -86,7 +86,7 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
   return true;
 };
 
-/** True when there are more. What their names no longer belong to was deleted before. */
+/** True when more workspaces remain. Names without a workspace belong to ones deleted earlier. */
 const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, max: number): Promise<boolean> => {
   const entries = await query<NameItem>({ ...namesOf(name), limit: max + 1 });
   await inBatches(entries.slice(0, max), atOnce, async ({ name: workspaceName, workspaceId }) => {
@@ -122,6 +122,6 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const prefix of ['EMAILRECIPIENT#', 'EXPLORERVIEW#'])
     await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, ({ sk }) => remove({ pk, sk }));
   await remove(keys.organizationRetention(name));
-  // Of tokens whose deletion was cut off.
+  // Pointers of tokens whose deletion was interrupted.
   await inBatches(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), atOnce, ({ sk }) => remove({ pk, sk }));
 };

@@ -8,7 +8,7 @@ import type { Project } from '#resources/projects/records.ts';
 import { forgetGrants } from '#resources/teams/grants.ts';
 import { deleteVariableSet, leaveVariableSets, listOwnVariableSets } from '#resources/variables/set-records.ts';
 
-/** With the variable sets it owns. */
+/** Deletes the variable sets owned by the project too. */
 export const deleteProject = async (project: Project): Promise<void> => {
   await leaveVariableSets('projectIds', project.id);
   for (const set of await listOwnVariableSets(project.id)) await deleteVariableSet(set);

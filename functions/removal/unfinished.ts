@@ -6,7 +6,7 @@ import { deleteTeam } from '#resources/teams/records.ts';
 import type { Team } from '#resources/teams/team.ts';
 import { deleteVariableSet, type VariableSet } from '#resources/variables/set-records.ts';
 
-/** Deletions that were cut off: each of these marks its item first (`deletedAt`, due in a minute) and removes it last. */
+/** Completes interrupted deletions: each first marks its item (`deletedAt`, due in a minute) and removes it last. */
 
 type Marked = Team & PolicySet & VariableSet & AgentPool & { deletedAt?: string };
 
@@ -17,10 +17,10 @@ const deletions: Record<string, (record: Marked) => Promise<unknown>> = {
   APOOL: deleteAgentPool,
 };
 
-/** Whether items of that sort key are due only while they are being deleted. */
+/** Whether items with this sort key are due only while they are being deleted. */
 export const isDueForDeletion = ({ sk }: Key): boolean => sk in deletions;
 
-/** False when the item is gone. */
+/** False when the item is already removed. */
 export const completeDeletionOf = async (key: Key): Promise<boolean> => {
   const record = await get<Marked>(key);
   if (!record?.deletedAt) return false;

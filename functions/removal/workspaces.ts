@@ -19,23 +19,24 @@ import { unfollow } from '#version-control/repositories.ts';
 import { noteAttachments, type WithAttachments } from './attachments.ts';
 
 /**
- * The end of a workspace. One conditional write marks it: from then on it is gone for everybody. Its item stays while
- * runs go on, which the sweep stops (lifecycle/repair/deleted-workspaces.ts) and which need it to leave the queue. One that
- * can be recovered stays for a week with all that is its own (recoverable-items/); what is others' it leaves at once.
+ * Deletion of a workspace. One conditional write marks it as deleted for all readers. Its item stays while it has
+ * unfinished runs, which the sweep stops (lifecycle/repair/deleted-workspaces.ts) and which need the item to leave
+ * the queue. A recoverable workspace keeps its own data for a week (recoverable-items/) and is detached at once from
+ * variable sets, policy sets and run tasks.
  */
 
 export type EndedWorkspace = Workspace &
   WithAttachments & {
     deletedAt: string;
-    /** Nothing else refers to it any more. */
+    /** No other record refers to it any more. */
     isDetached?: true;
-    /** Until when it can be recovered; absent: it cannot. */
+    /** End of the recovery period; absent: it cannot be recovered. */
     recoverableUntil?: string;
-    /** It cannot be recovered any more: what it has is being deleted (removal/retention/purge-workspace.ts). */
+    /** It can no longer be recovered: its data is being deleted (removal/retention/purge-workspace.ts). */
     isEnding?: true;
   };
 
-/** How long a deleted workspace can be recovered. */
+/** Length of the recovery period. */
 const recoverableDays = 7;
 
 export const getEndedWorkspace = async (id: string): Promise<EndedWorkspace | undefined> => {
@@ -45,16 +46,16 @@ export const getEndedWorkspace = async (id: string): Promise<EndedWorkspace | un
 
 interface Deletion {
   by: string;
-  /** Unfinished runs are stopped. */
+  /** Stops unfinished runs. */
   force?: boolean;
-  /** For a week. */
+  /** Keeps the workspace recoverable for a week. */
   recoverable?: boolean;
 }
 
 /**
- * Deletes the workspace with its variables. Of one that cannot be recovered, history and content of its runs and states stay
- * where they are, out of reach of the API. False when it has unfinished runs in its queue, unless by `force`: then they are
- * stopped.
+ * Deletes the workspace with its variables. If it is not recoverable, the history and content of its runs and states
+ * remain stored, but the API no longer reaches them. False when it has unfinished runs in its queue; with `force`
+ * they are stopped instead.
  */
 export const deleteWorkspace = async (
   { id, runCount }: Workspace,
@@ -70,11 +71,11 @@ export const deleteWorkspace = async (
       ...(recoverable ? { recoverableUntil: until } : {}),
       ...dueIn(id, isBusy ? 0 : 60),
     },
-    // A run created since the look at the queue has raised the count.
+    // A run created after the queue was read has raised the count.
     condition: `attribute_not_exists(deletedAt) AND ${force ? 'attribute_exists(pk)' : 'runCount = :seen'}`,
     ...(force ? {} : { values: { ':seen': runCount } }),
   });
-  // Another request deleted it and does the rest.
+  // Another request deleted it and completes the deletion.
   if (!marked) return force;
   await completeDeletion(marked);
   return true;
@@ -85,8 +86,8 @@ export const openRunsOf = async ({ id, organization }: Workspace) =>
   (await listOpenRuns(organization)).filter(({ workspaceId }) => workspaceId === id);
 
 /**
- * Takes away what is left of a workspace that was deleted, or of one that can be recovered what is not its own. False while
- * it has unfinished runs. May be repeated.
+ * Removes the rest of a deleted workspace, or the attachments of a recoverable one. False while it has unfinished
+ * runs. Can be repeated.
  */
 export const completeDeletion = async (workspace: EndedWorkspace): Promise<boolean> => {
   const { id, recoverableUntil } = workspace;
@@ -95,17 +96,20 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
   const isOver = (await openRunsOf(workspace)).length === 0;
   const waits = isOver && recoverableUntil !== undefined && !workspace.isEnding;
   const set = { ...hasLeft, ...(waits ? dueIn(id, secondsTo(recoverableUntil)) : {}) };
-  // Whoever recovered it meanwhile, or ended it, has written another time.
+  // A recovery or permanent deletion meanwhile has changed the time.
   const condition = 'attribute_exists(deletedAt) AND attribute_not_exists(isEnding)';
   if (Object.keys(set).length) {
     await update(keys.workspace(id), { set, condition: waits ? condition : 'attribute_exists(deletedAt)' });
   }
-  // What its states and runs hold goes first, piece by piece.
+  // The content of its states and runs is deleted first, in passes.
   if (isOver && recoverableUntil === undefined) await removeEnded(workspace);
   return isOver;
 };
 
-/** It cannot be recovered from now on; the sweep has the rest deleted. False when it was recovered, or is gone. 1 write. */
+/**
+ * Ends the recovery period; the sweep deletes the rest. False when the workspace was recovered or is deleted. 1
+ * write.
+ */
 export const endRecovery = async (id: string): Promise<boolean> => {
   const ending = await update(keys.workspace(id), {
     set: { isEnding: true, ...dueIn(id, 0) },
@@ -116,7 +120,7 @@ export const endRecovery = async (id: string): Promise<boolean> => {
 
 const secondsTo = (at: string): number => Math.max(0, (Date.parse(at) - Date.now()) / 1000);
 
-/** Everything that is its own, then itself. May be repeated. */
+/** Removes everything that belongs to the workspace, then its item. Can be repeated. */
 export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
   const { id, organization, teamAccess, notifications } = workspace;
   await leaveApplied(id);
@@ -133,7 +137,7 @@ export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
   await remove(keys.workspace(id));
 };
 
-/** A recovery that was cut off has given it some of them again. */
+/** An interrupted recovery has attached some of them again. */
 const leaveApplied = async (id: string) => {
   await leaveVariableSets('workspaceIds', id);
   await leavePolicySets({ workspace: id });

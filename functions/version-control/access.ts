@@ -31,7 +31,7 @@ export interface Access extends Connection {
   forge: Forge;
   name: string;
   call: Call;
-  /** An installation has one webhook for all repositories, and cannot ask GitHub for its account. */
+  /** An installation has one webhook for all repositories, and cannot look up its own account at GitHub. */
   isInstallation: boolean;
   /** Id of the account at the forge that writes comments. */
   accountId(): Promise<string>;
@@ -44,7 +44,7 @@ const patienceMs = 5_000;
 const isFresh = ({ expiresAt, sealedRefreshToken }: OauthToken): boolean =>
   !expiresAt || !sealedRefreshToken || Date.parse(expiresAt) - Date.now() > refreshBeforeMs;
 
-/** One call refreshes the token, the others wait for its result: a refresh token works once. */
+/** One call refreshes the token, the others wait for its result: a refresh token works only once. */
 const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthToken> => {
   const until = Date.now() + patienceMs;
   for (;;) {
@@ -57,7 +57,7 @@ const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthT
     if (leased) return refreshNow(client, leased);
     const current = await get<OauthToken>(keys.oauthToken(token.id));
     if (!current) throw new ForgeError('refused', 'the connection was deleted');
-    // Also one that is valid for less than two minutes: it has just been issued.
+    // Accepts a refreshed token that is valid for less than two minutes: it has just been issued.
     if (isFresh(current) || current.generation !== token.generation) return current;
     if (Date.now() > until) throw new ForgeError('unreachable', 'the token is being refreshed');
     await delay(200);
@@ -79,7 +79,7 @@ const refreshNow = async (client: OauthClient, token: OauthToken): Promise<Oauth
     return (await keepRefreshed(token, issued)) ?? (await getToken(token.id)) ?? token;
   } catch (error) {
     if (!(error instanceof RefreshRefusedError)) {
-      throw new ForgeError('unreachable', `${name} could not be asked for a new token`);
+      throw new ForgeError('unreachable', `${name} did not answer the request for a new token`);
     }
     const broken = `${name} does not issue a new token (${error.message.slice(0, 50)}). Authorize the connection again`;
     await recordTokenProblem(token, { broken });
@@ -103,9 +103,9 @@ const accessByInstallation = async (id: string, reach: Reach): Promise<Access> =
 
 /**
  * 2 reads and 1 KMS request; a refresh when the token is about to expire.
- * @param id of an OAuth token, or of an installation of the GitHub App
- * @param reach `ended`: also for a connection that is being deleted, to delete its webhooks; `repository`: the one that
- * an installation's token is for
+ * @param id id of an OAuth token, or of an installation of the GitHub App
+ * @param reach `ended`: accepts a connection that is being deleted, to delete its webhooks; `repository`: the
+ * repository for which an installation's token is issued
  * @throws {ForgeError} for a connection that cannot be used now
  */
 export const accessBy = async (id: string, reach: Reach = {}): Promise<Access> =>

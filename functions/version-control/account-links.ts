@@ -6,13 +6,13 @@ import { now } from '#platform/store/time.ts';
 
 /**
  * Links a user to their account at a forge, for each connection. A signed-in user names their account and gets a code
- * that works once; a comment with the code, written by that account, proves ownership. Anybody who reads the code and
- * posts it from another account gains nothing.
+ * that works once; a comment with the code, written by that account, proves ownership. Posting the code from another
+ * account has no effect.
  */
 
 export interface AccountLink {
   clientId: string;
-  /** The account's id at the forge: names can pass to somebody else. */
+  /** The account's id at the forge, because a name can pass to another account. */
   accountId: string;
   username: string;
   userId: string;
@@ -44,7 +44,7 @@ export const beginLink = async (
 
 const isSame = (a: string, b: string): boolean => foldCase(a) === foldCase(b);
 
-/** Links the account; undefined for an invalid code. May be repeated until the code is spent. */
+/** Links the account; undefined for an invalid code. Can be repeated until the code is spent. */
 export const completeLink = async (
   clientId: string,
   account: { id: string; username: string },
@@ -69,7 +69,7 @@ export const keepLink = async (
   return link;
 };
 
-/** Comes last, so that an interrupted delivery can be repeated. */
+/** Called last, so that an interrupted delivery can be repeated. */
 export const spendCode = async (code: string): Promise<void> => {
   await remove(keys.linkCode(hashSecret(code)));
 };
@@ -97,7 +97,7 @@ export const endLink = async (clientId: string, userId: string): Promise<void> =
   await remove(keys.linkOfUser(clientId, userId));
 };
 
-/** For a connection that is deleted. */
+/** Deletes the links of a deleted connection. */
 export const endLinks = async (clientId: string): Promise<void> => {
   const { pk } = keys.oauthClient(clientId);
   for (const prefix of ['ACCOUNT#', 'LINKED#']) {

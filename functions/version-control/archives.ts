@@ -8,9 +8,9 @@ import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /**
- * Commits as configurations: each is fetched once, for any number of workspaces. Its record has the progress; each
- * version that waits for it has a row below, written before the version reads the record, so that whoever settles the
- * record finds it.
+ * Commits as configurations: each is fetched once, for any number of workspaces. Its record has the progress. Each
+ * waiting version has a row below, written before the version reads the record, so that the function that settles the
+ * record finds all rows.
  */
 
 export interface CommitArchive {
@@ -24,7 +24,7 @@ export interface CommitArchive {
   archive?: Archive;
   size?: number;
   failure?: string;
-  /** Failed attempts. */
+  /** Number of failed attempts. */
   attempts: number;
   leaseUntil?: string;
   since: string;
@@ -33,7 +33,7 @@ export interface CommitArchive {
 const archiveId = (repository: string, sha: string, submodules: boolean): string =>
   `${repository}#${sha}${submodules ? '#submodules' : ''}`;
 
-/** Of one commit, with or without submodules. */
+/** Archives of one commit, with or without submodules. */
 export type CommitArchives = readonly CommitArchive[];
 
 /** The archive that the follower uses. */
@@ -75,19 +75,17 @@ export const requestArchive = async (
  */
 const keptMs = 86_400_000;
 
-/**
- * Whether there is nothing to plan: the commit could not be fetched, or has expired. 1 request to S3 for an old one.
- */
+/** Whether the commit could not be fetched, or has expired. 1 request to S3 for an old one. */
 const isGone = async ({ status, archive, since }: CommitArchive): Promise<boolean> => {
   if (status === 'errored') return true;
   if (!archive || Date.now() - Date.parse(since) < keptMs) return false;
   return (await objectSize(archive.key)) === undefined;
 };
 
-/** A version that waits for the commit: of a configuration, a policy set, or a module. */
+/** A version of a configuration, policy set or module that waits for the commit. */
 export interface Waiting extends Key {
   versionId: string;
-  /** Identify a module's version. */
+  /** Identifies the module of a module version, together with its version. */
   moduleId?: string;
   version?: string;
 }
@@ -106,7 +104,7 @@ export const markUnsettled = async (id: string): Promise<void> => {
 
 const atOnce = 25;
 
-/** The version with its commit's archive; undefined while that is not settled. May be repeated. */
+/** The version with its commit's archive; undefined while the commit is being fetched. Can be repeated. */
 export const settleVersion = async (
   archive: CommitArchive,
   versionId: string,
@@ -131,8 +129,8 @@ export const settleVersion = async (
 };
 
 /**
- * Settles every version that waits for the commit. May be repeated, and continued by the sweep after an interruption.
- * @param settle false while the version does not exist: its row is written before it, and stays until then
+ * Settles every version that waits for the commit. Can be repeated; the sweep continues after an interruption.
+ * @param settle returns false while the version does not exist: its row is written first, and stays until then
  */
 export const settleWaiting = async (
   archive: CommitArchive,

@@ -49,7 +49,7 @@ export const pausedUntil = (
   return new Date(Math.min(most, Math.max(until, Date.now() + 1000))).toISOString();
 };
 
-/** What the forge says about it, on one line, without the token: it might repeat what it was sent. */
+/** The forge's message on one line, without the token, which the forge might repeat. */
 const said = (body: Buffer, secret: string): string => {
   try {
     const { message, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
@@ -87,7 +87,7 @@ export const asForgeError = (name: string, error: unknown): ForgeError => {
   return new ForgeError(failure, `${name} could not be called: ${error.message}`);
 };
 
-/** Why the forge rejects the token, or until when it asks to wait. */
+/** Reason why the forge rejects the token, or end of the pause that it requested. */
 export type TokenProblem = { broken: string } | { pausedUntil: string };
 
 export interface Connection {
@@ -97,7 +97,7 @@ export interface Connection {
   onProblem?(problem: TokenProblem): Promise<void>;
 }
 
-/** Sends through the platform or an agent, whichever reaches the forge. @throws {OutboundError} */
+/** Sends through the platform, or through an agent if the connection has a pool. @throws {OutboundError} */
 const sendFor = (
   { agentPoolId }: Pick<ForgeClient, 'agentPoolId'>,
   request: OutboundRequest,
@@ -143,11 +143,11 @@ const parsed = (name: string, answer: OutboundAnswer): unknown => {
   }
 };
 
-/** @param patient retries reads; without it, while a person waits, each call is made once and for 5 s at most */
+/** @param patient retries reads; without it, while a user waits, each call is made once and for 5 s at most */
 export const callerOf =
   (connection: Connection, { patient = false } = {}): Call =>
   async (request) => {
-    // Waiting for an agent has taken its time already.
+    // A call through an agent is not retried, because waiting for the agent has already taken time.
     const waits = patient && request.method === 'GET' && !connection.client.agentPoolId ? retryMs : [];
     for (let tried = 0; ; tried++) {
       try {

@@ -8,7 +8,7 @@ export interface Command {
 
 const form = /^stepform[ \t]+(plan|apply|unlock|link)(?:[ \t]+([\w-]{1,100}))?$/;
 
-/** The whole comment must be the command: a quoted one, or one inside a text, does not count. */
+/** The whole comment must be the command: a quoted command, or one inside other text, does not count. */
 export const commandOf = (body: string): Command | undefined => {
   const [, verb, argument] = form.exec(body.trim()) ?? [];
   return verb ? { verb: verb as Command['verb'], ...(argument ? { argument } : {}) } : undefined;

@@ -4,14 +4,15 @@ import { commitPage } from './commit-records.ts';
 import { ofRun, rankOf } from './status-words.ts';
 
 /**
- * What the comment on a pull request says of the runs of its newest commit: counts, costs and the policies' verdict. As in
- * statuses, no values, addresses or errors: who reads the repository may not be allowed to read the workspace.
+ * Text of the comment on a pull request about the runs of its newest commit: counts, costs and the policies' verdict.
+ * Like statuses, it contains no values, addresses or errors, because readers of the repository may lack permission to
+ * read the workspace.
  */
 
-/** By which the platform knows its own comment; people see nothing of it. */
+/** Invisible marker by which the platform recognizes its own comment. */
 export const markerOf = (organization: string): string => `<!-- stepform:${organization} -->`;
 
-/** Forges take some 65,000 characters. */
+/** Forges accept some 65,000 characters. */
 const maxRows = 200;
 
 const costOf = ({ costEstimate }: Run): string => {
@@ -38,7 +39,7 @@ const applyWords = ({ status }: Run): string | undefined => {
   return commit === null && tone === 'running' ? 'Applying' : undefined;
 };
 
-/** While the platform works on the run, only "Running": each further step would be an edit. */
+/** Shows only "Running" while the run is in progress, because each further step would be an edit. */
 const planOf = (run: Run): string => {
   const { state, description } = ofRun(run);
   const applied = applyWords(run);
@@ -47,7 +48,7 @@ const planOf = (run: Run): string => {
   return state === 'pending' && !statuses[run.status].overrides ? 'Running' : description.replace(/^Plan: /, '');
 };
 
-/** @param base where the organization's pages are */
+/** @param base URL of the organization's pages */
 export const commentOf = (
   runs: Run[],
   { organization, identifier, sha, base }: { organization: string; identifier: string; sha: string; base: string },

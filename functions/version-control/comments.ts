@@ -15,14 +15,14 @@ import { applyPull } from './pull-apply.ts';
 import { planAgain } from './pulls.ts';
 
 /**
- * Commands in comments on pull requests. The forge is asked for the comment and its author, so that a forged delivery,
- * or a comment that somebody else edited, has no effect. The command counts as the user who has linked the account,
- * with that user's current permissions. Others get no answer, only an event.
+ * Commands in comments on pull requests. The comment and its author are read from the forge, so that a forged
+ * delivery, or a comment edited by another account, has no effect. The command runs on behalf of the user who linked
+ * the account, with that user's current permissions. Unlinked accounts get no answer; only an event is recorded.
  */
 
 type About = Extract<RepositoryTask, { kind: 'comment' }>;
 
-/** Records in the audit trail which command which account gave. */
+/** Records the command and its account in the audit trail. */
 const keepTrace = ({ repository }: Handling, comment: PullComment, { verb, argument }: Command, userId: string) => {
   const { organization, identifier, clientId } = repository;
   const resource = { type: 'pull_request', id: `${identifier}#${comment.number}` };

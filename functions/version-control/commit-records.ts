@@ -7,7 +7,7 @@ import type { Run } from '#run/run.ts';
 import { outcomesOfPolicies, type VersionOfCommit, versionsAmong } from './policy-outcomes.ts';
 import { type Outcome, ofRun } from './status-words.ts';
 
-/** Commits whose status is posted, and what they started: the newest run of each workspace, and versions of policy sets. */
+/** Commits with a posted status, and the newest run or version that each started in every workspace and policy set. */
 
 export type CommitRef = NonNullable<Run['commit']>;
 
@@ -18,7 +18,7 @@ export interface CommitRecord extends CommitRef {
   wanted: number;
   holder?: string;
   leaseUntil?: string;
-  /** By context, what was posted last. */
+  /** Last posted status by context. */
   posted?: Record<string, string>;
   posts?: number;
   lastPostAt?: string;
@@ -33,14 +33,14 @@ interface RunOfCommit {
 export const commitId = ({ tokenId, identifier, sha }: CommitRef): string =>
   derivedId('commit', `${tokenId} ${foldCase(identifier)} ${sha}`);
 
-/** Where the organization's pages show what it started (clients/client/page-addresses.ts). */
+/** Page of the organization with the commit's runs (clients/client/page-addresses.ts). */
 export const commitPage = ({ identifier, sha }: Pick<CommitRef, 'identifier' | 'sha'>): string =>
   `/commits/${[...identifier.split('/'), sha].map(encodeURIComponent).join('/')}`;
 
 const keptSeconds = 90 * 86_400;
 const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
 
-/** Makes the run its workspace's newest of the commit. Before the run is there. 1 write. */
+/** Makes the run its workspace's newest of the commit. Called before the run is created. 1 write. */
 export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }: RunOfCommit): Promise<void> => {
   await put(
     { ...keys.runOfCommit(commitId(commit), workspaceId), workspaceId, runId, at, expiresAt: expiry() },
@@ -48,7 +48,7 @@ export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }:
   );
 };
 
-/** The policy set's newest version of the commit. 2 writes. @returns what the function CommitStatus is told */
+/** Makes it the policy set's newest version of the commit. 2 writes. @returns input for the function CommitStatus */
 export const registerVersion = async (
   { tokenId, identifier, sha }: CommitRef,
   { id: policySetId, organization }: { id: string; organization: string },
@@ -75,7 +75,7 @@ type Row = RunOfCommit | VersionOfCommit;
 
 export const runsAmong = (rows: Row[]): RunOfCommit[] => rows.flatMap((row) => ('runId' in row ? [row] : []));
 
-/** What the commit started. */
+/** Runs and versions that the commit started. */
 export const rowsOf = (id: string): Promise<(Row & Key)[]> =>
   queryAll<Row & Key>({ pk: keys.commit(id).pk, prefix: 'RUN#' });
 
@@ -86,7 +86,7 @@ export const outcomeOf = (run: Run): Outcome => ({
   ...ofRun(run),
 });
 
-/** The progress of its runs and policy sets. 1 query, 1 read for 100 runs, 2 for each policy set. */
+/** The progress of its runs and policy sets. 1 query, 1 read per 100 runs, 2 per policy set. */
 export const outcomesOf = async (id: string): Promise<{ runs: Run[]; outcomes: Outcome[] }> => {
   const rows = await rowsOf(id);
   const runs = await batchGet<Run & Key>(runsAmong(rows).map(({ runId }) => keys.run(runId)));

@@ -18,7 +18,7 @@ import { listInstallations } from './github-app/installations.ts';
 import { outcomesOfPolicies, versionsAmong } from './policy-outcomes.ts';
 import { aggregated, type Outcome, rankOf } from './status-words.ts';
 
-/** What a commit started, for whoever follows the link of its status. */
+/** Runs started by a commit, for users who follow the link of its status. */
 
 interface NamedCommit {
   identifier: string;
@@ -34,7 +34,7 @@ const named = ({ request }: Context<InOrganization>): NamedCommit => {
   return { identifier, sha };
 };
 
-/** By whichever connections its repository is followed. 2 queries, and 3 reads for 100 connections. */
+/** Records of all connections through which the repository is followed. 2 queries, and 3 reads per 100 connections. */
 const recordsOf = async (name: string, commit: NamedCommit): Promise<CommitRecord[]> => {
   const [clients, installations] = await Promise.all([listClients(name), listInstallations(name)]);
   const tokens = [...clients.flatMap(({ tokenId }) => tokenId ?? []), ...installations.map(({ id }) => id)];
@@ -42,7 +42,7 @@ const recordsOf = async (name: string, commit: NamedCommit): Promise<CommitRecor
   return (await batchGet<CommitRecord & Key>(ids.map(keys.commit))).filter((one) => one.organization === name);
 };
 
-/** What needs a person first, then what went wrong. */
+/** Runs that need a user first, then failed ones. */
 const rank = (run: Run): number => (waitsForPerson(run) ? -1 : rankOf(outcomeOf(run)));
 
 const inOrder = (a: Run, b: Run): number => rank(a) - rank(b) || (a.workspaceName < b.workspaceName ? -1 : 1);
@@ -59,13 +59,13 @@ const summaryOf = ({ identifier, sha }: NamedCommit, runs: Run[], policies: Outc
   };
 };
 
-/** The newest run of each workspace that the reader sees, a page at a time; a commit that started nothing has none. */
+/** The newest run of each workspace that the caller may see, in pages; empty for a commit that started no run. */
 const runsOfCommit =
   (related: RelatedToRuns) =>
   async (context: Context<InOrganization>): Promise<Answer> => {
     const { request, subject, principal, granted } = context;
     const page = pageOf(request);
-    // Refused before anything is looked up.
+    // Validates the includes before reading anything.
     runIncludes.of(request);
     const commit = named(context);
     const none = await principal.reachesNothing(subject.organization);

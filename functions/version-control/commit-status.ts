@@ -17,23 +17,23 @@ import { aggregated, type Outcome } from './status-words.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
- * Statuses of commits: the progress of their runs' plans. One writer at a time posts for a commit, and only what has
- * changed; a function that finds the lease taken raises `wanted`, so that its holder looks again.
+ * Statuses of commits: the progress of their runs' plans. One writer at a time posts for a commit, and only changes;
+ * a function that finds the lease taken raises `wanted`, so that the lease's holder checks again.
  */
 
 const leaseSeconds = 20;
 const spacingMs = 2_000;
-/** Of the first posts: the result of a short plan should not have to wait for the status that it is running. */
+/** Spacing of the first posts: the result of a short plan should not have to wait for its "running" status. */
 const firstSpacingMs = 500;
 const firstPosts = 6;
 const workMs = 45_000;
 const maxPosts = 300;
 
-/** Longer after many posts: forges limit their number. */
+/** Longer after many posts, because forges limit their number. */
 const spacingOf = ({ posts = 0 }: CommitRecord): number =>
   posts >= 100 ? 60_000 : posts >= 20 ? 10_000 : posts >= firstPosts ? spacingMs : firstSpacingMs;
 
-/** Undefined while another writer has it. */
+/** Undefined while another writer holds the lease. */
 const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
   update<CommitRecord>(keys.commit(id), {
     set: { holder, leaseUntil: new Date(Date.now() + leaseSeconds * 1000).toISOString() },
@@ -41,7 +41,7 @@ const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
     values: { ':now': now(), ':me': holder },
   });
 
-/** False when there is more to do. */
+/** False when another update was requested meanwhile. */
 const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<boolean> => {
   const released = await update(keys.commit(id), {
     remove: ['holder', 'leaseUntil', ...dueAttributes],
@@ -76,18 +76,18 @@ const statusesOf = (
 
 const textOf = ({ state, description, targetUrl }: CommitStatus): string => `${state} ${description} ${targetUrl}`;
 
-/** Longer waits are the sweep's. */
+/** The sweep handles longer waits. */
 const maxWaitMs = 10_000;
-/** Posts until the lease is renewed, and what was posted is stored. */
+/** Number of posts before the lease is renewed and progress is stored. */
 const perBatch = 20;
 
-/** Beyond the maximum, only final states are posted. */
+/** Beyond the maximum number of posts, only final states are posted. */
 const isWorthPosting =
   ({ posts = 0, posted }: CommitRecord) =>
   (status: CommitStatus): boolean =>
     posted?.[status.context] !== textOf(status) && (posts < maxPosts || status.state !== 'pending');
 
-/** Stores what was posted also when one fails: nothing is posted twice. @throws {ForgeError} */
+/** Stores the posted statuses even if one fails, so that none is posted twice. @throws {ForgeError} */
 const postBatch = async (record: CommitRecord, statuses: CommitStatus[]): Promise<CommitRecord> => {
   const { id, tokenId, identifier, sha } = record;
   const { forge, call } = await accessBy(tokenId, { patient: true, repository: identifier });
@@ -112,9 +112,9 @@ const postBatch = async (record: CommitRecord, statuses: CommitStatus[]): Promis
 };
 
 /**
- * Posts what is new.
- * @param renew renews the lease; false when it is lost, or the time of this call is over
- * @returns seconds until the rest may be posted; 0 when there is none
+ * Posts changed statuses.
+ * @param renew renews the lease; false when the lease is lost, or this call's time is over
+ * @returns seconds until the rest can be posted; 0 when nothing is left
  * @throws {ForgeError}
  */
 const post = async (
@@ -193,7 +193,7 @@ export const updateStatus = async (id: string): Promise<void> => {
   await putOff(id, holder);
 };
 
-/** The status of a run has changed. */
+/** Invoked when the status of a run has changed. */
 export const handler = async (event: { runId: string } | { commit: string }): Promise<void> => {
   if ('commit' in event) return updateStatus(event.commit);
   const run = await getRun(event.runId);
@@ -203,7 +203,7 @@ export const handler = async (event: { runId: string } | { commit: string }): Pr
   await updateStatus(id);
 };
 
-/** A pull request that concerns no workspace passes, so that a required status does not hold it up. */
+/** Posts success for a pull request that triggers no workspace, so that a required status does not block it. */
 export const postUntriggered = async (
   { tokenId, identifier, organization: name }: { tokenId: string; identifier: string; organization: string },
   sha: string,
@@ -213,7 +213,7 @@ export const postUntriggered = async (
   if (!organization || (!aggregates && !organization.sendPassingStatusesForUntriggeredSpeculativePlans)) return;
   const commit = { tokenId, identifier, sha };
   const id = commitId(commit);
-  // The status of a commit with runs shows those.
+  // A commit with runs already has its own status.
   if (await get(keys.commit(id))) return;
   const record = await want(commit, name);
   const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;

@@ -22,9 +22,9 @@ export interface Followed {
   repository: FollowedRepository;
   commit: Commit;
   archives: CommitArchives;
-  /** Number of the branch's move; absent for pull requests. */
+  /** Sequence number of the branch's move; absent for pull requests. */
   n?: number;
-  /** When the platform received it. */
+  /** When the platform received the commit. */
   at: string;
   /** Identifies the version, together with workspace and commit: `push main 3`. */
   what: string;
@@ -58,7 +58,7 @@ const ingressOf = ({ repository, commit, pull, sender, ...of }: Followed): Ingre
   };
 };
 
-/** Marks a run as one whose status the commit shows. */
+/** Marks a run that counts for the commit's status. */
 export const commitOf = ({ repository, commit }: Followed): NonNullable<Run['commit']> => ({
   tokenId: repository.tokenId,
   identifier: repository.identifier,
@@ -73,7 +73,7 @@ export const idFor = (
 ): string =>
   derivedId(prefix, `${id} ${repository.id} ${what} ${commit.sha}${vcsRepo?.ingressSubmodules ? ' submodules' : ''}`);
 
-/** The workspace after the write; undefined when a newer commit was pushed, or it follows something else. */
+/** The workspace after the write; undefined when a newer commit was pushed, or the workspace follows another branch. */
 export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Workspace | undefined> => {
   const follows = vcsRepo ? followsOf(vcsRepo) : '';
   return update<Workspace>(keys.workspace(id), {
@@ -83,7 +83,7 @@ export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Worksp
   });
 };
 
-/** The commit as the workspace's version; may be repeated. 3 writes, 2 more while it is fetched. */
+/** Creates the commit's version in the workspace; can be repeated. 3 writes, 2 more while it is being fetched. */
 export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
   const { archives, at, access, pull, changedFiles } = followed;
   const archive = archiveFor(archives, workspace.vcsRepo);
@@ -110,7 +110,7 @@ export const versionFor = async (workspace: Workspace, followed: Followed): Prom
     ...(stored ? { archive: archive.archive, size: archive.size } : {}),
     ...(changedFiles ? { changedFiles: changedFiles.slice(0, 300) } : {}),
   });
-  // It may have been fetched after the record was read, by a function that did not find this version yet.
+  // The commit may have been fetched after the record was read, before this version's row existed.
   const now = stored ? undefined : await getArchive(archive.id);
   return (now && (await settleVersion(now, id))) ?? version;
 };

@@ -14,7 +14,7 @@ interface Part extends Key {
   repository: string;
 }
 
-/** Those of repositories of the token: a connection may have another one by now, whose followers stay. */
+/** Only repositories of this token: a connection may have another token by now, whose followers stay. */
 const partsOf = async <T extends Part>(parts: T[], tokenId: string | undefined): Promise<T[]> => {
   if (tokenId === undefined) return parts;
   const ids = [...new Set(parts.map(({ repository }) => repository))];
@@ -26,7 +26,7 @@ const partsOf = async <T extends Part>(parts: T[], tokenId: string | undefined):
 
 /**
  * False while a webhook could not be deleted yet: the record of its repository then stays.
- * @param tokenId only what is connected by this token
+ * @param tokenId limits it to followers connected with this token
  */
 const endUses = async (clientId: string, tokenId?: string): Promise<boolean> => {
   const uses = await partsOf(await listUses(clientId), tokenId);
@@ -43,7 +43,7 @@ const endUses = async (clientId: string, tokenId?: string): Promise<boolean> => 
   return done;
 };
 
-/** May be repeated. */
+/** Can be repeated. */
 export const completeClientEnd = async (id: string): Promise<void> => {
   const client = await getEndedClient(id);
   if (!client?.deletedAt || !(await endUses(id))) return;
@@ -54,13 +54,13 @@ export const completeClientEnd = async (id: string): Promise<void> => {
   await remove(keys.oauthClient(id));
 };
 
-/** For an installation that was unlinked. May be repeated. */
+/** For an unlinked installation. Can be repeated. */
 export const completeInstallationEnd = async (id: string): Promise<void> => {
   const installation = await getEndedInstallation(id);
   if (installation?.deletedAt && (await endUses(id))) await removeInstallation(installation);
 };
 
-/** May be repeated. */
+/** Can be repeated. */
 export const completeTokenEnd = async (id: string): Promise<void> => {
   const token = await getEndedToken(id);
   if (token?.deletedAt && (await endUses(token.clientId, id))) await remove(keys.oauthToken(id));

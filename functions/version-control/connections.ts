@@ -9,8 +9,8 @@ import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { Dialect, ServiceProviderName } from './service-providers.ts';
 
 /**
- * Connections to version control: an OAuth client with at most one token. Secrets are sealed for their record, opened
- * only by the functions that call the forge, and never returned.
+ * Connections to version control: an OAuth client with at most one token. Secrets are encrypted in the context of
+ * their record, decrypted only by functions that call the forge, and never returned.
  */
 
 export interface OauthClient extends Edited {
@@ -19,7 +19,7 @@ export interface OauthClient extends Edited {
   uuid: string;
   name: string | null;
   serviceProvider: ServiceProviderName;
-  /** The program at the other end; absent for providers that cannot be connected. */
+  /** Type of the forge's API; absent for providers that cannot be connected. */
   dialect?: Dialect;
   httpUrl: string;
   apiUrl: string;
@@ -35,7 +35,7 @@ export interface OauthClient extends Edited {
   tokenId?: string;
   createdAt: string;
   updatedAt: string;
-  /** It is being deleted: other requests treat it as gone. */
+  /** Set while it is being deleted; readers treat it as deleted. */
   deletedAt?: string;
 }
 
@@ -52,10 +52,10 @@ export interface OauthToken extends Edited {
   generation: number;
   /** The forge asked to wait until then. */
   pausedUntil?: string;
-  /** Why the forge rejects it. */
+  /** Reason why the forge rejects it. */
   broken?: string;
   account: Account;
-  /** A personal access token: nobody authorized it here. */
+  /** A personal access token, which no user authorized through OAuth. */
   personal?: boolean;
   createdAt: string;
   deletedAt?: string;
@@ -73,7 +73,7 @@ export type ForgeClient = Pick<
   'id' | 'organization' | 'name' | 'serviceProvider' | 'dialect' | 'httpUrl' | 'apiUrl' | 'agentPoolId'
 >;
 
-/** A token from the forge: a personal access token, or one that a code was redeemed for. */
+/** A token from the forge: a personal access token, or one from redeeming a code. */
 export interface IssuedToken {
   token: string;
   refreshToken?: string;
@@ -99,7 +99,7 @@ export type ClientSettings = Pick<
   agentPoolId?: string | null;
 };
 
-/** The maximum of an organization. */
+/** Maximum number of connections in an organization. */
 export const maxClients = 100;
 
 const contextOf = (id: string, what: string): SecretContext => ({ connection: id, what });
@@ -113,11 +113,11 @@ export const getClient = async (id: string): Promise<OauthClient | undefined> =>
 export const getToken = async (id: string): Promise<OauthToken | undefined> =>
   living(await get<OauthToken>(keys.oauthToken(id)));
 
-/** As they are, also while they are being deleted. */
+/** Also returns connections that are being deleted. */
 export const getEndedClient = (id: string): Promise<OauthClient | undefined> => get<OauthClient>(keys.oauthClient(id));
 export const getEndedToken = (id: string): Promise<OauthToken | undefined> => get<OauthToken>(keys.oauthToken(id));
 
-/** In the order of their creation. */
+/** In order of creation. */
 export const listClients = async (organization: string): Promise<OauthClient[]> => {
   const range = { pk: keys.organization(organization).pk, prefix: 'OC#' };
   const pointers = await queryAll<{ clientId: string }>(range);
@@ -138,7 +138,10 @@ const sealed = async (client: string, { secret, privateKey }: Pick<ClientSetting
 export const openClientSecret = async ({ id, sealedSecret }: OauthClient): Promise<string | undefined> =>
   sealedSecret && open(sealedSecret, contextOf(id, 'secret'));
 
-/** 2 writes, 4 with a token. A client that was cut off before its pointer is in no list and serves nobody. */
+/**
+ * 2 writes, 4 with a token. An interrupted creation leaves a client without a pointer, which is in no list and
+ * unused.
+ */
 export const createClient = async (
   organization: string,
   { secret, privateKey, agentPoolId, ...settings }: ClientSettings,
@@ -164,7 +167,7 @@ export const createClient = async (
   return { ...client, tokenId: token.id };
 };
 
-/** Undefined when it is gone, or was changed since it was seen. @throws {AgentPoolGoneError} */
+/** Undefined when it is deleted, or changed since the editor read it. @throws {AgentPoolGoneError} */
 export const updateClient = async (
   { id, agentPoolId: from }: OauthClient,
   { secret, privateKey, agentPoolId, ...change }: Partial<ClientSettings>,
@@ -187,7 +190,7 @@ export const updateClient = async (
   return withPoolUse(id, { from, to }, () => update<OauthClient>(keys.oauthClient(id), asEdit(wanted, editor)));
 };
 
-/** Adds projects that may use it, or takes some away. Undefined when it is gone. */
+/** Adds or removes projects that may use it. Undefined when it is deleted. */
 export const changeProjects = (
   { id }: OauthClient,
   change: { add?: Set<string>; remove?: Set<string> },
@@ -209,7 +212,7 @@ const sealIssued = async (id: string, { token, refreshToken, expiresAt }: Issued
 });
 
 /**
- * The client's token from now on. One that it had keeps its id: workspaces name it (the provider's
+ * Stores the client's token. A replaced token keeps its id, which workspaces refer to (the provider's
  * `oauth_token_id`).
  */
 export const keepToken = async (client: OauthClient, issued: IssuedToken, account: Account): Promise<OauthToken> => {
@@ -236,7 +239,7 @@ export const keepToken = async (client: OauthClient, issued: IssuedToken, accoun
   return token;
 };
 
-/** What a refresh brought, unless somebody else was faster. Undefined then. */
+/** Stores a refreshed token. Undefined after a concurrent refresh. */
 export const keepRefreshed = async (
   { id, generation }: OauthToken,
   issued: IssuedToken,
@@ -244,7 +247,7 @@ export const keepRefreshed = async (
   const { set, remove } = await sealIssued(id, issued);
   return update<OauthToken>(keys.oauthToken(id), {
     set,
-    // One that issues no other refresh token goes on taking the one that is there.
+    // A forge that returns no new refresh token keeps accepting the current one.
     remove: remove.filter((name) => name !== 'sealedRefreshToken'),
     add: { generation: 1 },
     condition: 'generation = :seen AND attribute_not_exists(deletedAt)',
@@ -259,14 +262,14 @@ export const openToken = ({ id, sealedToken }: OauthToken): Promise<string> =>
 export const openRefreshToken = async ({ id, sealedRefreshToken }: OauthToken): Promise<string | undefined> =>
   sealedRefreshToken && open(sealedRefreshToken, contextOf(id, 'refresh token'));
 
-/** Undefined when it is gone. */
+/** Undefined when it is deleted. */
 export const keepSshKey = async ({ id }: OauthToken, key: string): Promise<OauthToken | undefined> =>
   update<OauthToken>(keys.oauthToken(id), {
     set: { sealedSshKey: await seal(key, contextOf(id, 'ssh key')) },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 
-/** Of the token that was used, unless there is another by now. */
+/** Records a problem of the token that was used, unless it has been replaced. */
 export const recordTokenProblem = async (
   { id, generation }: OauthToken,
   problem: { broken: string } | { pausedUntil: string },
@@ -278,6 +281,6 @@ export const recordTokenProblem = async (
   });
 };
 
-/** Whether the project's workspaces may use it. */
+/** Whether the project's workspaces may use the connection. */
 export const serves = ({ organizationScoped, projectIds }: OauthClient, projectId: string): boolean =>
   organizationScoped || (projectIds?.has(projectId) ?? false);

@@ -8,8 +8,9 @@ import { now } from '#platform/store/time.ts';
 import type { ForgeEvent } from './forges/events.ts';
 
 /**
- * Tasks for a repository: a webhook's delivery, a workspace that was connected, a request to look for a newer commit. Each is
- * stored before anything is done, and due until it is done; the sweep repeats it after an interruption.
+ * Tasks for a repository: a webhook's delivery, a newly connected workspace, or a request to check for a newer
+ * commit. Each is stored before it is handled, and stays due until it is done; the sweep repeats it after an
+ * interruption.
  */
 
 export type RepositoryTask =
@@ -21,23 +22,23 @@ export type RepositoryTask =
   | { kind: 'check'; workspaceId: string };
 
 export interface Delivery {
-  /** Of the webhook that received it. */
+  /** Id of the webhook that received it. */
   uuid: string;
   id: string;
   repository: string;
   task: RepositoryTask;
   receivedAt: string;
-  /** Workspaces that it released, which need a run. */
+  /** Workspaces that it released, where a run has to start. */
   released?: string[];
   /** Number of the branch's move that it was assigned. */
   n?: number;
   doneAt?: string;
-  /** The result, for people. */
+  /** The result, shown to users. */
   outcome?: string;
   failures?: number;
 }
 
-/** As stored; other versions of the platform read and write it, too. */
+/** Stored form, which other versions of the platform also read and write. */
 type Stored = Omit<Delivery, 'task'> & { matter: RepositoryTask };
 
 const keptSeconds = 30 * 86_400;
@@ -52,12 +53,12 @@ const tell = async ({ uuid, id }: Pick<Delivery, 'uuid' | 'id'>): Promise<void> 
   try {
     await invokeLater(environment.versionControlEventFunction, event);
   } catch (error) {
-    // It is due: the sweep handles it.
+    // The delivery stays due, so the sweep handles it.
     logWarning('delivery is left to the sweep', { delivery: id, error: (error as Error).name });
   }
 };
 
-/** False when it was stored before. Either way it is handled now, unless it is done. 1 write, 1 invocation. */
+/** False when it was already stored. In both cases it is handled now, unless it is done. 1 write, 1 invocation. */
 export const keepDelivery = async ({
   task,
   ...origin
@@ -93,10 +94,10 @@ export const finishDelivery = async ({ uuid, id }: Delivery, outcome: string): P
   });
 };
 
-/** Given up after this many failures. */
+/** Number of failures after which it is given up. */
 const maxFailures = 6;
 
-/** Tries it again later; false when it was tried often enough. */
+/** Schedules a retry; false after the last one. */
 export const postponeDelivery = async ({ uuid, id, failures = 0 }: Delivery, why: string): Promise<boolean> => {
   const again = failures + 1 < maxFailures;
   await update(keys.delivery(uuid, id), {

@@ -2,11 +2,11 @@ import { many, one, type Resource } from '#api/answer.ts';
 import type { OauthClient, OauthToken } from './connections.ts';
 import { providerOf } from './service-providers.ts';
 
-/** Documents of connections (HCP API: OAuth clients, OAuth tokens). Secrets are in none of them. */
+/** Documents of connections (HCP API: OAuth clients, OAuth tokens). They contain no secrets. */
 
 export const callbackPath = ({ uuid }: Pick<OauthClient, 'uuid'>): string => `/auth/${uuid}/callback`;
 
-/** @param externalId of its organization */
+/** @param externalId external id of its organization */
 export const clientDocument = (client: OauthClient, { baseUrl, externalId }: { baseUrl: string; externalId: string }) =>
   ({
     id: client.id,
@@ -43,12 +43,12 @@ export const tokenDocument = (token: OauthToken): Resource => ({
   id: token.id,
   type: 'oauth-tokens',
   attributes: {
-    // HCP Terraform has one only where somebody authorized it (go-tfe: TestOAuthTokensList).
+    // HCP Terraform sets it only for tokens that a user authorized (go-tfe: TestOAuthTokensList).
     uid: token.personal ? null : token.account.id,
     'created-at': token.createdAt,
     'has-ssh-key': token.sealedSshKey !== undefined,
     'service-provider-user': token.account.name,
-    /** Not in HCP's API: why it cannot be used, and until when the provider asked to wait. */
+    /** Not in HCP's API: the reason why it cannot be used, and the end of a pause that the provider requested. */
     'error-message': token.broken ?? null,
     'paused-until': token.pausedUntil && token.pausedUntil > new Date().toISOString() ? token.pausedUntil : null,
   },

@@ -6,8 +6,8 @@ import type { OauthClient, OauthToken } from './connections.ts';
 import { isModule, isPolicySet } from './repositories.ts';
 
 /**
- * The end of a connection. One write marks it: from then on it cannot be used. The sweep does the rest: disconnects its
- * followers, deletes webhooks with the token while that exists, then the records.
+ * Deletion of a connection. One write marks it as unusable. The sweep does the rest: disconnects its followers,
+ * deletes webhooks while the token exists, then the records.
  */
 
 export const endClient = async ({ id }: OauthClient): Promise<void> => {
@@ -17,7 +17,7 @@ export const endClient = async ({ id }: OauthClient): Promise<void> => {
   });
 };
 
-/** The client stays, and may get another token. */
+/** Deletes the token only; the client can get another one. */
 export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
   await update(keys.oauthToken(id), {
     set: { deletedAt: now(), ...dueIn(id, 0) },
@@ -30,7 +30,7 @@ export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
   });
 };
 
-/** Only from this repository: the follower may be connected to another one by now. */
+/** Disconnects only this repository, because the follower may have been connected to another one meanwhile. */
 export const disconnect = async (follower: string, repository: string): Promise<void> => {
   const key = isPolicySet(follower) ? keys.policySet : isModule(follower) ? keys.module : keys.workspace;
   await update(key(follower), {

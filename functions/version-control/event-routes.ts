@@ -78,7 +78,7 @@ const redeliver = async ({ request, subject }: Context<InOrganization>): Promise
   return accepted();
 };
 
-/** Looks for the newest commit of what the workspace follows, independently of webhooks. */
+/** Checks for a newer commit on the followed branch, independently of webhooks. */
 const check = async ({ subject }: Context<Workspace>): Promise<Answer> => {
   const { vcsRepo, name } = subject;
   const repository = vcsRepo ? await getRepository(vcsRepo.repository) : undefined;

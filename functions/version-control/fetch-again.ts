@@ -6,7 +6,7 @@ import type { ConfigurationVersion } from '#resources/configurations/records.ts'
 import { getArchive, requestArchive, settleVersion, waitForArchive } from './archives.ts';
 import { fetchLater } from './handling.ts';
 
-/** Fetches the commit of a version again when its content is missing, so that nobody has to push once more. */
+/** Fetches the commit of a version again when its content is missing, so that no new push is needed. */
 
 const dayMs = 86_400_000;
 
@@ -18,8 +18,8 @@ const isMissing = async ({ status, archive, createdAt }: ConfigurationVersion): 
 };
 
 /**
- * Has a commit's content fetched again if it could not be fetched before, or has expired. Costs other versions nothing.
- * @returns the version as it is then: `fetching`, or as it was
+ * Starts fetching a commit again that failed or has expired. No cost for other versions.
+ * @returns the version after the call: `fetching`, or unchanged
  */
 export const fetchAgain = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   const { id, commitArchive, commit } = version;

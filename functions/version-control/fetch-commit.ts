@@ -21,15 +21,15 @@ import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submod
 
 /** Fetches a commit from its forge into the bucket, as a stream. */
 
-/** Renewed while the commit is fetched: an interrupted fetch is repeated soon after. */
+/** Renewed during the fetch, so that an interrupted fetch is soon repeated. */
 const leaseSeconds = 50;
 const renewMs = 15_000;
 
-/** Delays between attempts in one call, and then until the sweep tries again; in seconds. */
+/** Delays between attempts in one call in ms, and then until the sweep retries in seconds. */
 const waitsMs = [0, 5_000, 30_000];
 const laterSeconds = [120, 300, 600];
 
-/** Through an agent: packed, since some archives are compressed less than this platform's. */
+/** Maximum compressed size through an agent, since some archives are compressed less than this platform's. */
 const maxDownloaded = 4 * limits.packedBytes;
 
 const downloadHere = async (request: Parameters<typeof download>[0]): Promise<Downloaded> => {
@@ -61,21 +61,21 @@ const maxSubmodules = 50;
 
 interface Fetched {
   access: Access;
-  /** The repository that has the submodules. */
+  /** The repository with the submodules. */
   identifier: string;
   add: AddPart;
   submodules: boolean;
-  /** Of all depths together. */
+  /** Number of submodules at all depths. */
   count: number;
 }
 
-/** An installation's tokens are for one repository each. */
+/** A token of an installation is valid for one repository. */
 const reaching = async ({ access, identifier: root }: Fetched, identifier: string): Promise<Access> =>
   access.isInstallation && identifier !== root
     ? accessBy(access.id, { patient: true, repository: identifier })
     : access;
 
-/** Adds a commit and its submodules, one after the other. */
+/** Adds a commit and its submodules sequentially. */
 const addCommit = async (
   fetched: Fetched,
   commit: Pick<CommitArchive, 'identifier' | 'sha'>,
@@ -90,7 +90,10 @@ const addCommit = async (
   }
 };
 
-/** Only from the connection's forge: the token is sent nowhere else, and nothing is fetched without it. */
+/**
+ * Fetches submodules only from the connection's forge: the token is sent nowhere else, and nothing is fetched without
+ * it.
+ */
 const addSubmodule = async (
   fetched: Fetched,
   { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
@@ -100,7 +103,7 @@ const addSubmodule = async (
 ): Promise<void> => {
   const { client, forge, call, name } = await reaching(fetched, identifier);
   const refuse = (why: string) => new ArchiveError(`The submodule at ${below}${path} cannot be fetched: ${why}`);
-  // Listed in .gitmodules but missing in the tree: git skips it too.
+  // A path in .gitmodules that the tree lacks is skipped, as git does.
   const wanted = await forge.submodule(call, identifier, sha, path);
   if (wanted === undefined) return;
   const repository = identifierOf(url, { httpUrl: client.httpUrl, identifier });
@@ -149,7 +152,7 @@ const fetchOnce = async ({
   }
 };
 
-/** The error in our words; messages of a forge or a library may contain URLs. */
+/** Describes the error without the message of a forge or library, which may contain URLs. */
 const wordsOf = ({ identifier, sha, since }: CommitArchive, error: unknown): string => {
   if (error instanceof ArchiveError) return `${identifier} at ${sha.slice(0, 7)}: ${error.message}.`;
   if (!(error instanceof ForgeError)) return `${identifier} at ${sha.slice(0, 7)} could not be fetched.`;
@@ -198,8 +201,8 @@ class Lease {
 }
 
 /**
- * Fetches the commit unless another call does. Returns its record; undefined when it is not settled. Temporary failures
- * are retried, here first and later by the sweep.
+ * Fetches the commit unless another call does. Returns its record; undefined when it is not settled. Temporary
+ * failures are retried, first here and later by the sweep.
  */
 export const fetchCommit = async (id: string): Promise<CommitArchive | undefined> => {
   const key = keys.commitArchive(id);

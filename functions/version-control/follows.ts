@@ -1,9 +1,9 @@
 import type { VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
 
-/** Stands for all tags in place of a branch; no branch can have this name. */
+/** Branch name that stands for all tags; no branch can have this name. */
 export const tagsBranch = 'refs/tags';
 
-/** What a workspace follows: its runs are ordered by that branch's moves. */
+/** The followed branch or tags of a workspace, whose moves order its runs. */
 export const followsOf = ({ repository, branch, tagsRegex }: Pick<VcsRepo, 'repository' | 'branch' | 'tagsRegex'>) =>
   `${repository} ${tagsRegex ? tagsBranch : branch}`;
 

@@ -1,10 +1,11 @@
 /**
- * `refused`: the forge rejects the token, or the token lacks the permission. `missing`: not found. `limited`: the forge
- * asks to wait. `unreachable`: a retry may help. `forbidden`: this platform may not call the address, or starts no run.
+ * `refused`: the forge rejects the token, or the token lacks the permission. `missing`: not found. `limited`: the
+ * forge's rate limit is exhausted. `unreachable`: a retry may help. `forbidden`: this platform may not call the
+ * address, or does not start runs.
  */
 export type ForgeFailure = 'refused' | 'missing' | 'limited' | 'unreachable' | 'forbidden' | 'unexpected';
 
-/** A request to a forge failed; the message is for people, and contains no secret. */
+/** A request to a forge failed; users see the message, which contains no secret. */
 export class ForgeError extends Error {
   override name = 'ForgeError';
   readonly failure: ForgeFailure;
@@ -17,6 +18,6 @@ export class ForgeError extends Error {
   }
 }
 
-/** Whether the same call may succeed later. */
+/** Whether the same call can succeed later. */
 export const mayPass = (error: unknown): boolean =>
   !(error instanceof ForgeError) || ['limited', 'unreachable'].includes(error.failure);

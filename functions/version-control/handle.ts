@@ -88,7 +88,7 @@ const wordsOf = ({ queued, outdated, kept, held }: Record<RunOutcome, number>, w
     ...(outdated ? [`${counted(outdated, 'workspace')} already had a newer commit`] : []),
   ].join('; ');
 
-/** What follows a repository besides workspaces, as far as it is concerned. */
+/** Followers other than workspaces that the task concerns. */
 interface Others {
   sets: PolicySet[];
   modules: Module[];
@@ -125,10 +125,10 @@ const handlePush = async (handling: Handling, task: Pushed, { sets, modules }: O
       if (followers.length > 0) words.push(await runMove(handling, task, moved, changes));
     }
   }
-  return { message: words.join('; ') || nobody(task, repository) };
+  return { message: words.join('; ') || noFollower(task, repository) };
 };
 
-/** In case the delivery of its merge was lost. */
+/** Releases the workspace in case the merge's delivery was lost. */
 const releaseMerged = async ({ access, repository }: Handling, { id, vcsPull }: Workspace): Promise<void> => {
   if (vcsPull?.repository !== repository.id) return;
   const pull = await pullForges[repository.dialect].pull(access.call, repository.identifier, vcsPull.number);
@@ -146,12 +146,12 @@ const concernedBy = (task: RepositoryTask, { defaultBranch }: FollowedRepository
   };
 };
 
-const nobody = (task: RepositoryTask, { identifier }: FollowedRepository): string => {
+const noFollower = (task: RepositoryTask, { identifier }: FollowedRepository): string => {
   const name = task.kind === 'tag' ? `tag ${task.tag}` : task.kind === 'push' ? `branch ${task.branch}` : 'this';
   return `Skipped: no workspace, policy set or module follows ${name} of ${identifier}`;
 };
 
-/** Handles a task of a single follower: it was connected, or a user looks for a newer commit. Undefined for other tasks. */
+/** Handles a task of a single follower: a new connection, or a check for a newer commit. Undefined for other tasks. */
 const decideOne = async (
   delivery: Delivery,
   repository: FollowedRepository,
@@ -169,7 +169,10 @@ const decideOne = async (
   return workspace && handleConnected(handling, workspace, task.kind === 'check');
 };
 
-/** Webhooks come from the connected repository; a request by name may reach another one that has taken the name. */
+/**
+ * Webhooks come from the connected repository itself; a request by name may reach another one that has taken the
+ * name.
+ */
 const isAnother = async ({ access, repository }: Handling): Promise<boolean> => {
   const found = await access.forge.repository(access.call, repository.identifier);
   return found !== undefined && found.id !== repository.forgeId;
@@ -187,7 +190,7 @@ const handleConnected = async (handling: Handling, workspace: Workspace, isCheck
   }
   if (isCheck) await releaseMerged(handling, workspace);
   const outcome = await handleWorkspace(handling, workspace, isCheck ? mayStart(workspace) : first);
-  // A user who checks may have missed a delivery: the webhook may have been deleted or changed at the forge.
+  // A user who starts a check may have missed a delivery, because the webhook was deleted or changed at the forge.
   if (isCheck) await ensureWebhook(access, repository, environment.publicUrl);
   return outcome;
 };
@@ -207,7 +210,7 @@ const decide = async (
   const followers = all.filter(concernedBy(task, repository));
   const others = await othersOf(task, ids, repository);
   if (followers.length + others.sets.length + others.modules.length === 0) {
-    return { message: nobody(task, repository) };
+    return { message: noFollower(task, repository) };
   }
   if (task.kind === 'gone') {
     return {
@@ -224,9 +227,7 @@ const decide = async (
   return handlePush(handling, task as Pushed, others);
 };
 
-/**
- * Handles a delivery and records its outcome. May be repeated; the sweep retries temporary failures.
- */
+/** Handles a delivery and records its outcome. Can be repeated; the sweep retries temporary failures. */
 export const handleDelivery = async (
   { uuid, id }: { uuid: string; id: string },
   orchestration: Orchestration,

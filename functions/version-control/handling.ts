@@ -14,29 +14,29 @@ import type { FollowedRepository } from './repositories.ts';
 
 /** Shared by the handling of pushes and pull requests. */
 
-/** Functions of orchestration, which is above this folder. */
+/** Functions of orchestration, which is a wing above this one. */
 export interface Orchestration {
-  /** Queues the run of that id, once. False when a newer commit was faster. */
+  /** Queues the run with this id, once. False when a newer commit overtook it. */
   queueRun(wanted: {
     id: string;
     workspace: Workspace;
     version: ConfigurationVersion;
     message: string;
     planOnly: boolean;
-    /** The user who requested it; absent: whoever pushed. */
+    /** The user who requested it; absent for a push. */
     by?: { userId: string; granted: Granted };
     commit: NonNullable<Run['commit']>;
     /** The plan can be applied later. */
     savePlan?: boolean;
     move?: { repository: string; follows: string; n: number };
   }): Promise<boolean>;
-  /** Cancels a pull request's plan that has not ended, or discards a saved one. */
+  /** Cancels an unfinished plan of a pull request, or discards a saved one. */
   cancelOutdated(runId: string, why: string): Promise<void>;
   /** Applies a saved plan. `stale`: the state has changed since. */
   applyPlan(run: Run, userId: string): Promise<'accepted' | 'conflict' | 'stale'>;
 }
 
-/** Result of a delivery. `level` error: it needs somebody's attention. */
+/** Result of a delivery. `level` error: a user has to act. */
 export interface Outcome {
   message: string;
   level?: 'info' | 'error';
@@ -53,7 +53,7 @@ export interface Handling {
 
 const atOnce = 25;
 
-/** Calls `work` for every item, 25 at a time, also after a failure. @throws the last failure */
+/** Calls `work` for every item, 25 at a time, and continues after failures. @throws the last failure */
 export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Promise<void> => {
   const failures: unknown[] = [];
   for (let i = 0; i < all.length; i += atOnce) {
@@ -85,10 +85,10 @@ export const fetchFor = async (
   return archives;
 };
 
-/** A workspace without a run waits for a first run that somebody starts, unless queue-all-runs is on. */
+/** A workspace without runs waits for a user to start the first one, unless queue-all-runs is on. */
 export const mayStart = ({ runCount, queueAllRuns }: Workspace): boolean => runCount > 0 || queueAllRuns;
 
-/** @throws {ForgeError} where runs of the organization do not start; the delivery's event shows it */
+/** @throws {ForgeError} when runs of the organization cannot start; the delivery's event shows it */
 export const checkStarts = (workspace: Workspace): void => {
   const refusal = refusalIn(workspace);
   if (refusal !== undefined) throw new ForgeError('forbidden', `no run in ${workspace.name}. ${refusal}`);

@@ -11,7 +11,7 @@ import { oauthClient } from './finder.ts';
 import { type FollowedRepository, getRepository, hookPath, listUses } from './repositories.ts';
 import { rotateSecret } from './webhooks.ts';
 
-/** Repositories that something follows through a connection, and their webhooks. */
+/** Repositories that are followed through a connection, and their webhooks. */
 
 const document = (repository: FollowedRepository, followers: number): Resource => ({
   id: repository.id,

@@ -83,8 +83,8 @@ const readPool = async (
 };
 
 /**
- * Moving a connection to another pool takes its credentials again: whoever has tokens of a pool can read the
- * credentials of its connections.
+ * Moving a connection to another pool requires entering its credentials again, because holders of a pool's token can
+ * read the credentials of its connections.
  * @throws {ApiError} 422
  */
 const checkNewPool = (
@@ -98,7 +98,7 @@ const checkNewPool = (
   if (missing) throw refusedPool(`another pool's agents do not get the stored credentials: send ${missing} as well`);
 };
 
-/** http is only for addresses that the operator allows, or behind agents. @throws {ApiError} 422 */
+/** http is allowed only for addresses that the operator trusts, or through agents. @throws {ApiError} 422 */
 const checkTransport = async (field: string, given: string, byAgents: boolean): Promise<void> => {
   const url = new URL(given);
   if (byAgents || url.protocol === 'https:' || (await isTrusted(url.hostname))) return;
@@ -126,7 +126,10 @@ const checkToken = async (
   }
 };
 
-/** The tfe provider has no Gitea: a GitHub Enterprise server may be one, which its address or a request to it shows. */
+/**
+ * The tfe provider does not know Gitea: a server configured as GitHub Enterprise may be one, as its address or a
+ * request to it shows.
+ */
 const dialectOf = async ({
   serviceProvider,
   apiUrl,

@@ -4,9 +4,9 @@ import { now } from '#platform/store/time.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * Locks of pull requests that were applied before their merge: until the pull request is merged, closed or given up,
- * other pull requests are not applied to its workspaces, and pushes start no run there, which would undo what is not
- * merged yet.
+ * Locks of pull requests that were applied before their merge. Until the pull request is merged, closed or released,
+ * no other pull request is applied to its workspaces, and pushes start no run there, which would undo the unmerged
+ * changes.
  */
 
 interface Holder {
@@ -19,7 +19,10 @@ export const isHeldBy = ({ vcsPull }: Pick<Workspace, 'vcsPull'>, { repository, 
 
 const held = 'vcsPull.repository = :repository AND vcsPull.#number = :number';
 
-/** Undefined when another pull request holds the workspace, or it follows something else. The holder may repeat it. */
+/**
+ * Undefined when another pull request holds the workspace, or it follows another repository. The holder can repeat
+ * it.
+ */
 export const hold = (id: string, { repository, number }: Holder, by: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(id), {
     set: { vcsPull: { repository, number, by, at: now() } },
@@ -28,7 +31,7 @@ export const hold = (id: string, { repository, number }: Holder, by: string): Pr
     values: { ':repository': repository, ':number': number },
   });
 
-/** May be repeated. */
+/** Can be repeated. */
 export const release = async (id: string, { repository, number }: Holder): Promise<void> => {
   await update(keys.workspace(id), {
     remove: ['vcsPull'],

@@ -18,8 +18,8 @@ import { isConcerned, plansOf } from './pulls.ts';
 import { filters } from './triggers.ts';
 
 /**
- * Merge queues: a group is what the branch will be, and the queue waits for the status of its commit. It is planned where a
- * pull request to the branch would be. Only whoever may write to the repository puts something into its queue.
+ * Merge queues: a group contains the branch's future head, and the queue waits for the status of its commit. It is
+ * planned like a pull request to the branch. Only accounts with write access to the repository can add to its queue.
  */
 
 type Group = Extract<RepositoryTask, { kind: 'merge' }>;

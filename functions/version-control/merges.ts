@@ -5,14 +5,17 @@ import { isHeldBy, release } from './merge-locks.ts';
 import { handleWorkspace } from './newest-commit.ts';
 import { pullRunsOf } from './pull-records.ts';
 
-/** Ends the locks of a pull request that was applied before its merge: it was merged, closed, or given up. */
+/** Ends the locks of a pull request that was applied before its merge, once it is merged, closed or released. */
 
-/** Releases its workspaces, and runs the newest commit of what they follow. Returns their number; may be repeated. */
+/**
+ * Releases its workspaces, and runs the newest commit of their followed branch. Returns their number; can be
+ * repeated.
+ */
 export const releasePull = async (handling: Handling, number: number): Promise<number> => {
   const { delivery, repository, followers } = handling;
   const holder = { repository: repository.id, number };
   const ids = delivery.released ?? followers.filter((one) => isHeldBy(one, holder)).map(({ id }) => id);
-  // First, so that a repeated delivery knows what it has released.
+  // Stored first, so that a repeated delivery releases the same workspaces.
   if (ids.length > 0 && !delivery.released) await noteReleased(delivery, ids);
   for (const id of ids) {
     await release(id, holder);

@@ -26,7 +26,7 @@ import { getInstallation, isInstallation } from './github-app/installations.ts';
 import { getRepository, unfollow } from './repositories.ts';
 import { at, checkOrganizationScoped, chosen, connectionIn, followChoice, refused } from './repository-choice.ts';
 
-/** Modules that are published by tags of their repository (HCP API: registry modules, publish from VCS). */
+/** Modules published by tags of their repository (HCP API: registry modules, publish from VCS). */
 
 const vcsRepo = v.strictObject({
   identifier: v.pipe(v.string(), v.check(isIdentifier, 'must be like owner/name')),
@@ -52,13 +52,13 @@ const attributes = {
 const others = {
   lacking: {
     // Clients send it although it applies to branches only.
-    'initial-version': 'versions are what tags say',
+    'initial-version': 'versions come from tags',
   },
 };
 
 const conventional = /^terraform-([a-z0-9]{1,64})-(.+)$/;
 
-/** `terraform-<provider>-<name>`, unless the request has both. @throws {ApiError} 422 */
+/** Derived from `terraform-<provider>-<name>`, unless the request has both. @throws {ApiError} 422 */
 const addressFrom = (identifier: string, given: { name?: string | null; provider?: string | null }) => {
   if (given.name && given.provider) return { name: given.name, provider: given.provider };
   const [, provider = '', name = ''] = conventional.exec(identifier.split('/').at(-1) ?? '') ?? [];
@@ -78,7 +78,7 @@ const creating =
     if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
     const { name, provider } = addressFrom(repo.identifier, given);
     await checkOrganizationScoped(connection, of);
-    // The default that clients expect of modules.
+    // The default that clients expect for modules.
     const ingressSubmodules = repo['ingress-submodules'] ?? true;
     const choice = await chosen({
       identifier: repo.identifier,
@@ -107,12 +107,12 @@ const creating =
     }
   };
 
-/** For a module that was deleted. */
+/** For a deleted module. */
 export const leaveModuleRepo = async ({ id, vcsRepo: followed }: Module): Promise<void> => {
   if (followed) await unfollow(followed, id);
 };
 
-/** The organization of the connection that the body names. */
+/** The organization of the connection in the body. */
 const ofConnection: Finder<InOrganization> = {
   ...organization,
   parameter: 'vcs-repo',

@@ -15,7 +15,7 @@ import { type FollowedRepository, isModule } from './repositories.ts';
 
 /** Tags as versions of the modules that follow a repository (HCP Terraform: publish modules by tags). */
 
-/** The version in `v1.2.0` or `1.2.0` after the prefix; undefined if it is not a version. */
+/** The version in `v1.2.0` or `1.2.0` after the prefix; undefined for any other tag. */
 export const versionOfTag = (tag: string, prefix: string): string | undefined => {
   if (!tag.startsWith(prefix)) return undefined;
   const text = tag.slice(prefix.length).replace(/^v/, '');
@@ -24,7 +24,7 @@ export const versionOfTag = (tag: string, prefix: string): string | undefined =>
 
 type Published = 'published' | 'there' | 'full';
 
-/** A published version stays as it is, even if its tag moves. May be repeated. */
+/** A published version stays unchanged, even if its tag moves. Can be repeated. */
 const publish = async (
   module: Module,
   repository: FollowedRepository,
@@ -51,10 +51,7 @@ export const modulesOf = async (followers: string[], { id }: FollowedRepository)
   return modules.filter((module) => module !== undefined).filter(({ vcsRepo }) => vcsRepo?.repository === id);
 };
 
-/**
- * Publishes a version of each module whose tags include this one. Returns the result for people; undefined when there
- * is none.
- */
+/** Publishes a version of each module that uses the tag. Returns the result for users; undefined when there is none. */
 export const publishTag = async (
   { repository }: Handling,
   { tag, sha }: Extract<RepositoryTask, { kind: 'tag' }>,
@@ -75,7 +72,7 @@ export const publishTag = async (
   return words.length ? words.sort().join('; ') : undefined;
 };
 
-/** Publishes the tags that the repository had when it was connected. */
+/** Publishes the tags that the repository already had when it was connected. */
 export const handleModule = async (
   { access, repository }: Handling,
   { moduleId }: Extract<RepositoryTask, { kind: 'module' }>,
@@ -88,7 +85,7 @@ export const handleModule = async (
     return version === undefined ? [] : [{ version, sha }];
   });
   let published = 0;
-  // Sequentially, because their number is limited.
+  // Sequentially, since there are few.
   for (const one of wanted) if ((await publish(module, repository, one)) === 'published') published++;
   return { message: `Publishing ${counted(published, 'version')} of ${nameOf(module)} from ${repository.identifier}` };
 };

@@ -5,9 +5,9 @@ import type { Handling } from './handling.ts';
 import { addMove, getMove, type Move, recentMoves } from './repositories.ts';
 
 /**
- * The order of a branch's commits. A webhook may arrive twice, late, out of order or never: each move of a branch has a
- * number, which one conditional write assigns to one delivery; if a push does not continue the last move, the forge is
- * asked for the branch's commit.
+ * The order of a branch's commits. A webhook can arrive twice, late, out of order or never. Therefore each move of a
+ * branch has a number, which one conditional write assigns to one delivery; if a push does not continue the last
+ * move, the branch's commit is read from the forge.
  */
 
 export type Moved = Move & { at: string };
@@ -16,7 +16,7 @@ const maxTries = 5;
 
 type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
 
-/** Always later than the previous one, whatever the clocks say: newer versions must have later times. */
+/** Later than the previous move even if clocks differ, because newer versions must have later times. */
 const timeAfter = (before: Move | undefined): string => {
   const at = (before as Moved | undefined)?.at;
   const present = now();
@@ -24,8 +24,8 @@ const timeAfter = (before: Move | undefined): string => {
 };
 
 /**
- * The next position of the branch after the known moves, the newest first; undefined when it has not moved. A former
- * position may come from an old delivery that is repeated under another id: a branch may return to it, a tag is run once.
+ * The branch's next position after the known moves, newest first; undefined when it has not moved. A former position
+ * can come from an old delivery repeated under another id: a branch may return to it, but a tag is run only once.
  */
 const next = async (
   { access, repository }: Handling,
@@ -75,7 +75,7 @@ export const moveBranch = async (
       at: timeAfter(last),
       ...(task.kind === 'tag' ? { tag: task.tag } : {}),
     };
-    // First, so that a repeated delivery finds its own move even after later ones.
+    // Stored first, so that a repeated delivery finds its own move even after later ones.
     await noteMove(delivery, move.n);
     if (await addMove(repository.id, move)) return move;
   }

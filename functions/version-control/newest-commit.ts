@@ -5,7 +5,7 @@ import { followsOf } from './follows.ts';
 import { checkStarts, commitAt, fetchFor, type Handling, type Outcome } from './handling.ts';
 import { moveBranch } from './moves.ts';
 
-/** Makes a branch's commit a workspace's configuration, and starts its run. */
+/** Makes a branch's commit a workspace's configuration, and starts a run. */
 
 /** `held`: an applied pull request is not merged yet. */
 export type RunOutcome = 'queued' | 'outdated' | 'kept' | 'held';
@@ -41,7 +41,7 @@ export const runCommit = async (
 };
 
 /**
- * The newest commit of what a workspace follows becomes its configuration, and its first run if that may start
+ * Makes the newest followed commit the workspace's configuration, and starts its first run if that is allowed
  * automatically.
  */
 export const handleWorkspace = async (handling: Handling, workspace: Workspace, starts: boolean): Promise<Outcome> => {
@@ -60,10 +60,10 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
     return { message: `Skipped: ${branch} of ${identifier} has not moved` };
   const archives = await fetchFor(repository, moved.to, [workspace]);
   const commit = await commitAt(access, repository, moved.to);
-  // No tag that it follows is pushed yet: it gets the branch's commit meanwhile.
+  // Without a matching tag yet, the workspace gets the branch's commit.
   const n = vcsRepo.tagsRegex ? 0 : moved.n;
   const what = `push ${branch} ${moved.n}`;
-  // A commit that it had before, but now with submodules, is a new configuration.
+  // The same commit with submodules is a new configuration.
   const { receivedAt } = handling.delivery;
   const at = receivedAt > moved.at ? receivedAt : moved.at;
   const followed = { access, repository, commit, archives, n, at, what, branch, sender: null };

@@ -7,8 +7,8 @@ import { keys } from '#platform/store/keys.ts';
 import { create, get, remove } from '#platform/store/table.ts';
 
 /**
- * Pending authorizations at a forge (OAuth 2.0 with PKCE: RFC 6749 §4.1, RFC 7636). The browser that started one keeps
- * a cookie, so that nobody can be tricked into completing somebody else's; an attempt works once.
+ * Pending authorizations at a forge (OAuth 2.0 with PKCE: RFC 6749 §4.1, RFC 7636). The browser that started one
+ * keeps a cookie, so that a user cannot be tricked into completing another user's; an attempt works once.
  */
 
 const goodForSeconds = 600;
@@ -17,7 +17,7 @@ export interface Attempt {
   /** The OAuth client to authorize, or the GitHub App. */
   clientId: string;
   userId: string;
-  /** The organization whose page the browser returns to. */
+  /** The organization to whose page the browser returns. */
   organization: string;
   verifier: string;
   redirectUri: string;
@@ -38,7 +38,7 @@ export const endedCookie = (request: ApiRequest): string => cookie(request, '', 
 const random = (): string => randomBytes(32).toString('base64url');
 
 interface Beginning extends Pick<Attempt, 'clientId' | 'userId' | 'organization' | 'redirectUri'> {
-  /** The forge's authorization page. */
+  /** URL of the forge's authorization page. */
   url: string;
   /** The client's id at the forge. */
   key: string;
@@ -79,7 +79,7 @@ const notBegun = () =>
 
 /**
  * Works once, and only in the browser that started it.
- * @param find the client to authorize; undefined when the callback address is another one's
+ * @param find returns the client to authorize; undefined when the callback address belongs to another one
  * @throws {ApiError} 400
  */
 export const takeAttempt = async <T>(

@@ -11,7 +11,7 @@ import { forges } from './forges/forges.ts';
 import { redeemCode } from './oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from './oauth-attempts.ts';
 
-/** A user authorizes a connection at the forge; its token is of the user's account there. */
+/** A user authorizes a connection at the forge; its token belongs to the user's account there. */
 
 const connect = async ({ request, subject, principal }: Context<OauthClient>): Promise<Answer> => {
   const { id, organization, key, sealedSecret, dialect } = subject;
@@ -56,7 +56,7 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
     ...redirect(303, `${page}?${outcome}=${client.id}`),
     cookies: [endedCookie(request)],
   });
-  // The browser of the user who started it, on the page.
+  // The browser that started the authorization from the page.
   const caller = { kind: 'session', address: request.address } as const;
   const granted = await grantsOfUser(attempt.userId, caller).on({ organization: client.organization });
   if (!granted.has('connection:write')) return done('denied');
@@ -73,5 +73,5 @@ export const oauthFlowRoutes: Route[] = [
   route('POST', '/oauth-clients/{oauthClient}/actions/connect', 'connection:write', oauthClient, connect),
 ];
 
-/** Not below the API's prefix: the forge redirects browsers here. */
+/** Outside the API's prefix, because the forge redirects browsers here. */
 export const callbackRoutes: Route[] = [openRoute('GET', '/auth/{uuid}/callback', 'anyone', callback)];

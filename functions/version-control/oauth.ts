@@ -8,7 +8,7 @@ import { expiryOf } from './refresh.ts';
 
 /** A forge as an OAuth authorization server, for authorizations in a browser. */
 
-/** Metadata is written here: nothing is discovered at a user-supplied address. */
+/** Fixed metadata, because discovery would send requests to a user-supplied address. */
 const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
   issuer: httpUrl,
   authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
@@ -34,7 +34,7 @@ interface Application extends Pick<OauthClient, 'httpUrl' | 'agentPoolId'> {
   secret: string;
 }
 
-/** Redeems the code in the request for a token. @throws {Error} whose text may contain the code */
+/** Redeems the code in the request for a token. @throws {Error} with a message that may contain the code */
 export const redeemCode = async (
   { query }: ApiRequest,
   { verifier, redirectUri }: Pick<Attempt, 'verifier' | 'redirectUri'>,
@@ -42,7 +42,7 @@ export const redeemCode = async (
 ): Promise<IssuedToken> => {
   const application = { client_id: key };
   const server = serverOf({ httpUrl }, forge);
-  // The state was verified: the attempt was found by it.
+  // Finding the attempt has already verified the state.
   const checked = oauth.validateAuthResponse(server, application, query, query.get('state') ?? '');
   const answer = await oauth.authorizationCodeGrantRequest(
     server,

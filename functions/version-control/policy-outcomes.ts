@@ -2,9 +2,9 @@ import { getPolicySet } from '#resources/policies/set-records.ts';
 import { getPolicySetVersion } from '#resources/policies/set-version-records.ts';
 import type { Outcome } from './status-words.ts';
 
-/** What a commit's status says of policy sets that it is a version of. */
+/** Outcomes of policy sets with a version from the commit, for its status. */
 
-/** Below the commit, beside its runs. */
+/** Stored below the commit, beside its runs. */
 export interface VersionOfCommit {
   policySetVersionId: string;
 }
@@ -23,6 +23,6 @@ const outcomeOf = async ({ policySetVersionId }: VersionOfCommit): Promise<Outco
   return { ...about, state: 'failure', description: `Policies of ${name} could not be read` };
 };
 
-/** Of those that are still there. 2 reads each. */
+/** Outcomes of existing versions. 2 reads each. */
 export const outcomesOfPolicies = async (rows: VersionOfCommit[]): Promise<Outcome[]> =>
   (await Promise.all(rows.map(outcomeOf))).filter((outcome) => outcome !== undefined);

@@ -54,14 +54,15 @@ export const connectPolicySet = async (prepared: PreparedSet, setId: string): Pr
 };
 
 /**
- * The branch's commit as the set's version, for the next reader of the set. Undefined when the forge does not answer.
+ * Creates the set's version from the branch's commit, for the next reader of the set. Undefined when the forge does
+ * not answer.
  */
 const versionNow = async (
   set: PolicySet,
   repository: FollowedRepository,
   look: string,
 ): Promise<string | undefined> => {
-  // Before the branch is read: a push that is handled meanwhile makes a later version.
+  // Taken before reading the branch, so that a push handled meanwhile gets a later version.
   const at = now();
   try {
     const access = await accessBy(repository.tokenId, { repository: repository.identifier });
@@ -101,7 +102,7 @@ export const abandonPolicySetRepo = async (set: PolicySet, given: VcsRepo | null
   }
 };
 
-/** For a set that was deleted. */
+/** For a deleted set. */
 export const leavePolicySetRepo = async ({ id, vcsRepo }: PolicySet): Promise<void> => {
   if (vcsRepo) await unfollow(vcsRepo, id);
 };

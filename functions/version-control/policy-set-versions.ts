@@ -29,7 +29,7 @@ interface Wanted {
   at: string;
 }
 
-/** The commit as the set's version, which is then fetched. May be repeated. */
+/** Creates the commit's version of the set, and starts fetching it. Can be repeated. */
 export const policyVersionFor = async (
   set: Pick<PolicySet, 'id' | 'organization' | 'vcsRepo'>,
   { access, repository, commit, what, at }: Wanted,
@@ -52,11 +52,11 @@ const bare = (path: string): string => path.replace(/^(\.?\/)+|\/+$/g, '');
 
 type Settings = Pick<PolicySet, 'policiesPath' | 'policyUpdatePatterns'>;
 
-/** Whether changed files decide about a new version. */
+/** Whether changed files determine whether a version is created. */
 export const setFilters = ({ policiesPath, policyUpdatePatterns }: Settings): boolean =>
   bare(policiesPath ?? '') !== '' || Boolean(policyUpdatePatterns?.length);
 
-/** @param paths that changed; undefined when unknown, which concerns every set */
+/** @param paths changed paths; undefined when unknown, which concerns every set */
 const concernsSet = (set: Settings, paths: string[] | undefined): boolean => {
   if (!paths || !setFilters(set)) return true;
   if (set.policyUpdatePatterns?.length) return matchesPatterns(set.policyUpdatePatterns, paths);
@@ -73,7 +73,7 @@ export const setsOfBranch = async (
   return sets.filter(({ vcsRepo }) => vcsRepo?.repository === id && follows(vcsRepo, branch, defaultBranch));
 };
 
-/** Versions of the sets that a push concerns. Returns the result for people; undefined when there is none. */
+/** Creates versions of the sets that a push concerns. Returns the result for users; undefined when there is none. */
 export const renewPolicySets = async (
   { access, repository }: Handling,
   sets: PolicySet[],
@@ -94,8 +94,8 @@ const after = (at: string, before: string): string =>
   at > before ? at : new Date(Date.parse(before) + 1).toISOString();
 
 /**
- * The newest commit for a set that was connected or changed. The request has usually created its version already,
- * unless the branch has moved since, or the forge could not be reached.
+ * Handles the newest commit for a set that was connected or changed. The request has usually created its version
+ * already, unless the branch has moved since, or the forge was unreachable.
  */
 export const handlePolicySet = async (
   handling: Handling,

@@ -9,8 +9,8 @@ import { hold, release } from './merge-locks.ts';
 import { getPullRun } from './pull-records.ts';
 
 /**
- * Applies the plans of a pull request before its merge: only the plan that was there to be reviewed when the comment
- * was written, of the commit that is still the newest.
+ * Applies the plans of a pull request before its merge: only a plan that was saved before the comment, of the commit
+ * that is still the newest.
  */
 
 interface ApplyRequest {
@@ -50,7 +50,7 @@ const lacks = async (
   return approved ? undefined : 'the newest commit of the pull request is not approved';
 };
 
-/** Undefined when its plan is being applied, else the reason why not. */
+/** Undefined when its plan is being applied, otherwise the reason why not. */
 const applyIn = async (workspace: Workspace, applying: Applying): Promise<string | undefined> => {
   const { handling, comment, pull, request } = applying;
   const { headSha } = pull;
@@ -64,7 +64,7 @@ const applyIn = async (workspace: Workspace, applying: Applying): Promise<string
   if (run.decision?.action === 'apply' && run.decision.by === request.userId) return undefined;
   if (run.status !== 'planned_and_saved') return `its run is ${run.status.replaceAll('_', ' ')}`;
   const savedAt = run.statusTimestamps['planned-and-saved-at'] ?? '';
-  // Forges report times in seconds.
+  // Forges' timestamps have a precision of one second.
   if (!savedAt || Date.parse(savedAt) > Date.parse(comment.createdAt) + 999) {
     return 'its plan was saved after the comment; read it, then comment again';
   }

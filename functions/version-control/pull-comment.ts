@@ -9,7 +9,7 @@ import { getPullRequest, leaseComment, type PullRequest, releaseComment } from '
 import { repositoryId } from './repositories.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
-/** One comment on each pull request, which says how the plans of its newest commit go. */
+/** One comment per pull request about the plans of its newest commit. */
 
 interface Commented {
   tokenId: string;
@@ -20,7 +20,10 @@ interface Commented {
 
 const pullForgeOf = ({ dialect = 'github' }: Access['client']) => pullForges[dialect];
 
-/** This platform's comment, if a writer stopped before storing its id; never another account's with our marker. */
+/**
+ * This platform's comment, if a writer was interrupted before storing its id; never a comment of another account with
+ * the same marker.
+ */
 const ownComment = async (
   { client, call, accountId }: Access,
   { identifier, organization }: Commented,
@@ -33,19 +36,19 @@ const ownComment = async (
   return marked.find(({ authorId }) => authorId === own)?.id;
 };
 
-/** Its id. @throws {ForgeError} */
+/** Returns the comment's id. @throws {ForgeError} */
 const write = async (access: Access, about: Commented, number: number, kept: PullRequest, text: string) => {
   const { client, call } = access;
   const forge = pullForgeOf(client);
   const id = kept.commentId ?? (await ownComment(access, about, number));
-  // Somebody may have deleted it.
+  // A user may have deleted the comment.
   if (id && (await forge.editComment(call, about.identifier, { number, id }, text))) return id;
   return forge.postComment(call, about.identifier, number, text);
 };
 
 const patienceMs = 20_000;
 
-/** Undefined when another commit counts by now, or the comment says that already. */
+/** Undefined when a newer commit is current, or the comment already has this text. */
 const lease = async (
   repository: string,
   number: number,
@@ -64,9 +67,9 @@ const lease = async (
 };
 
 /**
- * Has the comment say how the runs of the commit go, for each pull request whose newest commit it is. A connection that may
- * not comment is told once.
- * @throws {ForgeError} what may pass
+ * Updates the comment of each pull request whose newest commit this is. Records a connection without permission to
+ * comment only once.
+ * @throws {ForgeError} for temporary failures
  */
 export const commentOnPulls = async (about: Commented, runs: Run[], base: string): Promise<void> => {
   const repository = repositoryId(about.tokenId, about.identifier);

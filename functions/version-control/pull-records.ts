@@ -34,8 +34,8 @@ export const getPullRequest = (repository: string, number: number): Promise<Pull
   get<PullRequest>(keys.pullRequest(repository, number));
 
 /**
- * Makes a commit the current one, as read from the forge after `seen` was read. Undefined when another delivery was
- * handled meanwhile: ask the forge again.
+ * Makes a commit the current one, as read from the forge after `seen` was read. Undefined after a concurrent
+ * delivery: read from the forge again.
  */
 export const claimPull = async (
   repository: string,
@@ -61,8 +61,8 @@ export const pullRunsOf = (repository: string, number: number): Promise<PullRun[
 };
 
 /**
- * Makes a run the pull request's newest in its workspace, and calls `outdate` with the one that it replaces. False when
- * that one is of a newer commit. May be repeated.
+ * Makes a run the pull request's newest in its workspace, and calls `outdate` with the run that it replaces. False
+ * when that run belongs to a newer commit. Can be repeated.
  */
 export const keepPullRun = async (
   repository: string,

@@ -26,7 +26,8 @@ import { filters, isTriggeredBy } from './triggers.ts';
 
 /**
  * Pull requests: speculative plans of their newest commit. A delivery may be outdated when it is handled, so the pull
- * request is read from the forge. Forks are never planned: a plan runs its author's code with the workspace's credentials.
+ * request is read from the forge. Pull requests from forks are never planned, because a plan runs its author's code
+ * with the workspace's credentials.
  */
 
 /** Whether the workspace plans pull requests to that branch. */
@@ -44,7 +45,7 @@ export const isConcerned =
 
 const maxTries = 5;
 
-/** The pull request as the forge has it, and the number of its newest commit. */
+/** The pull request as read from the forge, and the number of its newest commit. */
 const look = async (
   { access, repository }: Handling,
   number: number,
@@ -61,11 +62,11 @@ const look = async (
 
 /** A user's request to plan the newest commit again. */
 export interface PlanRequest {
-  /** Makes its plans others than those before, and the same each time. */
+  /** Distinguishes its plans from earlier ones; repeats create the same plans. */
   id: string;
   userId: string;
   author: string;
-  /** The name of one; absent: all that are concerned. */
+  /** Name of one workspace; absent: all that the pull request concerns. */
   workspace: string | undefined;
   granted(workspaceId: string): Granted;
 }
@@ -94,7 +95,7 @@ const planIn = async (
   await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });
   const message = commit.message || `Commit ${pull.headSha.slice(0, 7)}`;
   const by = request && { userId: request.userId, granted: request.granted(workspace.id) };
-  // As its version: the setting may have changed since.
+  // From its version, because the setting may have changed since.
   const savePlan = version.provisional;
   const planOnly = !savePlan;
   await orchestration.queueRun({ id, workspace, version, message, planOnly, savePlan, commit: commitOf(followed), by });
@@ -196,7 +197,7 @@ export const handlePull = (
   organization: Organization | undefined,
 ): Promise<Outcome> => handleNumber(handling, number, { sender }, organization);
 
-/** Where the requester may plan. */
+/** Plans again in workspaces where the requester has the permission. */
 export const planAgain = (
   handling: Handling,
   number: number,

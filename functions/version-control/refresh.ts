@@ -14,7 +14,7 @@ const issued = v.object({
   expires_in: v.optional(v.pipe(v.union([v.number(), v.string()]), v.transform(Number), v.finite(), v.minValue(0))),
 });
 
-/** GitHub refuses with status 200. */
+/** GitHub reports refusals with status 200. */
 const refusal = v.object({ error: v.pipe(v.string(), v.minLength(1)) });
 
 /** The forge does not issue another token; `message` is its error code. */
@@ -23,7 +23,7 @@ export class RefreshRefusedError extends Error {
 }
 
 interface Refreshing {
-  /** How its requests are sent. */
+  /** Sends the requests. */
   fetch: ReturnType<typeof fetchBy>;
   tokenEndpoint: string;
   clientId: string;

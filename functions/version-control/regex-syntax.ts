@@ -1,6 +1,6 @@
 /**
  * Regular expressions from users, matched in time linear in the text: JavaScript's own can backtrack. The syntax is a
- * subset of RE2's; other constructs are refused by name. Pure.
+ * subset of RE2's; other constructs are rejected by name. Pure.
  */
 
 /** The error in an expression, for its author. */
@@ -50,7 +50,7 @@ const classes: Record<string, readonly Range[]> = {
 const controls: Record<string, string> = { t: '\t', n: '\n', r: '\r', f: '\f', v: '\v', a: '\x07' };
 const notLineEnd = without(rangesOf('\n\n'));
 
-/** Recursive descent; the deepest nesting is that of the parentheses. */
+/** Recursive descent; the nesting of parentheses determines its depth. */
 export class Parser {
   readonly #chars: string[];
   #at = 0;
@@ -94,7 +94,7 @@ export class Parser {
   #repeated(part: Node): Node {
     const counts = this.#counts();
     if (!counts) return part;
-    // Lazy or greedy makes no difference to whether there is a match.
+    // Laziness does not affect whether there is a match.
     this.#take('?');
     if (this.#counts()) throw new RegexError('a repetition is repeated; put it in parentheses');
     return { kind: 'repeat', part, ...counts };

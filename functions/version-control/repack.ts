@@ -11,7 +11,7 @@ import { extract, type Header, type Pack, pack } from 'tar-stream';
  * configuration has. Streams into a file, so that its size takes no memory.
  */
 
-/** The content cannot be a configuration; the message is for people. */
+/** The content cannot be a configuration; users see the message. */
 export class ArchiveError extends Error {
   override name = 'ArchiveError';
 }
@@ -47,7 +47,7 @@ const linksInside = (name: string, target: string): boolean => {
   return true;
 };
 
-/** The entry as stored; undefined for one that is left out. @throws {ArchiveError} */
+/** The stored form of the entry; undefined for one that is left out. @throws {ArchiveError} */
 const keptAs = (
   { name, type, mode, linkname }: Header,
   below: string,

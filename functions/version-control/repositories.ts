@@ -13,9 +13,9 @@ import type { Repository } from './forges/forge.ts';
 import type { Dialect } from './service-providers.ts';
 
 /**
- * Repositories that something follows: one record for each connection and identifier, with one webhook. The row of a
- * follower is written before its workspace refers to the repository and removed after, so a row without such a
- * workspace counts for nothing.
+ * Followed repositories: one record for each connection and identifier, with one webhook. The row of a follower is
+ * written before its workspace refers to the repository and removed after, so a row without such a workspace has no
+ * effect.
  */
 
 export interface FollowedRepository {
@@ -26,7 +26,7 @@ export interface FollowedRepository {
   tokenId: string;
   dialect: Dialect;
   identifier: string;
-  /** Id at the forge, which a webhook must name. */
+  /** Id at the forge, which webhooks must contain. */
   forgeId: string;
   defaultBranch: string;
   httpUrl: string;
@@ -34,16 +34,16 @@ export interface FollowedRepository {
   /** Last part of the webhook's address. */
   uuid: string;
   sealedSecret: Uint8Array;
-  /** Being sent to the forge, which may have it already. */
+  /** The next secret while it is being sent to the forge, which may already have it. */
   sealedNextSecret?: Uint8Array;
-  /** The previous secret, and until when it is accepted: deliveries may be under way. */
+  /** The previous secret, and the end of its validity: deliveries may be in transit. */
   sealedPreviousSecret?: Uint8Array;
   previousUntil?: string;
   /** Id at the forge; absent until it is created. */
   hookId?: string;
   /** When it lost its last follower. */
   unusedAt?: string;
-  /** Its webhook is being deleted: a new follower gets another record. */
+  /** Set while its webhook is being deleted: a new follower gets another record. */
   endedAt?: string;
   createdAt: string;
 }
@@ -69,7 +69,7 @@ export const hookPath = ({ uuid }: Pick<FollowedRepository, 'uuid'>): string => 
 
 const secretContext = (uuid: string) => ({ hook: uuid });
 
-/** Secrets that the forge may sign with now, sealed; the current one first. */
+/** Encrypted secrets with which the forge may sign now; the current one first. */
 export const hookSecrets = (repository: FollowedRepository): Uint8Array[] => {
   const { sealedSecret, sealedNextSecret, sealedPreviousSecret, previousUntil = '' } = repository;
   const previous = previousUntil > now() ? sealedPreviousSecret : undefined;
@@ -80,7 +80,7 @@ export const hookSecrets = (repository: FollowedRepository): Uint8Array[] => {
 export const openHookSecret = ({ uuid }: Pick<FollowedRepository, 'uuid'>, sealed: Uint8Array): Promise<string> =>
   open(sealed, secretContext(uuid));
 
-/** Returns the same secret until the forge has it. Undefined when the repository is gone. */
+/** Returns the same secret until the forge has it. Undefined when the repository is deleted. */
 export const beginRotation = async (repository: FollowedRepository): Promise<FollowedRepository | undefined> => {
   if (repository.sealedNextSecret) return repository;
   return update<FollowedRepository>(keys.repository(repository.id), {
@@ -92,7 +92,7 @@ export const beginRotation = async (repository: FollowedRepository): Promise<Fol
 
 const previousGoodMs = 10 * 60_000;
 
-/** The forge has the secret: the previous one is accepted for a while. */
+/** Called once the forge has the secret: the previous one stays valid for a while. */
 export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecret }: FollowedRepository) => {
   await update(keys.repository(id), {
     set: {
@@ -107,8 +107,9 @@ export const completeRotation = async ({ id, uuid, sealedSecret, sealedNextSecre
 };
 
 /**
- * Refuses a repository that has taken over the name of a followed one: its owner must not run code in those workspaces.
- * @throws {ForgeError} while something follows the former one
+ * Rejects a repository that has taken over the name of a followed one: its owner must not run code in those
+ * workspaces.
+ * @throws {ForgeError} while the former one has followers
  */
 const checkSame = async ({ id, identifier, forgeId }: FollowedRepository, found: Repository): Promise<void> => {
   if (forgeId === found.id || !(await hasFollowers(id))) return;
@@ -158,7 +159,7 @@ export const keepRepository = async (
   };
   // An installation's repositories have no webhook of their own: deliveries to such an address are rejected.
   if (!hasAppWebhook) await put({ ...keys.hook(uuid), repository: id });
-  // Until its webhook and follower exist, the sweep checks whether anybody needs it.
+  // Until its webhook and follower exist, the sweep checks whether the record is still needed.
   const made = await put(
     { ...keys.repository(id), ...repository, ...dueIn(id, 600) },
     { condition: 'attribute_not_exists(pk) OR attribute_exists(endedAt)' },
@@ -166,7 +167,7 @@ export const keepRepository = async (
   return made ? repository : ((await getRepository(id)) ?? repository);
 };
 
-/** Ids. */
+/** Returns ids. */
 export const listFollowers = async (id: string): Promise<string[]> => {
   const rows = await queryAll<Key>({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#' });
   return rows.map(({ sk }) => sk.slice('FOLLOWER#'.length));
@@ -175,7 +176,7 @@ export const listFollowers = async (id: string): Promise<string[]> => {
 export const hasFollowers = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
 
-/** Keeps the connection of a repository that nothing follows until its webhook is deleted: that takes the token. */
+/** Keeps the connection of an unused repository until its webhook is deleted, which takes the token. */
 export const keepConnection = async ({ clientId, id }: Pick<FollowedRepository, 'clientId' | 'id'>): Promise<void> => {
   await update(keys.oauthClientRest(clientId, id), { set: { repository: id } });
 };
@@ -186,7 +187,7 @@ export const leave = async (repository: string, follower: string): Promise<void>
   if (await hasFollowers(repository)) return;
   const record = await getRepository(repository);
   if (!record) return;
-  // First: whoever ends the connection from now on finds it.
+  // First, so that a later deletion of the connection finds it.
   await keepConnection(record);
   await update(keys.repository(repository), {
     set: { unusedAt: now(), ...dueIn(repository, 0) },
@@ -194,7 +195,7 @@ export const leave = async (repository: string, follower: string): Promise<void>
   });
 };
 
-/** Leaves the repository that it followed. */
+/** Removes the follower from its former repository. */
 export const unfollow = async (
   { repository, clientId }: Pick<VcsRepo, 'repository' | 'clientId'>,
   follower: string,
@@ -229,23 +230,23 @@ export interface Move {
   /** Absent for the first move, and if the commits between are unknown. */
   from?: string;
   to: string;
-  /** The delivery or the request that found it. */
+  /** Id of the delivery or request that found it. */
   by: string;
   tag?: string;
 }
 
 const keptMoves = 50;
 
-/** All stored moves, the newest first. 1 query. */
+/** All stored moves, newest first. 1 query. */
 export const recentMoves = (repository: string, branch: string): Promise<Move[]> => {
   const { pk, sk } = keys.movesOf(repository, branch);
   return query<Move>({ pk, prefix: sk, reverse: true, limit: keptMoves });
 };
 
-/** False when the number is taken: another delivery was faster. */
+/** False when a concurrent delivery took the number. */
 export const addMove = async (repository: string, move: Move): Promise<boolean> => {
   if (!(await create({ ...keys.move(repository, move.branch, move.n), ...move }))) {
-    // The SDK has repeated a write whose response was lost.
+    // The SDK retried a write whose response was lost.
     const there = await get<Move>(keys.move(repository, move.branch, move.n));
     return there?.by === move.by && there.to === move.to;
   }

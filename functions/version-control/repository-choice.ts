@@ -13,19 +13,19 @@ import { providerOf } from './service-providers.ts';
 import { follow } from './webhooks.ts';
 
 /**
- * The repository that a `vcs-repo` names, for all kinds of followers (HCP API: workspaces, policy sets, registry
+ * Resolves the repository in a `vcs-repo`, for all kinds of followers (HCP API: workspaces, policy sets, registry
  * modules).
  */
 
 export const at = '/data/attributes/vcs-repo';
 
-/** The fields of `vcs-repo`, before anything is looked up. */
+/** The fields of `vcs-repo`, before any request to the forge. */
 export type RequestedRepo = Pick<
   VcsRepo,
   'identifier' | 'branch' | 'ingressSubmodules' | 'tagsRegex' | 'oauthTokenId' | 'installationId'
 >;
 
-/** A repository that was found at its forge. */
+/** A repository found at its forge. */
 export interface Choice {
   wanted: RequestedRepo;
   access: Access;
@@ -36,7 +36,7 @@ export const refused = (field: string, detail: string) => unprocessable(`${at}/$
 
 type GivenConnection = Pick<VcsRepoInput, 'oauth-token-id' | 'github-app-installation-id'>;
 
-/** An empty text counts as absent: the tfe provider sends one. @throws {ApiError} 422 for both or none */
+/** An empty text counts as absent: the tfe provider sends one. @throws {ApiError} 422 for both or neither */
 export const connectionIn = (
   given: GivenConnection,
   before?: VcsRepo | null,
@@ -83,7 +83,7 @@ const checkInstallation = async (id: string, organization: string): Promise<void
 
 /**
  * Checks that the connection can be used.
- * @param serves whether the follower may use it
+ * @param serves whether the follower may use the connection
  * @param whom names the follower in the error
  * @throws {ApiError} 422
  */

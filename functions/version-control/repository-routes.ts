@@ -12,11 +12,11 @@ import { getClient, getToken, type OauthClient, type OauthToken, serves } from '
 import { oauthToken } from './finder.ts';
 import { getInstallation, isInstallation } from './github-app/installations.ts';
 
-/** Repositories that a connection reaches, to choose one from (HCP API: OAuth tokens, authorized repositories). */
+/** Repositories that a connection can access, for a selection (HCP API: OAuth tokens, authorized repositories). */
 
 /**
- * A caller who may connect something by the connection may list its repositories.
- * @param client may be for some projects only; absent for an installation, which is for all
+ * Callers with permission to connect any follower through the connection may list its repositories.
+ * @param client can be limited to some projects; absent for an installation, which serves all
  * @throws {ApiError} 403
  */
 export const checkConnects = async (
@@ -24,7 +24,7 @@ export const checkConnects = async (
   client?: OauthClient,
 ): Promise<void> => {
   if (granted.has('connection:write') || granted.has('workspace:create')) return;
-  // Policy sets are of no project.
+  // Policy sets belong to no project.
   if (granted.has('policy:write') && (client?.organizationScoped ?? true)) return;
   for await (const all of eachProject(subject.organization)) {
     const projects = client ? all.filter(({ id }) => serves(client, id)) : all;
@@ -36,7 +36,7 @@ export const checkConnects = async (
   );
 };
 
-/** @throws {ApiError} 422 with the forge's message, 503 while it asks to wait */
+/** @throws {ApiError} 422 with the forge's message, 503 while the forge's rate limit is exhausted */
 const whileAsking = async <T>(
   tokenId: string,
   ask: (access: Access) => Promise<T>,
@@ -98,7 +98,7 @@ const branches = async (context: Context<InOrganization>): Promise<Answer> => {
   return json(200, { data: names.map((name) => ({ id: name, type: 'vcs-branches', attributes: { name } })) });
 };
 
-/** Only folders, to choose a working directory from. */
+/** Only folders, from which users choose a working directory. */
 const tree = async (context: Context<InOrganization>): Promise<Answer> => {
   const { tokenId, identifier } = await named(context);
   const branch = context.request.query.get('branch') ?? '';

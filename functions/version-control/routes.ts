@@ -80,7 +80,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   return created(data[0] as Resource);
 };
 
-/** Clients of HCP Terraform expect the whole list if they ask for no page. */
+/** Clients of HCP Terraform expect the whole list unless they request a page. */
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const all = await listClients(subject.organization);
@@ -90,7 +90,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
   return paged ? list(request, page, all.length, data, included) : wholeList(request, data, included);
 };
 
-/** Followers that could no longer use the client. @throws {ApiError} 422 which names some of them */
+/** Checks that no follower loses access to the client. @throws {ApiError} 422 which names some of them */
 const checkUsers = async (client: OauthClient, after: OauthClient): Promise<void> => {
   const followers = [...new Set((await listUses(client.id)).map(({ follower }) => follower))];
   const left = (await getWorkspaces(followers.filter(isWorkspace))).filter(

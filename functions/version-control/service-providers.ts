@@ -1,17 +1,14 @@
-/**
- * Version control providers by their names in the API (HCP API: OAuth clients), and how far this platform supports
- * each.
- */
+/** Version control providers by their names in the API (HCP API: OAuth clients), and the extent of support for each. */
 
-/** The program at the other end: determines paths, payloads and signatures. */
+/** The kind of forge: determines paths, payloads and signatures. */
 export type Dialect = 'github' | 'gitlab' | 'gitea';
 
 interface ServiceProvider {
-  /** For people: `service-provider-display-name`. */
+  /** Display name: `service-provider-display-name`. */
   name: string;
   /** `source` of configuration versions. */
   source: 'github' | 'gitlab' | 'gitea' | 'bitbucket' | 'ado';
-  /** Absent: connections are stored, but nothing can be connected with them. */
+  /** Absent: connections are stored, but cannot be used. */
   dialect?: Dialect;
 }
 

@@ -3,15 +3,16 @@ import { isFinal, statuses } from '#run/status.ts';
 import type { StatusState } from './forges/forge.ts';
 
 /**
- * What a commit's status says of a run: how its plan and the checks of it went, never of its apply (HCP Terraform: VCS
- * integration). No values, addresses or errors: who reads the repository may not be allowed to read the workspace.
+ * Text of a commit's status about a run: the result of its plan and checks, never of its apply (HCP Terraform: VCS
+ * integration). It contains no values, addresses or errors, because readers of the repository may lack permission to
+ * read the workspace.
  */
 
 export interface Outcome extends Words {
   kind: 'workspace' | 'policy set';
-  /** What tells it from others of the commit, where each has a status of its own. */
+  /** Distinguishes it from other statuses of the commit, if each run has its own. */
   context: string;
-  /** Below the organization's pages. */
+  /** Path below the organization's pages. */
   page: string;
 }
 
@@ -26,7 +27,7 @@ const planWords = ({ plan }: Run): string => {
   return `Plan: ${resourceAdditions} to add, ${resourceChanges} to change, ${resourceDestructions} to destroy`;
 };
 
-/** While a check may still follow, it is not: a required status must not pass before its policies. */
+/** A run counts as planned only after its last check: a required status must not pass before its policies. */
 const isPlanned = ({ plan, status, wait }: Run): boolean =>
   plan.status === 'finished' && (statuses[status].commit === null || wait?.state === 'NeedsConfirmation');
 
@@ -75,17 +76,17 @@ const countsOf = (outcomes: Outcome[]): string =>
     })
     .join(', ');
 
-/** As much as GitHub takes. */
+/** GitHub's limit. */
 const maxDescription = 140;
 
-/** Of all workspaces and policy sets together. */
+/** Summary of all workspaces and policy sets. */
 export const aggregated = (outcomes: Outcome[]): Words => {
   const [only] = outcomes;
   if (only && outcomes.length === 1) return { state: only.state, description: only.description };
   const state = worst.find((one) => outcomes.some((outcome) => outcome.state === one)) ?? 'success';
   const workspaces = outcomes.filter(({ kind }) => kind === 'workspace');
   const others = outcomes.filter(({ kind }) => kind === 'policy set');
-  // What failed first: the rest may be cut off.
+  // Failures first, because the end may be cut off.
   const told = [...others].sort((a, b) => rankOf(a) - rankOf(b));
   const words = [
     ...(workspaces.length > 0

@@ -1,7 +1,7 @@
 import { isIdentifier } from '#resources/workspaces/vcs-repo-input.ts';
 import { ArchiveError } from './repack.ts';
 
-/** Submodules of a commit, as its `.gitmodules` names them (gitmodules(5)). Pure. */
+/** Submodules of a commit, from its `.gitmodules` (gitmodules(5)). Pure. */
 
 export interface Submodule {
   path: string;
@@ -15,13 +15,13 @@ const isPath = (path: string): boolean =>
   !/[\p{Cc}\\]/u.test(path) &&
   path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
 
-/** Without the quotes and comments that git-config(5) allows. */
+/** Removes the quotes and comments that git-config(5) allows. */
 const settingOf = (text: string): string => {
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(text);
   return quoted ? (quoted[1] ?? '').replaceAll(/\\(.)/g, '$1') : text.replace(/\s*[#;].*$/, '').trim();
 };
 
-/** One for each path. @throws {ArchiveError} for a path that leads out of the repository */
+/** One per path. @throws {ArchiveError} for a path outside the repository */
 export const readGitmodules = (text: string): Submodule[] => {
   const sections: Partial<Submodule>[] = [];
   for (const line of text.split(/\r?\n/)) {
@@ -48,7 +48,7 @@ const bareIdentifier = (path: string): string | undefined => {
   return isIdentifier(identifier) ? identifier : undefined;
 };
 
-/** A path relative to the repository that it is a submodule of. */
+/** A path relative to the parent repository. */
 const relative = (url: string, identifier: string): string | undefined => {
   const parts = identifier.split('/');
   for (const part of url.split('/')) {
@@ -59,8 +59,8 @@ const relative = (url: string, identifier: string): string | undefined => {
 };
 
 /**
- * The submodule's repository at the connection's forge; undefined for one elsewhere. Users, passwords and ssh ports in
- * the URL are ignored: it is fetched like everything of the connection.
+ * The submodule's repository at the connection's forge; undefined for a URL elsewhere. Users, passwords and ssh ports
+ * in the URL are ignored, because it is fetched with the connection's token.
  */
 export const identifierOf = (
   url: string,

@@ -1,7 +1,7 @@
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { type Regex, regexOf } from './regex.ts';
 
-/** Which changes of a repository start a run (HCP Terraform: automatic run triggering). Pure. */
+/** Determines which changes of a repository start a run (HCP Terraform: automatic run triggering). Pure. */
 
 /** @throws {RegexError} */
 export const matchesTag = (regex: string, tag: string): boolean => regexOf(regex)(tag);
@@ -40,7 +40,7 @@ const regexOfPatterns = (patterns: string[]): Regex => {
   return made;
 };
 
-/** What a path has in it that the pattern matches: most patterns are of folders in which nothing changed. */
+/** Text contained in every matching path: a quick filter, since most patterns name folders without changes. */
 const literalOf = (pattern: string): string =>
   pattern
     .replace(/^\/+/, '')
@@ -71,12 +71,12 @@ const contains = (directory: string, path: string): boolean => {
 
 type Settings = Pick<Workspace, 'fileTriggersEnabled' | 'triggerPatterns' | 'triggerPrefixes' | 'workingDirectory'>;
 
-/** Whether changed files decide about a run. */
+/** Whether changed files determine whether a run starts. */
 export const filters = (workspace: Settings): boolean =>
   workspace.fileTriggersEnabled &&
   (workspace.triggerPatterns.length > 0 || workspace.triggerPrefixes.length > 0 || Boolean(workspace.workingDirectory));
 
-/** @param paths that changed; undefined when unknown, which concerns every workspace */
+/** @param paths changed paths; undefined when unknown, which concerns every workspace */
 export const isTriggeredBy = (workspace: Settings, paths: string[] | undefined): boolean => {
   if (!filters(workspace) || paths === undefined) return true;
   if (workspace.triggerPatterns.length > 0) return matchesPatterns(workspace.triggerPatterns, paths);

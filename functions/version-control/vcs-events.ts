@@ -3,7 +3,7 @@ import { keys } from '#platform/store/keys.ts';
 import { put, query } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
-/** Results of webhooks and requests, for people who miss a run (HCP API: VCS events). */
+/** Results of webhooks and requests, for users who miss a run (HCP API: VCS events). */
 
 export interface VcsEvent {
   id: string;
@@ -28,7 +28,7 @@ export const recordVcsEvent = async (given: Omit<VcsEvent, 'id' | 'createdAt'>):
 
 const dayMs = 86_400_000;
 
-/** Newest first, within days from one time to another. 1 query a day. */
+/** Newest first, between two times. 1 query per day. */
 export const listVcsEvents = async (organization: string, from: Date, to: Date): Promise<VcsEvent[]> => {
   const all: VcsEvent[] = [];
   for (let day = to.getTime(); day > from.getTime() - dayMs; day -= dayMs) {

@@ -29,8 +29,8 @@ export type Prepared =
   | ({ kind: 'connect' } & Choice);
 
 /**
- * Validates `vcs-repo` and the settings of triggers in a request; asks the forge if the repository changes. Writes
- * nothing. Undefined when nothing changes.
+ * Validates `vcs-repo` and the trigger settings in a request; sends requests to the forge if the repository changes.
+ * Writes nothing. Undefined when nothing changes.
  * @throws {ApiError} 422
  */
 export const prepareVcsRepo = async (
@@ -60,7 +60,7 @@ export const prepareVcsRepo = async (
   return { kind: 'connect', ...(await chosen(wanted)) };
 };
 
-/** Whether a workspace stays connected in that project. 2 reads. */
+/** Whether the workspace may use its connection in this project. 2 reads. */
 export const mayFollow = async ({ vcsRepo }: Workspace, projectId: string): Promise<boolean> => {
   const token = vcsRepo?.oauthTokenId ? await getToken(vcsRepo.oauthTokenId) : undefined;
   const client = token && (await getClient(token.clientId));

@@ -21,7 +21,7 @@ import { recordVcsEvent } from './vcs-events.ts';
 export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Recently used webhook secrets by their sealed form, so that not every push calls KMS. */
+/** Recently used webhook secrets by their encrypted form, so that not every push calls KMS. */
 const secrets = new Map<string, { secret: string; until: number }>();
 const keptMs = 5 * 60_000;
 
@@ -35,7 +35,7 @@ const opened = async (repository: FollowedRepository, sealed: Uint8Array): Promi
   return secret;
 };
 
-/** Signed with one of the valid secrets: there are two during a rotation. */
+/** Whether one of the valid secrets signed it: there are two during a rotation. */
 const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string, repository: FollowedRepository) => {
   for (const sealed of hookSecrets(repository)) {
     if (forge.isSigned(request.header, text, await opened(repository, sealed))) return true;
@@ -84,8 +84,8 @@ const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEve
 };
 
 /**
- * Deliveries of one repository a second, because each causes work. A lost one only costs time: the next one makes the
- * platform ask the forge for the branch's commit.
+ * Maximum deliveries per second and repository, because each causes work. A rejected one only costs time: the next
+ * one makes the platform read the branch's commit from the forge.
  */
 const perSecond = 20;
 const bound = new RateLimit(perSecond, countRequests);
@@ -114,7 +114,7 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   if (!/^application\/json\b/.test(type)) throw unsupported('The body must be JSON: "Content-Type: application/json".');
   const event = read(forge, request, text);
   if (event.kind === 'ignored') return json(200, { ignored: event.why }, 'application/json');
-  // A delivery of another repository that was sent here with this one's secret.
+  // A delivery of another repository, signed with this one's secret.
   if (event.repositoryId !== repository.forgeId) throw unsigned();
   await checkFlood(repository);
   const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);

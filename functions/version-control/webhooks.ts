@@ -21,11 +21,11 @@ import {
 } from './repositories.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
-/** Webhooks at forges: one for each repository that something follows. */
+/** Webhooks at forges: one for each followed repository. */
 
 /**
  * Adds a follower, and creates the repository's webhook. 3 writes and 3 calls for the first follower.
- * @param publicUrl where the forge reaches the platform
+ * @param publicUrl URL at which the forge reaches the platform
  * @throws {ForgeError}
  */
 export const follow = async (
@@ -41,7 +41,7 @@ export const follow = async (
   try {
     if (!repository.hookId) await ensureWebhook(access, repository, publicUrl);
   } catch (error) {
-    // It follows nothing: its rows would keep the repository, and a webhook that others make, for good.
+    // Without this, a failed follower's rows would keep the repository and its webhook forever.
     if (isNew) await unfollow({ repository: id, clientId: access.client.id }, follower);
     throw error;
   }
@@ -68,8 +68,8 @@ export const ensureWebhook = async (
 };
 
 /**
- * Gives the webhook a new secret. The new one is accepted before the forge has it, the old one for ten minutes after;
- * an interrupted rotation continues with the same secret.
+ * Gives the webhook a new secret. The new one is accepted before the forge has it, the old one for ten minutes
+ * afterwards; an interrupted rotation continues with the same secret.
  * @throws {ForgeError}
  */
 export const rotateSecret = async (
@@ -83,10 +83,10 @@ export const rotateSecret = async (
   await completeRotation(rotating);
 };
 
-/** After this long, a forge that refuses to delete a webhook is no longer asked. */
+/** After this time, the platform gives up on a forge that refuses to delete a webhook. */
 const triedMs = 3 * 24 * 3600_000;
 
-/** False when it is to be tried again. */
+/** False when a retry is needed. */
 const deleteWebhook = async (repository: FollowedRepository): Promise<boolean> => {
   const { hookId, identifier, tokenId, httpUrl } = repository;
   if (!hookId) return true;
@@ -111,14 +111,14 @@ const deleteWebhook = async (repository: FollowedRepository): Promise<boolean> =
 };
 
 /**
- * Handles a repository that is due: deletes it with its webhook unless it has followers. The webhook's address is
- * invalid from the moment the record is gone. True when there is nothing left to do.
+ * Handles a due repository: deletes it with its webhook unless it has followers. The webhook's address becomes
+ * invalid when the record is deleted. True when nothing is left to do.
  */
 export const settleRepository = async (id: string): Promise<boolean> => {
   const repository = await getRepository(id);
   if (!repository) return true;
   if (await hasFollowers(id)) {
-    // Unless its last follower has left meanwhile: then nothing else would look at it again.
+    // Unless its last follower has left meanwhile, because then no other check would follow.
     await update(keys.repository(id), {
       remove: ['unusedAt', ...dueAttributes],
       condition: 'attribute_exists(pk) AND (attribute_not_exists(unusedAt) OR unusedAt = :seen)',
@@ -129,7 +129,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   const { uuid } = repository;
   if (!repository.unusedAt && !repository.endedAt) {
     await keepConnection(repository);
-    // The request that created it is under way or was interrupted: decide at the next look.
+    // The request that created it is in progress or was interrupted: the next check decides.
     await update(keys.repository(id), {
       set: { unusedAt: now(), ...dueIn(id, 600) },
       condition: 'uuid = :uuid',
@@ -142,12 +142,12 @@ export const settleRepository = async (id: string): Promise<boolean> => {
     condition: 'uuid = :uuid AND (attribute_exists(unusedAt) OR attribute_exists(endedAt))',
     values: { ':uuid': uuid },
   });
-  // It has a follower after all.
+  // It has a follower again.
   if (!ended) return true;
   await remove(keys.hook(uuid));
   if (!(await deleteWebhook(repository))) return false;
   await remove(keys.repository(id), { condition: 'uuid = :uuid', values: { ':uuid': uuid } });
-  // After it: one that is followed again keeps a row that leads to nothing.
+  // Removed last: a repository that is followed again keeps a dangling row.
   await remove(keys.oauthClientRest(repository.clientId, id));
   return true;
 };

@@ -27,7 +27,7 @@ export const ofRun = setOf(run);
 export const ofTask = setOf(task);
 const ofOrganizationToken = setOf(organizationToken);
 
-/** What of a team decides who may. */
+/** Attributes of a team that determine permissions on it. */
 export interface Team {
   id: string;
   organizationAccess: readonly OrganizationFlag[];
@@ -38,21 +38,24 @@ export interface Team {
 
 /** A user's standing in an organization. */
 export interface Standing {
-  /** Missing: nobody. */
+  /** Absent without a membership. */
   role?: Role;
   teams: readonly Team[];
-  /** Would be more, but for the kind of token, the time since its user signed in, or the address of the request. */
+  /**
+   * Reason for missing permissions: the kind of token, the time since the user's last sign-in, or the request's
+   * address.
+   */
   refuses?: 'user token' | 'old sign-in' | 'address';
 }
 
-/** What one may do with all there is in the organization; undefined where that is a matter of teams. */
+/** Permissions on everything in the organization; undefined when they depend on teams. */
 const byRole = ({ role }: Standing): Granted | undefined => {
   if (role === undefined) return noPermissions;
   if (role === 'owner') return ofOwner;
   return role === 'organization' ? ofOrganizationToken : undefined;
 };
 
-/** Whether workspaces and projects may give more than the standing does. */
+/** Whether grants on workspaces and projects can add permissions to the standing. */
 export const dependsOnGrants = ({ role, teams }: Standing): boolean => role === 'member' && teams.length > 0;
 
 const basics = ({ teams }: Standing): Permissions => (teams.length ? inTeam : member);
@@ -60,7 +63,10 @@ const basics = ({ teams }: Standing): Permissions => (teams.length ? inTeam : me
 const byFlags = ({ teams }: Standing, where: 'organization' | 'everywhere'): Permissions =>
   teams.flatMap(({ organizationAccess }) => organizationAccess.flatMap((flag) => flagPermissions[flag]?.[where] ?? []));
 
-/** Overriding is delegated twice: by the organization to the team, and where the override is, by its admin. */
+/**
+ * Overriding policies takes two delegations: from the organization to the team, and from an admin of the workspace or
+ * project.
+ */
 const byGrants = <G extends { overrides?: boolean }>(
   { teams }: Standing,
   access: TeamAccess<G> | undefined,
@@ -99,8 +105,8 @@ const inWorkspaces = /^(workspace|run|configuration|plan|variable|state|data):/;
 const secrets: Permissions = ['state:read', 'state:read-outputs', 'plan:read-json', 'plan:export'];
 
 /**
- * An environment is its owner's, who has it through the environments' API: here it is seen by those who may apply runs, as
- * there, and its states are read by its administrators (decisions/0041).
+ * Environments belong to their owners, who use the environments' API. In this API, users who can apply runs see an
+ * environment's workspace, and its administrators read its states (decisions/0041).
  */
 const onManaged = (granted: Granted): Granted => {
   if (!granted.has('run:apply')) return new Set([...granted].filter((permission) => !inWorkspaces.test(permission)));
@@ -110,8 +116,8 @@ const onManaged = (granted: Granted): Granted => {
 
 const ofTeams = permissions.filter((permission) => permission.startsWith('team:'));
 const onlyByOwners: Permissions = ofTeams.filter((permission) => permission !== 'team:read');
-/** The owners team keeps every permission: not even owners change its access. */
-const byNobody: Permissions = ['team:manage-access'];
+/** The owners team has every permission: even owners cannot change its access. */
+const neverGranted: Permissions = ['team:manage-access'];
 
 /**
  * Only members and callers with team:read-secret see a secret team. Only owners change the owners team: any other caller,
@@ -122,7 +128,7 @@ export const onTeam = (standing: Standing, team: Team): Granted => {
   const isMember = standing.teams.some(({ id }) => id === team.id);
   const isVisible =
     standing.role !== 'member' || team.visibility === 'organization' || all.has('team:read-secret') || isMember;
-  const without = !isVisible ? ofTeams : !team.owners ? [] : standing.role === 'owner' ? byNobody : onlyByOwners;
+  const without = !isVisible ? ofTeams : !team.owners ? [] : standing.role === 'owner' ? neverGranted : onlyByOwners;
   const granted = [...all].filter((permission) => !without.includes(permission));
   const own: Permissions = isMember && team.allowMemberTokenManagement && !team.owners ? ['team:manage-tokens'] : [];
   return new Set([...granted, ...own]);
@@ -131,7 +137,7 @@ export const onTeam = (standing: Standing, team: Team): Granted => {
 const reading: Permissions = ['workspace:read-teams', 'project:read-teams'];
 const ofAccess: Permissions = [...reading, 'workspace:manage-teams', 'project:manage-teams'];
 
-/** What a team was given somewhere: its members see it, and who manages teams there, as far as they see the team. */
+/** Permissions on a team's grant: its members see it, and so do users who manage teams here and see the team. */
 export const onTeamAccess = (standing: Standing, granted: Granted, team: Team | undefined): Granted => {
   const isVisible = team !== undefined && onTeam(standing, team).has('team:read');
   const own = isVisible && standing.teams.some(({ id }) => id === team.id);

@@ -1,7 +1,7 @@
 import type { Granted, Standing, Team } from './granted.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from './team-access.ts';
 
-/** What of a project, a workspace and a variable set decides who may. */
+/** Attributes of a project, workspace and variable set that determine permissions on it. */
 export interface ScopedProject {
   id: string;
   organization: string;
@@ -21,51 +21,62 @@ export interface ScopedVariableSet {
   workspaceIds?: Set<string>;
 }
 
-/** What decides who may: the organization, or what in it. Ids stand for records that are only read if they matter. */
+/**
+ * Subject of a permission check: the organization, or a record in it. An id stands for a record that is read only if
+ * needed.
+ */
 export interface Scope {
   organization: string;
   project?: ScopedProject | string;
-  /** The organization's flags for its default project count too. */
+  /** The organization's flags for its default project apply too. */
   isDefaultProject?: boolean;
   workspace?: ScopedWorkspace | string;
   variableSet?: ScopedVariableSet;
   team?: Team;
-  /** Of what this team was given on the workspace or project. */
+  /** Team whose grant on the workspace or project is the subject. */
   accessOf?: string;
-  /** Whose membership it is: everybody sees their own, and may end it. */
+  /** User whose membership is the subject: users see and can end their own. */
   membershipOf?: string;
 }
 
 /** A caller's permissions on subjects. Each record is read once. */
 export interface Grants {
   standing(organization: string): Promise<Standing>;
-  /** An organization that refuses the address of the request, if all whose standing was looked at do. Reads nothing. */
+  /**
+   * The organization that rejects the request's address, if every standing that was read has this reason. Reads
+   * nothing.
+   */
   refusedBy(): Promise<string | undefined>;
   /**
-   * None more than the membership is read for owners and strangers, at most 3 more times for others. The workspace that an id
-   * stands for is read in the same request.
+   * Reads only the membership for owners and callers without one, and at most 3 items more for others. A workspace
+   * given by id is read in the same request.
    */
   on(scope: Scope): Promise<Granted>;
-  /** For lists: by id, nothing for those that are not there. At most 2 reads more than {@link standing} for 100. */
+  /**
+   * For lists: permissions by id, none for missing records. At most 2 reads per 100 in addition to {@link standing}.
+   */
   onWorkspaces(
     organization: string,
     workspaces: readonly (ScopedWorkspace | string)[],
   ): Promise<(id: string) => Granted>;
   onProjects(organization: string, projects: readonly (ScopedProject | string)[]): Promise<(id: string) => Granted>;
-  /** Those of workspaces that the caller sees. */
+  /** The items of workspaces that the caller may see. */
   visible<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
-  /** As {@link visible}, without those of deleted workspaces, which owners see too: reads each workspace. */
+  /**
+   * Like {@link visible}, without items of deleted workspaces, which owners would otherwise see: reads each
+   * workspace.
+   */
   visibleInLiving<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
   /**
-   * Where the caller may have something, if that permission is not everywhere's: what is elsewhere need not be read. What
-   * is there is only for the caller if its item says so.
+   * Workspaces and projects on which the caller may have this permission, unless they have it everywhere; lists need
+   * not read others. The items themselves determine the actual permission.
    */
   reach(organization: string, permission: 'workspace:read' | 'project:read'): Promise<Reach | undefined>;
-  /** Nothing in the organization is for the caller, so nothing has to be looked for. */
+  /** Whether the caller has no permission on anything in the organization. */
   reachesNothing(organization: string): Promise<boolean>;
 }
 
-/** Workspaces and projects, by id. */
+/** Ids of workspaces and projects. */
 export interface Reach {
   workspaceIds: Set<string>;
   projectIds: Set<string>;

@@ -1,4 +1,4 @@
-/** What a team may do in its whole organization (HCP API: teams, organization-access). */
+/** Permissions of a team in its whole organization (HCP API: teams, organization-access). */
 export const organizationFlags = [
   'manage-policies',
   'manage-workspaces',

@@ -1,6 +1,6 @@
 import { type Permissions, permissions } from './permissions.ts';
 
-/** What the organization's own token is not for (HCP Terraform: API tokens, access levels). */
+/** Permissions that the organization's own token lacks (HCP Terraform: API tokens, access levels). */
 const notByOrganization: Permissions = [
   'organization:update',
   'organization:delete',
@@ -15,7 +15,7 @@ const notByOrganization: Permissions = [
   'state:write',
 ];
 
-/** Of the organization's own token. */
+/** Permissions of the organization's own token. */
 export const organizationToken: Permissions = permissions.filter(
   (permission) => !notByOrganization.includes(permission),
 );

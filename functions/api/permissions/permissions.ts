@@ -2,8 +2,9 @@ import type { OrganizationFlag } from './organization-flags.ts';
 import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from './team-access.ts';
 
 /**
- * Who may do what: the one table behind the API's checks, the `permissions` it reports and the table in the README.
- * It says what HCP Terraform documents of its permissions (organization, project, workspace; API tokens).
+ * The permission table: the source of the API's checks, of the `permissions` in documents, and of the table in the
+ * documentation. It follows HCP Terraform's documentation (permissions of organizations, projects and workspaces; API
+ * tokens).
  */
 const everything = [
   'organization:read',
@@ -82,7 +83,7 @@ export type Permission = (typeof everything)[number];
 export const permissions: readonly Permission[] = everything;
 
 export type Permissions = readonly Permission[];
-/** What each value of a part of a level gives. */
+/** Permissions of each value of a level's part. */
 type Values<T> = Record<T extends boolean ? `${T}` : Extract<T, string>, Permissions>;
 type Gives<Parts> = { [P in keyof Parts]: Values<Parts[P]> };
 
@@ -139,7 +140,7 @@ export const workspaceParts: Record<'read' | 'plan' | 'write' | 'admin', Workspa
   },
 };
 
-/** What no part of a level gives, only the level as a whole. */
+/** Permissions of the level as a whole, which none of its parts contains. */
 const workspaceAdmin: Permissions = [
   'workspace:update',
   'workspace:delete',
@@ -165,7 +166,7 @@ export const projectPartPermissions: Gives<Omit<ProjectParts, 'workspaces'>> = {
   delete: switched(['workspace:delete']),
 };
 
-/** What a custom level has where nothing was said. */
+/** Default parts of a custom level. */
 export const customWorkspace: WorkspaceParts = {
   runs: 'read',
   variables: 'none',
@@ -228,18 +229,18 @@ export const ofProjectGrant = ({ access, parts }: Pick<ProjectGrant, 'access' | 
 const administerWorkspaces = ofWorkspaceGrant({ access: 'admin' });
 const administerProjects = ofProjectGrant({ access: 'admin' });
 const members: Permissions = ['membership:read', 'membership:write', 'team:manage-members'];
-/** Of the organization as a whole; its rows are of what one sees (HCP API: explorer). */
+/** Permission on the explorer itself; its rows contain only visible workspaces (HCP API: explorer). */
 const explorer: Permissions = ['explorer:read'];
 const teams: Permissions = [...members, 'team:write', 'team:manage-tokens'];
 
 /**
- * What a flag of a team gives: on the organization alone, and on everything in it. Flags that are not here are about what
- * this platform does not have.
+ * Permissions of a team's flag, on the organization alone and on everything in it. Missing flags concern features
+ * that this platform does not provide.
  */
 export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permissions; everywhere?: Permissions } } = {
   'read-workspaces': { organization: explorer, everywhere: [...ofWorkspaceGrant({ access: 'read' }), 'varset:read'] },
   'read-projects': { organization: explorer, everywhere: ['project:read'] },
-  // Creates them in the default project.
+  // Includes creating workspaces in the default project.
   'manage-workspaces': {
     organization: ['workspace:create', 'organization:manage-tags', ...explorer],
     everywhere: [...administerWorkspaces, 'varset:read', 'varset:write'],
@@ -262,7 +263,7 @@ export const flagPermissions: { [F in OrganizationFlag]?: { organization?: Permi
   'access-secret-teams': { organization: ['team:read-secret'] },
 };
 
-/** What belonging to an organization gives by itself, and to a team of it. */
+/** Permissions of every member of an organization, and of every member of a team on that team. */
 export const member: Permissions = ['organization:read', 'organization:read-entitlements', 'team:read'];
 export const inTeam: Permissions = [
   ...member,
@@ -273,7 +274,10 @@ export const inTeam: Permissions = [
   'connection:read',
 ];
 
-/** Of Terraform in a run, where state is shared with it; only routes that say so let a run in at all. */
+/**
+ * Permissions of Terraform in a run on workspaces that share state with it; only routes with `shared` accept a run's
+ * token.
+ */
 export const run: Permissions = [
   'organization:read-entitlements',
   'workspace:read',
@@ -281,5 +285,5 @@ export const run: Permissions = [
   'state:read-outputs',
   'registry:read',
 ];
-/** Of a run task: what of the run that asks it, it is to look at. */
+/** Permissions of a run task on the run that requested it. */
 export const task: Permissions = ['workspace:read', 'configuration:read', 'plan:read-json'];

@@ -1,19 +1,19 @@
 import { forbidden } from '../errors.ts';
 import type { Grants } from './grants.ts';
 
-/** Who calls, and what they may do with what. */
+/** The authenticated caller with their permissions. */
 export interface Principal extends Grants {
   /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
   kind: Exclude<CallerKind, 'session'> | 'run' | 'task';
-  /** The recorded actor: the user, the service account, or the creator of the run. */
+  /** The actor in audit events: the user, the account of a team or organization, or the creator of the run. */
   userId: string;
   tokenId: string;
-  /** The account of a token that belongs to no user. */
+  /** The organization of a token that belongs to no user. */
   organization?: string;
 }
 
 /**
- * Of what only people do.
+ * For actions that only users can take.
  * @throws {ApiError} 403
  */
 export const checkPerson = ({ kind }: Principal): void => {

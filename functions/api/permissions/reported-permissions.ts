@@ -1,6 +1,6 @@
 import type { Granted } from './granted.ts';
 
-/** The `permissions` that resources report of their reader (HCP API), as the table has it (permissions.ts). */
+/** The `permissions` of the caller in documents (HCP API), computed from the table (permissions.ts). */
 
 export const organizationPermissions = (granted: Granted) => {
   const update = granted.has('organization:update');
@@ -34,7 +34,7 @@ export const organizationPermissions = (granted: Granted) => {
     'can-view-explorer': granted.has('explorer:read'),
     'can-traverse': granted.has('organization:read'),
     'can-view-usage': update,
-    // What HCP Terraform does not report; the page shows its views by them.
+    // Not in HCP's API; the page selects its views by them.
     'can-manage-provider-sets': granted.has('provider-set:write'),
     'can-read-audit-trail': granted.has('audit:read'),
     'can-view-users': granted.has('membership:read'),
@@ -78,7 +78,7 @@ export const workspacePermissions = (granted: Granted) => ({
   'can-manage-ephemeral-workspaces': granted.has('workspace:update'),
 });
 
-/** The owners team stays as it is, but for who is in it. */
+/** The owners team cannot be changed, except its members. */
 export const teamPermissions = (granted: Granted, { owners = false }: { owners?: boolean }) => {
   const write = granted.has('team:write');
   return {
@@ -94,13 +94,13 @@ export const teamPermissions = (granted: Granted, { owners = false }: { owners?:
   };
 };
 
-/** What of a run decides who may cancel it. */
+/** Attributes of a run that determine who can cancel it. */
 interface RunFacts {
   planOnly: boolean;
   createdBy: string;
 }
 
-/** Whoever applies runs may cancel them; a planner only own plan-only runs. */
+/** Users who can apply runs can cancel any; users who can only plan can cancel their own plan-only runs. */
 export const mayCancel = (granted: Granted, run: RunFacts, userId: string): boolean =>
   granted.has('run:apply') || (granted.has('run:plan') && run.planOnly && run.createdBy === userId);
 

@@ -1,6 +1,6 @@
 import type { Resource } from '../answer.ts';
 
-/** Documents of those of some records that the caller may see, each with what the caller may do with it. */
+/** Documents of the records that the caller may see, each with the caller's permissions. */
 
 export const byOrganization = async <R extends { organization: string }>(
   records: R[],

@@ -1,6 +1,6 @@
-/** What teams are given on workspaces and projects, as their items have it (HCP API: team access, project team access). */
+/** Grants of teams on workspaces and projects, as stored in their items (HCP API: team access, project team access). */
 
-/** The parts a level on a workspace is made of; `custom` has each of its own. Names and values are the API's. */
+/** Parts of an access level on a workspace; `custom` sets each individually. Names and values are HCP's. */
 export interface WorkspaceParts {
   runs: 'read' | 'plan' | 'apply';
   variables: 'none' | 'read' | 'write';
@@ -10,7 +10,7 @@ export interface WorkspaceParts {
   'run-tasks': boolean;
 }
 
-/** The parts of a level on a project, for the project itself and for every workspace in it. */
+/** Parts of an access level on a project: for the project itself, and for every workspace in it. */
 export interface ProjectParts {
   settings: 'read' | 'update' | 'delete';
   teams: 'none' | 'read' | 'manage';
@@ -27,17 +27,17 @@ export type WorkspaceLevel = (typeof workspaceLevels)[number];
 export type ProjectLevel = (typeof projectLevels)[number];
 
 interface Grant<Level, Parts> {
-  /** Of the record that the API knows it by: `tws-…`, `tprj-…`. */
+  /** Id of the grant in the API: `tws-…`, `tprj-…`. */
   id: string;
   access: Level;
-  /** Of `custom` only. */
+  /** Set for `custom` only. */
   parts?: Parts;
-  /** Beside any level; good for teams that policy overrides are delegated to. */
+  /** Independent of the level; effective only for teams to which the organization delegates policy overrides. */
   overrides?: boolean;
 }
 
 export type WorkspaceGrant = Grant<WorkspaceLevel, WorkspaceParts>;
 export type ProjectGrant = Grant<ProjectLevel, ProjectParts>;
 
-/** By team, on the item of the workspace or project: it alone decides, records of grants only lead there. */
+/** By team, in the item of the workspace or project. It is authoritative; records of grants only help to find it. */
 export type TeamAccess<G> = { [teamId: string]: G };

@@ -4,9 +4,9 @@ import { uuidOf } from '../host/uuid.ts';
 import type { Environment } from '../workspaces/records.ts';
 
 /**
- * Records the end of a build and its outcome: a build that nobody requested, such as a start on schedule, has no other
- * record in the audit trail. Leaves out values of parameters and states. May be repeated. 1 write, 2 for a failed
- * build.
+ * Records the end of a build and its outcome, because a build without a request, such as a start on schedule, has no
+ * other record in the audit trail. Leaves out values of parameters and states. Can be repeated. 1 write, 2 for a
+ * failed build.
  */
 export const recordEnd = async (build: Build, { name, ownerName, id }: Environment): Promise<void> => {
   const event: AuditEvent = {

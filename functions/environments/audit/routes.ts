@@ -7,7 +7,7 @@ import { type Call, type Route, route } from '../host/route.ts';
 import { isUuid, prebuildsUser, uuidOf } from '../host/uuid.ts';
 import { minimalUser, organizationDocument, organizationsOf } from '../people/users.ts';
 
-/** The part of the audit trail that is about environments, in the form of Coder's API: newest first. */
+/** Events of the audit trail about environments, in the form of Coder's API: newest first. */
 
 /** Names of the trail's types in Coder's API. */
 const types: Record<string, string> = {
@@ -74,7 +74,7 @@ const searchKeys = [
 ];
 
 const usualMs = 14 * 86_400_000;
-/** More than anybody reads page by page; a date narrows the list. */
+/** Maximum number of events; a date narrows the list. */
 const maxEvents = 5000;
 
 const timeOf = (search: Map<string, string>, key: string): string | undefined => {

@@ -13,7 +13,7 @@ import { settleBuild } from './settle.ts';
 
 const auditedActionOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
 
-/** A caller who may not interrupt a build may still cancel one that has not started. */
+/** A caller without permission to interrupt a build can still cancel one that has not started. */
 const mayCancel = async (call: Call, { environment, rights }: Found, status: string): Promise<boolean> => {
   if (status === 'pending' || rights.manage) return true;
   if ((await templateOf(environment)).allowUserCancelWorkspaceJobs) return true;

@@ -28,7 +28,7 @@ import {
 import { completeWithoutRun } from './settle.ts';
 import { lockedBy, putState } from './state.ts';
 
-/** Creates builds: one conditional write of the environment decides which build comes next, then its run starts. */
+/** Creates builds: one conditional write of the environment determines the next build, then its run starts. */
 
 export interface NewBuild {
   transition: Transition;
@@ -54,7 +54,7 @@ export interface NewBuild {
 
 const alreadyActive = () => new CoderError(409, 'A workspace build is already active.');
 
-/** The same build may be started again as long as no other one has the environment. */
+/** The same build can be started again as long as no other build holds the environment. */
 const claimEnvironment = (
   environment: Environment,
   build: Build,
@@ -75,7 +75,7 @@ const claimEnvironment = (
       ...change?.set,
     },
     remove: [...(wakes ? ['dormantAt'] : []), ...(change?.remove ?? [])],
-    // The SDK repeats a write whose response was lost: the environment may already be claimed for this build.
+    // The SDK retries a write whose response was lost: the environment may already be claimed for this build.
     condition: `(${first}) OR activeBuildId = :build`,
     values: { ':before': environment.buildNumber, ':build': build.id, ...change?.values },
   });
@@ -112,14 +112,15 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
 };
 
 /**
- * @throws {CoderError} 409 while another build goes on, or the workspace is locked by a user or for an unsaved state
- * @throws {ApiError} 409 where runs of the organization do not start
+ * @throws {CoderError} 409 while another build is in progress, or the workspace is locked by a user or for an unsaved
+ * state
+ * @throws {ApiError} 409 when runs of the organization cannot start
  */
 export const build = async (environment: Environment, request: NewBuild): Promise<Build> => {
   if (environment.activeBuildId) throw alreadyActive();
   const workspace = await getWorkspace(environment.workspaceId);
   const { lock } = workspace ?? {};
-  // A state that is pushed may be the one that the lock waits for.
+  // The lock may be waiting for exactly the state that is being pushed.
   const isLocked = lock?.kind === 'user' || (lock?.unsaved !== undefined && request.state === undefined);
   if (workspace && isLocked && request.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
   const isEmpty = workspace?.state === undefined && request.state === undefined;
@@ -149,7 +150,7 @@ const putGivenState = async (build: Build, environment: Environment, state: Buff
   }
 };
 
-/** The build has its number, and fails without having changed anything. */
+/** The build keeps its number, and fails without any change. */
 const giveUp = async (build: Build, environment: Environment, error: string): Promise<void> => {
   const at = new Date().toISOString();
   await numberBuild(build);
@@ -161,7 +162,7 @@ const giveUp = async (build: Build, environment: Environment, error: string): Pr
   await completeBuild(build.id, { startedAt: at, completedAt: at, error });
 };
 
-/** Everything after the claim; may be repeated. */
+/** All steps after the claim; can be repeated. */
 const begin = async (build: Build, environment: Environment): Promise<Build> => {
   await numberBuild(build);
   if (build.withoutRun) return completeWithoutRun(build, environment);
@@ -204,7 +205,7 @@ const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
   return (await findBuild(environmentId, number - 1))?.parameters ?? [];
 };
 
-/** Starts a build that was claimed but not started, because the function that claimed it was interrupted. */
+/** Starts a build whose creation was interrupted after the claim. */
 export const beginAgain = async (environmentId: string): Promise<void> => {
   const environment = await getAnyEnvironment(environmentId);
   const build = environment?.activeBuildId ? await getBuild(environment.activeBuildId) : undefined;

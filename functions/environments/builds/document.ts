@@ -8,7 +8,7 @@ import { type Build, costOf } from './records.ts';
 const whileRunning = { start: 'starting', stop: 'stopping', delete: 'deleting' } as const;
 const whenDone = { start: 'running', stop: 'stopped', delete: 'deleted' } as const;
 
-/** The environment's status, as its latest build determines it. */
+/** The environment's status, derived from its latest build. */
 export const workspaceStatus = (build: Build, runs: Run[]): string => {
   const status = jobStatus(build, runs);
   if (status === 'running') return whileRunning[build.transition];

@@ -19,7 +19,7 @@ const architectures = ['amd64', 'arm64', 'armv7'];
 
 const hash = (name: string): string => createHash('sha256').update(name).digest('hex');
 
-/** Named by hashes of the parameters' names, which may contain anything. */
+/** Variable names contain hashes, because parameters can have any name. */
 export const parameterVariables = (values: readonly Value[], previous: readonly Value[] = []): FrozenVariable[] => [
   ...values.map(({ name, value }) => environmentVariable(`CODER_PARAMETER_${hash(name)}`, value)),
   ...previous.map(({ name, value }) => environmentVariable(`CODER_PARAMETER_PREVIOUS_${hash(name)}`, value)),
@@ -31,7 +31,7 @@ export interface Owner {
   email: string;
 }
 
-/** For an import, a dry run or a build. Without a token of the owner: it would end up in the state. */
+/** For an import, a dry run or a build. Leaves out a token of the owner, which would become part of the state. */
 export const ownerVariables = (transition: Transition, owner: Owner, workspaceName: string): FrozenVariable[] => {
   const all: Record<string, string> = {
     CODER_AGENT_URL: environment.environmentsUrl,

@@ -84,7 +84,7 @@ const stateIn = (input: Body): Buffer | undefined => {
 
 const auditedActionOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
 
-/** The debug log contains what providers send and receive: only owners may request it. @throws {CoderError} */
+/** The debug log contains requests and responses of providers: only owners may request it. @throws {CoderError} */
 const checkLogLevel = async ({ principal }: Call, organization: string): Promise<void> => {
   if (!(await isOwner(principal, organization)))
     throw new CoderError(
@@ -110,7 +110,8 @@ export const postBuild = async (call: Call) => {
   checkBody(input);
   const word = transition === 'delete' ? 'delete' : 'update';
   if (!mayChange) throw await refuse(forbidden(`You do not have permission to ${word} this workspace.`));
-  // As an automatic start; who has lost that right can still stop and delete what they have.
+  // Starting requires the same right as an automatic start; users who lost it can still stop and delete their
+  // environments.
   if (transition === 'start' && !rights.create) {
     throw await refuse(forbidden('Starting this workspace takes the permission to plan runs in its project.'));
   }

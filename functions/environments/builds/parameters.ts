@@ -40,7 +40,7 @@ const checkOptions = (parameter: Parameter, value: string): void => {
   }
 };
 
-/** Fills the numbers into a template's own message. */
+/** Inserts the numbers into a template's own message. */
 const problemText = ({ error, min, max }: Parameter, value: string, otherwise: string): string =>
   error
     ? error
@@ -72,8 +72,8 @@ const checkNumber = (parameter: Parameter, value: string, previous: string | und
 const patternMs = 100;
 
 /**
- * A template's pattern may take forever on some values, and be in Go's syntax, which is larger than this one. The
- * provider checks all of this again while planning, so it decides then.
+ * A template's pattern can take forever on some values, and can use Go's syntax, which is larger than JavaScript's.
+ * If it cannot be evaluated here, the provider decides during the plan, where it checks all values again.
  */
 const matches = (regex: string, value: string): boolean => {
   try {
@@ -120,8 +120,8 @@ export interface ParameterInput {
 }
 
 /**
- * A value for every parameter: from the preset, the request, the previous build unless the parameter is ephemeral, or
- * its default.
+ * A value for every parameter: from the preset, the request, the previous build (unless the parameter is ephemeral),
+ * or the default.
  * @throws {ParameterError}
  */
 export const resolveParameters = ({ parameters, requested, previous, preset }: ParameterInput): Value[] =>
@@ -141,7 +141,10 @@ export const resolveParameters = ({ parameters, requested, previous, preset }: P
     return { name, value };
   });
 
-/** The preset whose values all match; of several, the one with the most values, then by name. */
+/**
+ * The preset with all values equal to the requested ones; of several, the one with the most values, then the first by
+ * name.
+ */
 export const matchingPreset = (presets: readonly Preset[], requested: readonly Value[]): Preset | undefined => {
   const entries = (preset: Preset) => Object.entries(preset.parameters);
   return presets

@@ -20,20 +20,20 @@ export interface Build extends Job {
   updatedAt: string;
   parameters: { name: string; value: string }[];
   presetId?: string;
-  /** Why the build needs no run. */
+  /** Reason why the build needs no run. */
   withoutRun?: 'orphan' | 'no state';
   /** Requested with `log_level: debug`. */
   isDebugged?: true;
-  /** The state version after the build, once it is complete; until then the one it started with. Absent: none. */
+  /** State version after the build, once it is complete; until then the version at its start. Absent: none. */
   stateVersionId?: string;
   resources?: TemplateResource[];
   /** Cost of its resources, from the template or else from the cost estimate. */
   dailyCost?: number;
   deadline?: string;
   maxDeadline?: string;
-  /** Creates or deletes a prebuild, or hands one over. */
+  /** Set for a build that creates, deletes or hands over a prebuild. */
   prebuild?: 'pool' | 'claim';
-  /** A message at the end of the log; for people. */
+  /** A message at the end of the log, shown to users. */
   note?: { level: 'info' | 'warn'; text: string };
 }
 
@@ -69,7 +69,7 @@ export const createBuild = async (build: Build): Promise<void> => {
   await create({ ...keys.build(build.id), ...build });
 };
 
-/** Enters a build that has claimed its environment. May be repeated. */
+/** Enters a build that has claimed its environment. Can be repeated. */
 export const numberBuild = async ({ id, environmentId, number }: Build): Promise<void> => {
   await put({ ...keys.buildNumber(environmentId, number), buildId: id });
 };
@@ -79,7 +79,7 @@ export const forgetBuild = async ({ id }: Build): Promise<void> => {
   await remove(keys.build(id));
 };
 
-/** Records its end, once. */
+/** Records the build's end, once. */
 export const completeBuild = async (id: string, set: Partial<Build>): Promise<Build | undefined> =>
   (await update<Build>(keys.build(id), {
     set: { ...set, updatedAt: new Date().toISOString() },

@@ -18,7 +18,7 @@ import { type Environment, forgetEnvironment, getAnyEnvironment } from '../works
 import { deadlinesAfter } from '../workspaces/schedule.ts';
 import { type Build, completeBuild } from './records.ts';
 
-/** Completes builds whose run has ended. Every reader of a build does this, and it may be repeated. */
+/** Completes builds whose run has ended. Every reader of a build calls this, and it can be repeated. */
 
 const wasDone = ({ error, canceledAt }: Outcome, run: Run | undefined): boolean =>
   !error && (!canceledAt || run?.status === 'applied' || run?.status === 'planned_and_finished');
@@ -45,7 +45,7 @@ const resourcesOf = async (run: Run, stateVersionId: string | undefined): Promis
 
 const daysOfMonth = 30;
 
-/** Undefined where the organization has no estimates, or the template declares the costs itself. */
+/** Undefined when the organization has no estimates, or the template declares the costs itself. */
 const estimatedCost = ({ costEstimate }: Run, resources: TemplateResource[]): number | undefined => {
   if (costEstimate?.status !== 'finished' || resources.some(({ dailyCost }) => dailyCost)) return undefined;
   return Math.ceil(Number(costEstimate.proposedMonthlyCost ?? 0) / daysOfMonth);
@@ -63,7 +63,7 @@ const interruptedNote = (run: Run, workspace: Workspace | undefined): Build['not
   };
 };
 
-/** A prebuild whose resources are replaced when it is claimed was built in vain. */
+/** Warns when a claim replaces resources of a prebuild, which defeats its purpose. */
 const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['note']> => {
   if (prebuild !== 'claim') return undefined;
   const { resource_changes: changes = [] } = await readPlan(run).catch(() => ({ resource_changes: [] }));
@@ -76,7 +76,7 @@ const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['no
   return { level: 'warn', text };
 };
 
-/** From here on the environment accepts another build; the build is not complete until later. May be repeated. */
+/** Releases the environment for another build; the current build is completed later. Can be repeated. */
 const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): Promise<Environment | undefined> => {
   const { set, remove } = dueChange(build.environmentId, isDeleted ? undefined : due);
   const at = new Date().toISOString();
@@ -88,13 +88,13 @@ const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): 
   });
 };
 
-/** Deletes the workspace; states stay readable through the builds. May be repeated. */
+/** Deletes the workspace; states stay readable through the builds. Can be repeated. */
 const endEnvironment = async (environment: Environment, workspace: Workspace | undefined, by: string) => {
   if (workspace) await deleteWorkspace(workspace, { by, force: true });
   await forgetEnvironment(environment);
 };
 
-/** From here on the build is complete. May be repeated. */
+/** Completes the build. Can be repeated. */
 const end = async (
   environment: Environment,
   build: Build,
@@ -103,7 +103,7 @@ const end = async (
 ): Promise<Build> => {
   const ended = (await completeBuild(build.id, set)) ?? build;
   await recordEnd(ended, environment);
-  // Another reader was first, and counts it.
+  // Only the reader that completes the build counts it.
   if (template && ended.completedAt === set.completedAt) await countBuild(ended, environment, template);
   return ended;
 };
@@ -137,7 +137,7 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   return end(environment, build, set, template);
 };
 
-/** The build as it is now. 1 read of its run until it is complete. */
+/** The build's current state. 1 read of its run until it is complete. */
 export const settleBuild = async (build: Build): Promise<{ build: Build; run: Run | undefined }> => {
   const [runId] = build.runIds;
   const run = runId ? await getRun(runId) : undefined;

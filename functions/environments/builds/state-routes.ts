@@ -20,7 +20,7 @@ const auditedActionOf = (action: string, { id }: Build): AuditedAction => ({ typ
 
 const isLatest = ({ environment, build }: Found & { build: Build }): boolean => environment.latestBuildId === build.id;
 
-/** States contain secrets: reading one takes the right to manage templates, and is recorded. */
+/** States contain secrets: reading one requires the right to manage templates, and is recorded. */
 const state = async (call: Call) => {
   const target = await buildById(call);
   const { environment, rights, build } = target;
@@ -60,7 +60,8 @@ const replaceState = async (call: Call) => {
 };
 
 /**
- * Holds the environment like a build, so that none can start in between. The SDK repeats it when the response is lost.
+ * Holds the environment like a build, so that no build starts in between. The SDK retries the write when its response
+ * is lost.
  */
 const holdForState = (environmentId: string, buildId: string, holder: string) => {
   const isFree = 'attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt) AND latestBuildId = :build';

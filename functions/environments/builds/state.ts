@@ -21,7 +21,7 @@ export const checkState = (bytes: Buffer): void => {
   }
 };
 
-/** The state of a build; for the latest build the workspace's, which is always the same. Empty when there is none. */
+/** The state of a build; for the latest build, the workspace's current state. Empty when there is none. */
 export const readBuildState = async (build: Build, workspace: Workspace | undefined): Promise<Buffer> => {
   const id = workspace ? workspace.state?.id : build.stateVersionId;
   const version = id === undefined ? undefined : await getStateVersion(id);
@@ -29,7 +29,7 @@ export const readBuildState = async (build: Build, workspace: Workspace | undefi
 };
 
 /**
- * Makes it the workspace's state, whatever its serial and lineage: as a new version under the next serial.
+ * Makes it the workspace's state regardless of its serial and lineage, as a new version with the next serial.
  * @throws {CoderError} 409 when the workspace is locked
  */
 export const putState = async (workspaceId: string, userId: string, content: Buffer): Promise<string> => {

@@ -72,7 +72,10 @@ export const pageIn = (request: ApiRequest): { limit: number; offset: number } =
   offset: numberIn(request, 'offset') ?? 0,
 });
 
-/** `key:value` words, quotes allowed; bare words under the empty key. @throws {CoderError} 400 for an unknown key */
+/**
+ * Parses `key:value` words, with optional quotes; words without a key are under the empty key. @throws {CoderError}
+ * 400 for an unknown key
+ */
 export const searchIn = ({ query }: ApiRequest, searchKeys: readonly string[]): Map<string, string> => {
   const terms = new Map<string, string>();
   for (const [, key = '', quoted, plain] of (query.get('q') ?? '').matchAll(/(?:([\w-]+):)?(?:"([^"]*)"|(\S+))/g)) {

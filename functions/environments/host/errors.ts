@@ -37,7 +37,7 @@ export const forbidden = (message = 'Forbidden.'): CoderError =>
 export const invalid = (field: string, detail: string, message = 'Validation failed.'): CoderError =>
   new CoderError(400, message, undefined, [{ field, detail }]);
 
-/** Parameters of a query that are wrong. */
+/** The error for invalid query parameters. */
 export const invalidQuery = (...validations: Validation[]): CoderError =>
   new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
 

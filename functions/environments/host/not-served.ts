@@ -1,8 +1,8 @@
 import { CoderError } from './errors.ts';
 
 /**
- * What of Coder's API this platform does not have, and what there is instead. Its command line prints the message, so
- * that people are not left with a missing route.
+ * Parts of Coder's API that this platform does not provide, and their replacements. Coder's command line prints the
+ * message in place of an unexplained 404.
  */
 const features: [RegExp, string][] = [
   [/^POST \/users$/, 'Users are not created here. Invite them to the organization on the platform’s page.'],

@@ -17,7 +17,7 @@ export interface Route {
   path: `/${string}`;
   /** `anyone` needs no token. */
   access: 'anyone' | 'user';
-  /** Of a body, in bytes. */
+  /** Maximum size of a body in bytes. */
   maxBytes?: number;
   answer(request: ApiRequest): Promise<Answer>;
 }
@@ -30,7 +30,7 @@ export const open = (
   answer: (request: ApiRequest) => Answer | Promise<Answer>,
 ): Route => ({ method, path: `${base}${path}`, access: 'anyone', answer: async (request) => answer(request) });
 
-/** One that is ignored would be taken for one that was applied. @throws {CoderError} 400 */
+/** Rejects unknown parameters, because clients would assume that they were applied. @throws {CoderError} 400 */
 const checkParameters = ({ query }: ApiRequest, supported: readonly string[]): void => {
   const unknown = [...new Set(query.keys())].filter((name) => !supported.includes(name) && query.get(name) !== '');
   if (unknown.length === 0) return;
@@ -42,7 +42,7 @@ const checkParameters = ({ query }: ApiRequest, supported: readonly string[]): v
   throw invalidQuery(...validations);
 };
 
-/** The handler checks permissions itself: rights depend on the resource in the path. */
+/** The handler checks permissions itself, because rights depend on the resource in the path. */
 export const route = (
   method: Method,
   path: `/${string}`,
@@ -58,7 +58,7 @@ export const route = (
     checkParameters(request, query);
     const answering = handle({ request, principal });
     await answering.catch(() => {});
-    // Instead of 404.
+    // Tells the caller that their address was rejected, instead of 404.
     const organization = await principal.refusedBy();
     if (organization !== undefined) throw addressRefused(organization, request.address);
     return answering;
@@ -72,7 +72,7 @@ export interface AuditedAction {
   id?: string;
 }
 
-/** Performs the action after its audit record was written. 1 write. */
+/** Runs the action after its audit record was written. 1 write. */
 export const audited = (
   { request, principal }: Call,
   organization: string,
@@ -86,7 +86,7 @@ export const audited = (
   );
 };
 
-/** Records the refusal, and returns the error to throw. 1 write. */
+/** Records a rejected action, and returns the error to throw. 1 write. */
 export const refused = async <E extends Error>(
   { request, principal }: Call,
   organization: string,

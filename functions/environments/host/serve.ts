@@ -14,10 +14,12 @@ const tokenName = 'coder_session_token';
 
 const pagePath = /^\/environments(\/(builds|templates))?(?=\/api\/)/;
 
-/** On the web page's origin only the header is accepted: no other site can make a browser send it. */
+/**
+ * On the web page's origin, a token is accepted in the header only, because no other site can make a browser send it.
+ */
 const isOfPage = ({ requestContext }: APIGatewayProxyEventV2): boolean => pagePath.test(requestContext.http.path);
 
-/** A cookie that no client of ours encoded is as good as an unknown token. */
+/** A malformed cookie is treated like an unknown token. */
 const decoded = (cookie: string): string => {
   try {
     return decodeURIComponent(cookie);
@@ -26,7 +28,10 @@ const decoded = (cookie: string): string => {
   }
 };
 
-/** Places of a token, in the order of Coder's own server; those in the query are removed, so that no log contains them. */
+/**
+ * Finds the token in the same places as Coder's own server; tokens are removed from the query, so that no log
+ * contains them.
+ */
 const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   if (isOfPage(event)) return event;
   const query = new URLSearchParams(event.rawQueryString);
@@ -46,7 +51,7 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, headers, rawQueryString: query.toString() };
 };
 
-/** Paths in the router's form: without a prefix and without a trailing slash. */
+/** Converts paths to the router's form: without prefix and trailing slash. */
 const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   const { http } = event.requestContext;
   const path = http.path.replace(pagePath, '').replace(/(?<=.)\/+$/, '');
@@ -74,8 +79,9 @@ const rateLimited = (headers: Record<string, string>): Answer => {
 };
 
 /**
- * The handler of the environments' host. Nothing it throws reaches the caller.
- * @param noRoute for a method and path without a route; the text is only bundled where API Gateway sends such requests
+ * The handler of the environments' host. No exception reaches the client.
+ * @param noRoute error for a method and path without a route; its texts are bundled only where API Gateway sends such
+ * requests
  */
 export const serve = (routes: Route[], noRoute = unknownRoute) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
@@ -91,7 +97,7 @@ export const serve = (routes: Route[], noRoute = unknownRoute) => {
   return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     try {
       const event = withOwnPath(withToken(apiEvent));
-      // `coder` sends several requests for each command, and does not repeat what was refused.
+      // `coder` sends several requests per command, and does not retry rejected ones.
       const { headers, refusal } = await admit(event, authority, { minutely: true });
       if (refusal) return rateLimited(headers);
       // The router returns a response, or a promise of one.

@@ -51,7 +51,7 @@ const appearance = {
   announcement_banners: [],
 };
 
-/** `coder login` without a token sends people here. */
+/** `coder login` without a token opens this page. */
 const cliAuth = (_: ApiRequest) =>
   html(`<!doctype html><meta charset="utf-8"><title>Sign in with the coder command line</title>
 <p>Make an API token on the platform's own page (your account, Tokens), then paste it into the terminal:</p>

@@ -4,7 +4,7 @@ import { CoderError } from './errors.ts';
 
 /** Coder's ids are UUIDs. */
 
-/** In requests it means no id: Go cannot omit an array. */
+/** Means "no id" in requests, because Go cannot omit an array. */
 const nil = '00000000-0000-0000-0000-000000000000';
 
 export const newUuid = (): string => noteId(randomUUID());
@@ -13,7 +13,7 @@ export const newUuid = (): string => noteId(randomUUID());
 export const prebuildsUser = { id: 'prebuilds', username: 'prebuilds' };
 const prebuildsUuid = 'c42fdf75-3097-471c-8c33-fb52454d81c0';
 
-/** Derived from one of our ids, in the form of a UUID (RFC 9562: version 8). */
+/** A UUID derived from one of our ids (RFC 9562: version 8). */
 export const uuidOf = (origin: string): string => (origin === prebuildsUser.id ? prebuildsUuid : hashed(origin));
 
 const hashed = (origin: string): string =>

@@ -1,7 +1,7 @@
 import { dryRunById, settleDryRun } from '../templates/dry-runs.ts';
 import { ending, planning, type ReadJobLog, setUp } from './job-log.ts';
 
-/** Of a dry run, by the ids of its version and its job. */
+/** Log of a dry run, by the ids of its version and its job. */
 export const logOfDryRun: ReadJobLog = async (id) => {
   const [versionId = '', jobId = ''] = id.split(' ');
   const current = await dryRunById(versionId, jobId);

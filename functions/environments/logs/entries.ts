@@ -5,8 +5,8 @@ import type { PhaseName, Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 
 /**
- * Logs of jobs: stages, each with a marker and Terraform's output. An entry's id is derived from its position, so it is
- * the same for every reader, and ids rise.
+ * Logs of jobs: stages, each with a marker and Terraform's output. An entry's id is derived from its position, so
+ * that ids ascend and are the same for every reader.
  */
 
 export interface Entry {
@@ -37,7 +37,7 @@ const pieceBytes = 256 * 1024;
 /** Clients read at most 32 KB at once, as JSON. */
 const maxOutput = 8000;
 
-/** The part that contains the entry of an id, found without reading the parts before it. */
+/** Index of the part that contains the entry with this id, computed without reading earlier parts. */
 export const partOf = (id: number): number => Math.max(0, Math.floor(id / partSize) - 1);
 
 const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
@@ -54,7 +54,7 @@ const chunks = (text: string): string[] => {
 const levels: Record<string, Entry['log_level']> = { warn: 'warn', error: 'error', debug: 'debug', trace: 'trace' };
 
 interface Message {
-  /** Present in Terraform's output for people; absent in its debug log. */
+  /** Present in Terraform's structured output; absent in its debug log. */
   type?: string;
   '@level'?: string;
   '@timestamp'?: string;
@@ -70,7 +70,7 @@ const messageIn = (line: string): Message => {
   }
 };
 
-/** Level of a line of the debug log; undefined: it is left out. */
+/** Level of a line in the debug log; undefined for lines that are left out. */
 const debugLevel = (level: string | undefined): Entry['log_level'] | undefined => {
   if (level === 'trace') return undefined;
   return level === 'warn' || level === 'error' ? level : 'debug';
@@ -109,7 +109,7 @@ const unframed = (line: string): string => line.replaceAll(framing, '');
 interface Read {
   entries: Entry[];
   cursor: Cursor;
-  /** The part is complete. */
+  /** Whether the part is complete. */
   isOver: boolean;
 }
 
@@ -150,7 +150,7 @@ const readPhase = async (
     log_level: 'info' as const,
     output: '',
   };
-  // With the first complete line, or at the end: otherwise it would be sent again at the next look.
+  // The marker comes with the first complete line, or at the end; otherwise the next read would send it again.
   if (offset === 0 && (used > 0 || ended)) entries.push(entryAt(index, 0, marker));
   for (let from = 0; from < used; ) {
     const newline = bytes.indexOf(0x0a, from);
@@ -163,7 +163,7 @@ const readPhase = async (
   return { entries, cursor: ended ? next : { part: index, offset: offset + used }, isOver: ended };
 };
 
-/** Entries from the cursor on, up to the first part that is not complete. @returns `isOver`: all parts are complete */
+/** Entries from the cursor on, up to the first incomplete part. @returns `isOver`: all parts are complete */
 export const readEntries = async (parts: Part[], from: Cursor): Promise<Read> => {
   const entries: Entry[] = [];
   let cursor = from;

@@ -8,8 +8,8 @@ import { jobLog } from './jobs.ts';
 import { type JobKind, redeemTicket } from './tickets.ts';
 
 /**
- * Sends logs as they are written through the WebSocket API. `$connect` is answered at once, and an asynchronous call
- * continues: nothing can be sent to a connection that is still being opened.
+ * Streams logs through the WebSocket API. `$connect` is answered at once, and an asynchronous call continues, because
+ * no message can be sent to a connection before it is open.
  */
 
 interface Connect {
@@ -23,20 +23,20 @@ interface Delivery {
   jobId: string;
   cursor: Cursor;
   after: number;
-  /** When a message was last sent, in ms since 1970. */
+  /** Time of the last message, in ms since 1970. */
   sentAt: number;
 }
 
-/** When the function's time is over, another call continues. */
+/** When less than this remains of the function's time, another call continues. */
 const enoughMs = 20_000;
 const shortestPauseMs = 100;
 const longestPauseMs = 1000;
-/** Most builds end soon, and the client waits for that, so the log is read more often at first. */
+/** Most builds end soon, and the client waits for that, so the log is polled more often at first. */
 const eagerPauseMs = 200;
 const eagerForMs = 30_000;
-/** API Gateway closes connections on which nothing is sent for ten minutes. */
+/** API Gateway closes connections after ten minutes without a message. */
 const keepAliveMs = 4 * 60_000;
-/** The connection opens a moment after `$connect` was answered. */
+/** The connection opens a moment after the response to `$connect`. */
 const connectingMs = 5000;
 
 const nothing = { id: 0, log_source: 'provisioner_daemon', log_level: 'trace', stage: '', output: '' };
@@ -69,7 +69,7 @@ const postFirst = async (connectionId: string, message: object): Promise<boolean
   return false;
 };
 
-/** Sends new entries; undefined when the client is gone or has everything. */
+/** Sends new entries; undefined when the client has disconnected or the log is complete. */
 const deliverOnce = async (delivery: Delivery): Promise<Delivery | undefined> => {
   const { connectionId, kind, jobId, after } = delivery;
   const log = await jobLog(kind, jobId);

@@ -2,14 +2,14 @@ import type { Run } from '#run/run.ts';
 import type { Version } from '../templates/versions.ts';
 import type { Part } from './entries.ts';
 
-/** The log of a job at this moment. */
+/** The current log of a job. */
 export interface JobLog {
   parts: Part[];
   /** The job's end is recorded. */
   isComplete: boolean;
 }
 
-/** By the job's id; undefined when there is no such job. */
+/** Reads a log by the job's id; undefined when the job does not exist. */
 export type ReadJobLog = (id: string) => Promise<JobLog | undefined>;
 
 export const setUp = (at: string): Part => ({ stage: 'Setting up', at });

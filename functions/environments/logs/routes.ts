@@ -8,7 +8,7 @@ import { type Entry, partOf, readEntries } from './entries.ts';
 import type { ReadJobLog } from './job-log.ts';
 import { issueTicket, type JobKind } from './tickets.ts';
 
-/** The end of a log that is larger than a response can be. */
+/** The last entries of a log that exceeds the size of a response. */
 export const fitting = (entries: Entry[]): Entry[] => {
   let bytes = 0;
   let first = entries.length;
@@ -36,7 +36,7 @@ export const logParameters = ['before', 'after', 'follow'] as const;
 
 /**
  * A log as a list; for a client that follows it, the URL of the WebSocket API with a ticket for this log.
- * @param call of a user who may read it
+ * @param call request of a user with permission to read the log
  */
 export const answerLog = async (call: Call, { kind, jobId }: { kind: JobKind; jobId: string }, readLog: ReadJobLog) => {
   const { request } = call;

@@ -1,6 +1,6 @@
 /**
  * CloudWatch metrics of builds in the Embedded Metric Format: CloudWatch extracts them from lines of the function's
- * log. Without builds nothing is written.
+ * log. Idle environments write nothing.
  */
 
 const namespace = 'Stepform/Environments';
@@ -13,7 +13,7 @@ interface Metric {
   dimensions: string[];
 }
 
-/** @param labels all of them appear in the line, for Logs Insights */
+/** @param labels labels of the line, all available in Logs Insights */
 export const emit = (metrics: Metric[], labels: Record<string, string>): void => {
   const line = {
     _aws: {
@@ -27,6 +27,6 @@ export const emit = (metrics: Metric[], labels: Record<string, string>): void =>
     ...labels,
     ...Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
   };
-  // Not with console.log: Lambda wraps its output, and CloudWatch then finds no metrics.
+  // Lambda wraps the output of console.log, in which CloudWatch finds no metrics.
   process.stdout.write(`${JSON.stringify(line)}\n`);
 };

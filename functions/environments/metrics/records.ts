@@ -55,7 +55,7 @@ export const metricNames = {
 
 const provisioner = 'terraform';
 
-/** Written as changes: CloudWatch adds them up (RUNNING_SUM). */
+/** Written as differences, which CloudWatch adds up (RUNNING_SUM). */
 const jobsChange = (value: 1 | -1) => ({
   name: metricNames.jobs,
   unit: 'Count' as const,
@@ -63,7 +63,7 @@ const jobsChange = (value: 1 | -1) => ({
   dimensions: ['organization_name', 'provisioner'],
 });
 
-/** For a build that has just started. */
+/** Called when a build has started. */
 export const emitBegun = ({ organization }: Build): void =>
   emit([jobsChange(1)], { organization_name: organization, provisioner });
 
@@ -87,7 +87,7 @@ const emitEnded = (organization: string, labels: Labels, seconds: number): void 
     { organization_name: organization, provisioner, ...labels },
   );
 
-/** For a build that has just been completed. 2 writes if its template is scraped, else none. */
+/** Called when a build was completed. 2 writes if its template is scraped, otherwise none. */
 export const countBuild = async (build: Build, environment: Environment, template: Template): Promise<void> => {
   const status = build.error || build.canceledAt ? 'failed' : 'success';
   const seconds = secondsOf(build);

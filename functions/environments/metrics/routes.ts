@@ -7,8 +7,8 @@ import { listOfOrganization } from '../workspaces/records.ts';
 import { bounds, type Labels, listSeries, meter, metricNames, type Series } from './records.ts';
 
 /**
- * `/metrics` for Prometheus (text format 0.0.4), for callers who may read the audit trail, such as an organization's
- * token.
+ * `/metrics` for Prometheus (text format 0.0.4), for callers with permission to read the audit trail, such as an
+ * organization's token.
  */
 
 const escaped = (value: string): string =>

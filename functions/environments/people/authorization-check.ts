@@ -7,7 +7,7 @@ import type { Call } from '../host/route.ts';
 import { uuidOf } from '../host/uuid.ts';
 import { findOrganization } from './users.ts';
 
-/** The caller's rights, for clients that hide what would be refused. */
+/** The caller's rights, for clients that hide unavailable actions. */
 
 const maxChecks = 50;
 

@@ -22,7 +22,7 @@ const person = async (call: Call) => {
   return user;
 };
 
-/** Includes the e-mail address, which not everybody may see. */
+/** Includes the e-mail address, so only for users whom the caller may see. */
 const visiblePerson = async (call: Call) => {
   const user = await person(call);
   if (!(await listPeople(call.principal)).some(({ id }) => id === user.id)) throw notFound();
@@ -57,7 +57,7 @@ const people = async ({ principal, request }: Call) => {
       `${username} ${email}`.toLowerCase().includes(words) &&
       username.toLowerCase().includes(search.get('name') ?? '') &&
       email.toLowerCase().includes(search.get('email') ?? '') &&
-      // Nobody is suspended or dormant.
+      // All users are active: the platform does not suspend users.
       (search.get('status') ?? 'active') === 'active',
   );
   const page = users.slice(offset, offset + limit);

@@ -28,7 +28,7 @@ const newToken = v.object({
   allow_list: v.nullish(v.array(v.unknown())),
 });
 
-/** @throws {CoderError} 400; also for a limited scope: the token would allow more than it says */
+/** @throws {CoderError} 400, also for a limited scope, because the platform's tokens cannot be limited */
 export const readNewToken = (request: ApiRequest): { name: string; lifetimeMs: number } => {
   const body = readBody(request, newToken);
   const scopes = [body.scope, ...(body.scopes ?? [])].filter((scope) => scope && !/^(all|coder:all)$/.test(scope));
@@ -42,7 +42,7 @@ export const readNewToken = (request: ApiRequest): { name: string; lifetimeMs: n
   return { name: body.token_name || `token-${Date.now().toString(36)}`, lifetimeMs };
 };
 
-/** The new token has the limits of the token that creates it, as everywhere. @throws {CoderError} 400 */
+/** The new token inherits the limits of the creating token, as in the platform's API. @throws {CoderError} 400 */
 export const issueKey = async (
   { principal }: Call,
   userId: string,
@@ -67,13 +67,13 @@ export const issueKey = async (
 export const listOwn = async (userId: string): Promise<Token[]> =>
   (await listTokens(userId)).filter(({ kind }) => kind === 'user');
 
-/** By id or name. */
+/** Finds a token by id or name. */
 export const findOwn = async (userId: string, named: string): Promise<Token | undefined> =>
   (await listOwn(userId)).find(({ id, description }) => id === named || description === named);
 
 const sessionName = /^coder login /;
 
-/** @param sessionsOnly keeps a token that is not a session */
+/** @param sessionsOnly deletes only sessions, not other tokens */
 export const forget = async (
   userId: string,
   id: string,

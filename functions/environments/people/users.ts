@@ -8,7 +8,7 @@ import { getUser, getUsers } from '#resources/users/users.ts';
 import type { Call } from '../host/route.ts';
 import { isUuid, uuidOf } from '../host/uuid.ts';
 
-/** Users and organizations in Coder's API, identified by UUIDs that are derived from our ids. */
+/** Users and organizations in Coder's API, with UUIDs derived from our ids. */
 
 /** Organizations that admit the caller from the request's address. No further read without IP allowlists. */
 export const organizationsOf = async (principal: Principal): Promise<Organization[]> => {
@@ -22,20 +22,23 @@ export const organizationsOf = async (principal: Principal): Promise<Organizatio
   return all.filter((_, i) => !refused[i]);
 };
 
-/** By UUID, by name, or `default`: the caller's first. Undefined for one that the caller does not belong to. */
+/**
+ * Finds an organization by UUID, by name, or the caller's first as `default`. Undefined when the caller is not a
+ * member.
+ */
 export const findOrganization = async (call: Call, named: string): Promise<Organization | undefined> => {
   const all = await organizationsOf(call.principal);
   const text = foldCase(named);
   return (
     all.find(({ name }) => uuidOf(name) === text) ??
-    // After ids: an organization may be named like the id of another one.
+    // Names are compared last, because a name can look like another organization's id.
     all.find(({ name }) => foldCase(name) === text) ??
     (text === 'default' ? all[0] : undefined)
   );
 };
 
 /**
- * The caller, and the members of organizations whose members the caller may see. A read for each organization, and for
+ * The caller, and the members of organizations whose members the caller may see. 1 read per organization, and 1 per
  * 100 users.
  */
 const peopleAround = async (principal: Principal): Promise<User[]> => {
@@ -51,7 +54,7 @@ const peopleAround = async (principal: Principal): Promise<User[]> => {
 
 export const listPeople = peopleAround;
 
-/** `me`, a username or a UUID. Undefined for a user who is in none of the caller's organizations. */
+/** Finds a user by `me`, username or UUID. Undefined for a user outside the caller's organizations. */
 export const findPerson = async ({ principal }: Call, named: string): Promise<User | undefined> => {
   if (named === 'me') return getUser(principal.userId);
   if (isUuid(named)) {
@@ -72,7 +75,7 @@ const shareOrganization = async (a: string, b: string): Promise<boolean> => {
 
 const owner = { name: 'owner', display_name: 'Owner', organization_id: '' };
 
-/** Shows of people what they are in the caller's organizations, and nothing of others. A read, and one for each. */
+/** Shows users' roles in the caller's organizations only. 1 read, and 1 per user. */
 export const userDocuments = async (users: User[], callerId: string) => {
   const shared = new Set((await membershipsOf(callerId)).map(({ organization }) => organization));
   return Promise.all(users.map((user) => userDocument(user, shared)));

@@ -11,7 +11,7 @@ import type { Version } from '../templates/versions.ts';
 import { claimName, type Environment, releaseName } from '../workspaces/records.ts';
 import { leavePool, listPool, wakePool } from './pool.ts';
 
-/** Hands over a prebuild: one write gives it its owner, its name and the build that makes it the owner's. */
+/** Hands over a prebuild: one write sets its owner, its name, and the build that adapts it to the owner. */
 
 export interface Claim {
   template: Template;
@@ -38,7 +38,7 @@ const ready = async ({ template, version, preset }: Claim): Promise<Environment[
 
 const isLost = (error: unknown): boolean => error instanceof CoderError && error.status === 409;
 
-/** @returns false when another claim was faster, or the workspace is locked */
+/** @returns false when another claim succeeded first, or the workspace is locked */
 const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
   const { owner, name, settings, template, version, parameters, preset, initiator } = claim;
   const at = new Date().toISOString();
@@ -68,8 +68,8 @@ const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
 };
 
 /**
- * Claims the oldest prebuild; undefined when the pool has none.
- * @throws {CoderError} 409 `taken` when the owner has an environment of that name
+ * Claims the oldest prebuild; undefined when the pool is empty.
+ * @throws {CoderError} 409 `taken` when the owner already has an environment with this name
  */
 export const claimPrebuild = async (claim: Claim, nameTaken: () => CoderError): Promise<string | undefined> => {
   const { owner, name, template } = claim;

@@ -2,7 +2,7 @@ import type { Preset } from '../templates/plan.ts';
 import { isWithin, parseSchedule } from '../workspaces/cron.ts';
 import type { PresetRecord } from './pool.ts';
 
-/** Decides what to change in the pool of one preset (Coder: enterprise/coderd/prebuilds). Pure. */
+/** Computes the changes to the pool of one preset (Coder: enterprise/coderd/prebuilds). Pure. */
 
 export type MemberState = 'pending' | 'starting' | 'running' | 'failed' | 'deleting';
 
@@ -15,9 +15,9 @@ export interface Member {
 export interface Decision {
   create: number;
   remove: string[];
-  /** Builds that have not started, so they have no resources. */
+  /** Builds that have not started, so that no resources exist yet. */
   cancel: string[];
-  /** Too many failures: nothing is built until there is another version. */
+  /** Too many failures: no build starts until there is a new version. */
   isLimited: boolean;
 }
 
@@ -25,7 +25,7 @@ const maxFailures = 3;
 const backoffMs = 60_000;
 const lookbackMs = 3_600_000;
 
-/** Number of instances now: from a schedule, else from the preset. */
+/** Current number of instances: from a schedule, otherwise from the preset. */
 export const desiredInstances = ({ instances = 0, scheduled }: Preset, now: number): number => {
   const entry = scheduled?.find(({ cron, zone }) => {
     const schedule = parseSchedule(`CRON_TZ=${zone} ${cron}`);
@@ -40,7 +40,7 @@ const isExpired = ({ ttlMs }: Preset, { lastInvalidatedAt }: PresetRecord, now: 
     (lastInvalidatedAt !== undefined && createdAt < lastInvalidatedAt);
 };
 
-/** Time until which nothing is built after failures, in ms since 1970. */
+/** End of the backoff after failures, in ms since 1970. */
 export const backoffUntil = ({ failures }: PresetRecord, now: number): number => {
   const recent = failures.filter(({ at }) => at > now - lookbackMs);
   const last = recent.at(-1);

@@ -9,11 +9,11 @@ import { type Environment, getEnvironments } from '../workspaces/records.ts';
 
 /** Records of pools: a template's unclaimed environments, and the state of each preset. */
 
-/** A template with pools: one pass at a time works on them. */
+/** A template with pools, which only one pass at a time may change. */
 export interface Pooled {
-  /** Until when a pass holds the pools, in ms since 1970. */
+  /** End of the pass's lease on the pools, in ms since 1970. */
   poolLease?: number;
-  /** When a pass was last requested; absent: the template has never had a pool. UTC ISO 8601. */
+  /** Time of the last request for a pass; absent: the template has never had a pool. UTC ISO 8601. */
   wokenAt?: string;
 }
 
@@ -24,12 +24,12 @@ export const enterPool = async (environment: Environment): Promise<void> => {
   await put({ ...pointer(environment), environmentId: environment.id });
 };
 
-/** May be repeated. */
+/** Can be repeated. */
 export const leavePool = async (environment: Environment): Promise<void> => {
   await remove(pointer(environment));
 };
 
-/** Oldest first. 1 query, 1 read for 100. @param tidy removes entries that a claim or a deletion left behind */
+/** Oldest first. 1 query, 1 read per 100. @param tidy removes leftover entries of interrupted claims and deletions */
 export const listPool = async (templateId: string, { tidy = false } = {}): Promise<Environment[]> => {
   const { pk } = keys.template(templateId);
   const entries = await query<Key & { environmentId: string }>({ pk, prefix: 'PREBUILD#' });
@@ -41,7 +41,7 @@ export const listPool = async (templateId: string, { tidy = false } = {}): Promi
 };
 
 export interface PresetRecord {
-  /** Builds that failed since the last success, oldest first; in ms since 1970. */
+  /** Failed builds since the last success, oldest first; in ms since 1970. */
   failures: { id: string; at: number }[];
   lastInvalidatedAt?: string;
 }
@@ -59,7 +59,7 @@ export const setFailures = async (
   await update(keys.pool(templateId, presetId), { set: { failures } });
 };
 
-/** Its existing environments are replaced. */
+/** Marks the preset's existing environments for replacement. */
 export const invalidatePreset = async (templateId: string, presetId: string, at: string): Promise<void> => {
   await update(keys.pool(templateId, presetId), {
     set: { lastInvalidatedAt: at, ...((await get(keys.pool(templateId, presetId))) ? {} : nothing) },
@@ -77,7 +77,7 @@ export const wakePool = async (templateId: string): Promise<void> => {
   });
 };
 
-/** After a change of versions or settings. 1 read for a template that never had a pool. */
+/** Called after a change of versions or settings. 1 read for a template that never had a pool. */
 export const wakeIfPooled = async (template: Template): Promise<void> => {
   if ((template as Pooled).wokenAt || (await getFound(template.activeVersionId)).presets.some(hasPool)) {
     await wakePool(template.id);
@@ -86,7 +86,7 @@ export const wakeIfPooled = async (template: Template): Promise<void> => {
 
 const leaseMs = 5 * 60_000;
 
-/** The template, if no other pass holds its pools; undefined otherwise. */
+/** Returns the template, or undefined while another pass holds its pools. */
 export const takeLease = (templateId: string): Promise<(Template & Pooled) | undefined> =>
   update<Template & Pooled>(keys.template(templateId), {
     set: { poolLease: Date.now() + leaseMs, ...dueIn(templateId, leaseMs / 1000) },
@@ -95,8 +95,8 @@ export const takeLease = (templateId: string): Promise<(Template & Pooled) | und
   });
 
 /**
- * Ends a pass. A pass that was requested meanwhile follows at once.
- * @param seconds until the next pass; undefined when there is none to do
+ * Ends a pass. A pass requested meanwhile follows at once.
+ * @param seconds time until the next pass; undefined when none is needed
  */
 export const endLease = async ({ id, wokenAt }: Template & Pooled, seconds: number | undefined): Promise<void> => {
   const ended = await update(keys.template(id), {

@@ -29,7 +29,7 @@ import {
   takeLease,
 } from './pool.ts';
 
-/** Brings pools to what their presets require: after each change, and every few minutes. */
+/** Adjusts pools to their presets: after each change, and every few minutes. */
 
 interface Pooled extends Member {
   environment: Environment;
@@ -61,7 +61,7 @@ const memberOf = async (environment: Environment): Promise<Pooled[]> => {
   return [{ id: environment.id, createdAt: environment.createdAt, state, environment, build: settled }];
 };
 
-/** Builds that failed since the newest successful one; may be repeated. */
+/** Failed builds since the newest successful one. Can be repeated. */
 const failuresOf = ({ failures }: PresetRecord, members: readonly Pooled[]): PresetRecord['failures'] => {
   const best = Math.max(
     0,
@@ -120,7 +120,7 @@ const cancel = async ({ build: latest }: Pooled, by: string): Promise<void> => {
   if (run && isAccepted('cancel', run)) await cancelRun(run, by, 'The template has another active version');
 };
 
-/** Errors are logged; the next pass tries again. */
+/** Logs errors; the next pass retries. */
 const attempt = async (action: string, work: () => Promise<void>): Promise<void> => {
   try {
     await work();
@@ -147,7 +147,7 @@ const activeVersion = async (template: Template): Promise<Version | undefined> =
 const busySeconds = 60;
 const restSeconds = 600;
 
-/** @returns seconds until the next pass; undefined when there is none to do */
+/** @returns seconds until the next pass; undefined when none is needed */
 const pass = async (template: Template): Promise<number | undefined> => {
   const version = await activeVersion(template);
   const presets = version ? (await getFound(version.id)).presets.filter(hasPool) : [];
@@ -178,7 +178,7 @@ const pass = async (template: Template): Promise<number | undefined> => {
   return isBusy ? busySeconds : restSeconds;
 };
 
-/** One pass at a time for each template. May be repeated. */
+/** One pass at a time per template. Can be repeated. */
 export const reconcile = async (templateId: string): Promise<void> => {
   const template = await takeLease(templateId);
   if (!template) return;

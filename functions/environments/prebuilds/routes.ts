@@ -9,7 +9,8 @@ import { listTemplates } from '../templates/records.ts';
 import { isPaused, type Pooled, setPaused, wakePool } from './pool.ts';
 
 /**
- * Pauses all pools. Coder's API has one setting for all organizations: here it applies to those that the caller owns.
+ * Pauses all pools. Coder's API has one setting for the whole deployment: here it applies to the organizations that
+ * the caller owns.
  */
 
 const owned = async ({ principal }: Call): Promise<string[]> => {

@@ -9,7 +9,7 @@ import { getLedger, getQuotas, type Ledger, putLedger, type Quotas } from './rec
 
 /** Checks a user's quota and reserves the cost, with one conditional write of the user's ledger. */
 
-/** The user's own quota, else the sum of their teams'; undefined: unlimited. */
+/** The user's own quota, otherwise the sum of their teams' quotas; undefined: unlimited. */
 const budgetIn = (quotas: Quotas, userId: string, teamIds: Iterable<string>): number | undefined => {
   if (quotas.users[userId] !== undefined) return quotas.users[userId];
   const allowances = [...teamIds].flatMap((id) => quotas.teams[id] ?? []);
@@ -21,13 +21,13 @@ export const budgetOf = async (organization: string, userId: string): Promise<nu
   return budgetIn(quotas, userId, membership?.teams ?? []);
 };
 
-/** A hold that is older belongs to a build that never started. */
+/** An older hold belongs to a build that never started. */
 const holdMs = 5 * 60_000;
 
 interface Spent {
   /** Daily cost by environment. */
   costs: Map<string, number>;
-  /** The ledger's holds that still count. */
+  /** The ledger's holds that are still valid. */
   holds: Ledger['holds'];
 }
 
@@ -41,7 +41,7 @@ const isAhead = (
   return number === environment.buildNumber && latest?.completedAt === undefined;
 };
 
-/** Daily cost of the user's environments; for builds that go on, the expected cost. */
+/** Daily cost of the user's environments; for builds in progress, the expected cost. */
 const spentBy = async (userId: string, organization: string, ledger: Ledger): Promise<Spent> => {
   const own = (await listOfOwner(userId)).filter((environment) => environment.organization === organization);
   const latest = await getBuilds(own.flatMap(({ latestBuildId }) => latestBuildId || []));
@@ -63,7 +63,7 @@ export const spending = async (organization: string, userId: string): Promise<nu
 
 const maxTries = 10;
 
-/** The quota does not allow the start. */
+/** The quota is not sufficient for the start. */
 export class QuotaError extends CoderError {
   override name = 'QuotaError';
 }
@@ -84,9 +84,9 @@ export interface QuotaRequest {
 }
 
 /**
- * For a start: reads nothing where no quota was ever set. The expected cost is the import's or the last build's,
- * whichever is higher.
- * @throws {CoderError} 409 when the owner's quota does not suffice; nothing has changed then
+ * Called before a start. Reads nothing if no quota was ever set. The expected cost is the import's or the last
+ * build's, whichever is higher.
+ * @throws {CoderError} 409 when the owner's quota is not sufficient; nothing has changed then
  */
 export const holdQuota = async ({ environment, template, versionId, ownerId }: QuotaRequest): Promise<void> => {
   if (!template.hasQuotas || ownerId === prebuildsUser.id) return;
@@ -101,7 +101,7 @@ export const holdQuota = async ({ environment, template, versionId, ownerId }: Q
     const { costs, holds } = await spentBy(ownerId, organization, ledger);
     const former = costs.get(environment.id) ?? 0;
     const spent = sum(costs.values()) - former;
-    // A start that costs no more than before is always allowed, whatever the quota is now.
+    // A start that costs no more than before is always allowed, regardless of the current quota.
     if (cost > former && spent + cost > budget) throw exceeded(cost, spent, budget);
     const hold = { cost, number: environment.buildNumber + 1, at: new Date().toISOString() };
     const next = { holds: { ...holds, [environment.id]: hold }, version: ledger.version };

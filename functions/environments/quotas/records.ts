@@ -3,7 +3,7 @@ import { get, put, update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
 
-/** Quotas: how much teams and users may spend on environments in a day. */
+/** Quotas: maximum daily cost of environments for teams and users. */
 
 export interface Quotas {
   /** By team id. */
@@ -15,11 +15,11 @@ export interface Quotas {
 export const getQuotas = async (organization: string): Promise<Quotas> =>
   (await get<Quotas>(keys.quotas(organization))) ?? { teams: {}, users: {}, version: 0 };
 
-/** Builds read quotas only where the template is marked. */
+/** Builds read quotas only if the template is marked. */
 export const markTemplate = ({ id }: Pick<Template, 'id'>): Promise<unknown> =>
   update(keys.template(id), { set: { hasQuotas: true }, condition: 'attribute_exists(pk)' });
 
-/** Marks the organization first, for future templates; then the existing ones. May be repeated. */
+/** Marks the organization first, for future templates; then the existing ones. Can be repeated. */
 const mark = async (organization: string): Promise<void> => {
   await update(shared.organization(organization), {
     set: { hasQuotas: true },
@@ -63,7 +63,7 @@ export interface Ledger {
 export const getLedger = async (userId: string, organization: string): Promise<Ledger> =>
   (await get<Ledger>(keys.quotaLedger(userId, organization))) ?? { holds: {}, version: 0 };
 
-/** False when another request was first. */
+/** False after a concurrent change. */
 export const putLedger = (userId: string, organization: string, { holds, version }: Ledger): Promise<boolean> =>
   put(
     { ...keys.quotaLedger(userId, organization), holds, version: version + 1 },

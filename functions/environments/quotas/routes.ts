@@ -15,7 +15,7 @@ import { findOrganization, findPerson, minimalUser, organizationsOf } from '../p
 import { budgetOf, spending } from './check.ts';
 import { getQuotas, setQuota } from './records.ts';
 
-/** Quotas of teams, which Coder calls groups, and of users. */
+/** Quotas of teams, which Coder's API calls groups, and of users. */
 
 const none = -1;
 
@@ -47,7 +47,7 @@ const groupDocument = async ({ id, name, organization }: Team, quota: number | u
     members: members.map((user) => minimalUser(user.id, user.username)),
     total_member_count: members.length,
     avatar_url: '',
-    // Coder has no groups without an allowance: 0 means that none is set.
+    // Coder's groups always have an allowance: 0 stands for none.
     quota_allowance: quota ?? none,
     source: 'user',
   };

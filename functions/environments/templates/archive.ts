@@ -4,7 +4,10 @@ import { TarError, tarEntries } from '#platform/formats/tar.ts';
 import { tarBlocks } from '#platform/formats/tar-writer.ts';
 import { CoderError } from '../host/errors.ts';
 
-/** Archives of templates: tar files, or made from a zip (zip.ts). Entries that could leave the folder are refused. */
+/**
+ * Archives of templates: tar files, also converted from zip (zip.ts). Entries that could leave the folder are
+ * rejected.
+ */
 
 export interface ArchiveFile {
   name: string;
@@ -30,7 +33,7 @@ export const tidy = (name: string): string => name.replace(/^(\.\/)+/, '');
 const linkTypes = new Set(['1', '2']);
 const block = 512;
 
-/** Links are refused here: the reader of entries does not distinguish them from other non-files. */
+/** Links are rejected here, because the reader of entries does not distinguish them from other non-files. */
 const checkLinks = (tar: Buffer): void => {
   for (let at = 0; at + block <= tar.length; ) {
     const header = tar.subarray(at, at + block);

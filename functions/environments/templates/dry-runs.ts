@@ -6,7 +6,7 @@ import { runsOf } from './import.ts';
 import { ImportError, resourcesIn, type TemplateResource } from './plan.ts';
 import { readPlan } from './read-plan.ts';
 
-/** Dry runs: the resources that an environment would have, for given parameters. */
+/** Dry runs: the resources that an environment would have with the given parameters. */
 
 export interface DryRun extends Job {
   versionId: string;
@@ -20,11 +20,11 @@ export const createDryRun = async (dryRun: DryRun): Promise<void> => {
   await create({ ...keys.dryRun(dryRun.versionId, dryRun.jobId), ...dryRun, expiresAt });
 };
 
-/** Undefined under another version. */
+/** Undefined for a dry run of another version. */
 export const dryRunById = (versionId: string, jobId: string): Promise<DryRun | undefined> =>
   get<DryRun>(keys.dryRun(versionId, jobId));
 
-/** The dry run as it is now; records its end when its run has ended. */
+/** The current state of the dry run; records its end when its run has ended. */
 export const settleDryRun = async (dryRun: DryRun): Promise<{ dryRun: DryRun; runs: Run[] }> => {
   const runs = await runsOf(dryRun);
   if (dryRun.completedAt) return { dryRun, runs };

@@ -4,15 +4,15 @@ import { update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { environmentsOf } from './records.ts';
 
-/** Environments of a template whose schedule rules change. */
+/** Applies changed schedule rules of a template to its environments. */
 
 const atOnce = 25;
-/** By then the template has its new settings. */
+/** Long enough for the template's new settings to be written. */
 const soonSeconds = 10;
 
 /**
- * Makes the sweep apply the new rules to each of them. A write each.
- * @param times set to now: the last use, and the start of dormancy of dormant ones
+ * Makes the sweep apply the new rules to each environment. 1 write per environment.
+ * @param times timestamps to set to now: the last use, and the start of dormancy of dormant ones
  */
 export const lookSoon = async (
   templateId: string,

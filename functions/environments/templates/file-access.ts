@@ -4,9 +4,9 @@ import type { Call } from '../host/route.ts';
 import { keys } from '../keys.ts';
 import { type File, getFile } from './files.ts';
 
-/** A file can be read by its uploader, and by those who see a template made from it. */
+/** Files are readable by their uploader, and by users who see a template created from them. */
 
-/** Homes of the versions made from it, as `organization project`. */
+/** Homes of the versions created from it, as `organization project`. */
 type Used = File & { homes?: Set<string> };
 
 export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {

@@ -14,7 +14,7 @@ const maxBytes = 4_500_000;
 
 const zipTypes = ['application/zip', 'application/x-zip-compressed'];
 
-/** The caller must be allowed to make template versions somewhere. */
+/** Uploading requires the right to create template versions in some organization. */
 const homeOf = async ({ principal }: Call): Promise<string> => {
   for (const { name, defaultProjectId } of await organizationsOf(principal)) {
     if ((await rightsIn(principal, { organization: name, projectId: defaultProjectId })).manage) return name;

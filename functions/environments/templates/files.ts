@@ -6,15 +6,15 @@ import { newUuid } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
 import { compress, decompress } from './archive.ts';
 
-/** Uploaded archives; each is stored once for each user. */
+/** Uploaded archives; each is stored once per user. */
 
 export interface File {
   id: string;
   createdBy: string;
   createdAt: string;
-  /** Hex, of the tar. */
+  /** Hex, of the tar file. */
   sha256: string;
-  /** The tar, gzipped, as runs use it. */
+  /** The gzipped tar file for runs. */
   archive: { key: string; sha256: string };
 }
 
@@ -40,7 +40,7 @@ export const storeFile = async (userId: string, tar: Buffer): Promise<{ file: Fi
   return { file: (await existingFile(userId, sha256)) ?? file, isNew: false };
 };
 
-/** The tar. Undefined when its content is gone. @throws {DamagedContentError} */
+/** The tar file. Undefined when its content was deleted. @throws {DamagedContentError} */
 export const readFileContent = async ({ id, archive }: Pick<File, 'id' | 'archive'>): Promise<Buffer | undefined> => {
   const packed = await getObject(archive.key);
   if (!packed) return undefined;

@@ -19,7 +19,7 @@ import { completeVersion, type Found, putFound, type Version } from './versions.
 
 const importsName = 'template-imports';
 
-/** The workspace for imports of versions that have no template yet. */
+/** The workspace for importing versions without a template. */
 export const importWorkspace = async (home: Home): Promise<Workspace> => {
   const pointer = await get<{ workspaceId: string }>(keys.imports(home.organization));
   const workspace = pointer && (await getWorkspace(pointer.workspaceId));
@@ -39,7 +39,7 @@ const importVariables = (transition: 'start' | 'stop'): FrozenVariable[] => [
   environmentVariable('CODER_WORKSPACE_OWNER_RBAC_ROLES', '[]'),
 ];
 
-/** May be repeated: the ids of its runs are given. */
+/** Can be repeated, because the ids of its runs are derived. */
 export const startImport = async (version: Version, workspace: Workspace): Promise<void> => {
   const configurationVersionId = await recordArchive(workspace, version.archive, version.initiatorId);
   const transitions = ['start', 'stop'] as const;
@@ -99,10 +99,10 @@ const warningsOf = ({ parameters, presets }: Found): string[] => {
 export const runsOf = async ({ runIds }: Pick<Version, 'runIds'>): Promise<Run[]> =>
   (await Promise.all(runIds.map(getRun))).filter((run) => run !== undefined);
 
-/** The function that should have started its runs was interrupted. */
+/** Whether the function that should have started its runs was interrupted. */
 const isOld = ({ createdAt }: Version): boolean => Date.now() - Date.parse(createdAt) > 120_000;
 
-/** The version as it is now; records the end of an import whose runs have ended. */
+/** The current state of the version; records the end of an import whose runs have ended. */
 export const settleVersion = async (version: Version): Promise<{ version: Version; runs: Run[] }> => {
   if (version.completedAt) return { version, runs: [] };
   const runs = await runsOf(version);

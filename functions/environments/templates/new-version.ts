@@ -44,7 +44,7 @@ const readmeIn = (files: ArchiveFile[]): string =>
     ?.content.toString('utf8')
     .slice(0, 64 * 1024) ?? '';
 
-/** Values from the request, then from the template's active version. */
+/** Values from the request, otherwise from the template's active version. */
 const valuesFor = async (
   versionId: string,
   declared: Variable[],

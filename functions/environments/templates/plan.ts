@@ -83,7 +83,7 @@ export interface TemplateResource {
   metadata: { key: string; value: string; sensitive: boolean }[];
 }
 
-/** A template that cannot be imported; the message is for people. */
+/** The template cannot be imported; users see the message. */
 export class ImportError extends Error {
   override name = 'ImportError';
 }
@@ -191,7 +191,7 @@ export const presetsIn = (plan: Plan, idOf: (name: string) => string): Preset[] 
   return presets;
 };
 
-/** Refuses templates that require external sign-in, which this platform does not offer. @throws {ImportError} */
+/** Rejects templates that require external sign-in, which this platform does not offer. @throws {ImportError} */
 export const checkExternalAuth = (plan: Plan): void => {
   const needed = dataSources(plan, 'coder_external_auth').find(({ optional }) => optional !== true);
   if (needed)
@@ -200,7 +200,7 @@ export const checkExternalAuth = (plan: Plan): void => {
     );
 };
 
-/** Agents and their parts: none ever connects here, and clients would wait for it. */
+/** Agents and their parts are hidden: no agent connects here, and clients would wait for one. */
 const hidden = new Set([
   'coder_script',
   'coder_agent',
@@ -212,7 +212,7 @@ const hidden = new Set([
 
 const withoutIndex = (address: string): string => address.replace(/\[[^\]]*\]/g, '');
 
-/** `module.a` → the resource that the metadata's resource_id refers to. */
+/** Maps each metadata block, such as `module.a`, to the resource of its resource_id. */
 const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): Map<string, string> => {
   const targets = new Map<string, string>();
   for (const { address, type, expressions } of module?.resources ?? []) {

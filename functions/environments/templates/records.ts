@@ -71,10 +71,10 @@ const living = (template: Template | undefined): Template | undefined => (templa
 export const getTemplate = async (id: string): Promise<Template | undefined> =>
   living(await get<Template>(keys.template(id)));
 
-/** Including deleted templates: environments may still use one. */
+/** Includes deleted templates, which environments may still use. */
 export const getAnyTemplate = (id: string): Promise<Template | undefined> => get<Template>(keys.template(id));
 
-/** By id, without missing ones. 1 read for 100. */
+/** By id; missing ones are left out. 1 read per 100. */
 export const getTemplates = async (ids: string[]): Promise<Map<string, Template>> => {
   const records = await batchGet<Template & Key>([...new Set(ids)].map(keys.template));
   return new Map(records.map((template) => [template.id, template]));
@@ -91,7 +91,7 @@ export const findTemplate = async (organization: string, name: string): Promise<
   return template && foldCase(template.name) === foldCase(name) ? template : undefined;
 };
 
-/** In the order of names. */
+/** Ordered by name. */
 export const listTemplates = async (organization: string): Promise<Template[]> => {
   const { pk } = keys.templateName(organization, '');
   const pointers = await queryAll<Pointer>({ pk, prefix: 'TPLNAME#' });
@@ -106,7 +106,7 @@ const bears =
     return template?.organization === organization && foldCase(template.name) === foldCase(name);
   };
 
-/** Longer than a request takes. */
+/** Longer than a request. */
 const reservationMs = 60_000;
 
 const claimName = (organization: string, name: string, id: string): Promise<boolean> =>
@@ -144,7 +144,7 @@ export const updateTemplate = async (
   return updated;
 };
 
-/** Whether it has environments that are not deleted. 1 read. */
+/** Whether it has environments (deleted ones do not count). 1 read. */
 export const hasEnvironments = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.template(id).pk, prefix: 'ENV#', limit: 1 })).length > 0;
 
@@ -154,7 +154,7 @@ export const environmentsOf = async (id: string): Promise<string[]> =>
     ({ environmentId }) => environmentId,
   );
 
-/** From then on no environment can be made from it. May be repeated. */
+/** Rules out new environments. Can be repeated. */
 export const markDeleted = async ({ id, organization, name }: Template): Promise<void> => {
   await update(keys.template(id), {
     set: { deletedAt: new Date().toISOString() },
@@ -163,7 +163,7 @@ export const markDeleted = async ({ id, organization, name }: Template): Promise
   await releaseUnique(keys.templateName(organization, name), id);
 };
 
-/** Undoes {@link markDeleted}: an environment was created in between. */
+/** Undoes {@link markDeleted} when an environment was created in between. */
 export const unmarkDeleted = async ({ id, organization, name }: Template): Promise<void> => {
   await update(keys.template(id), { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
   await claimUnique(keys.templateName(organization, name), id, bears(organization, name));

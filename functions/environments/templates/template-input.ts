@@ -3,7 +3,7 @@ import { idField, nameField, text } from '../host/body.ts';
 import { CoderError, type Validation } from '../host/errors.ts';
 import { type Template, type TemplateChange, weekdays } from './records.ts';
 
-/** Input of templates. Unsupported settings are refused by name. */
+/** Input of templates. Unsupported settings are rejected by name. */
 
 const ms = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const flag = v.nullish(v.boolean());
@@ -101,7 +101,7 @@ export const settingsIn = (input: Common, message: string): TemplateChange => {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined && value !== null));
 };
 
-/** Go clients leave out false when they send a document back. */
+/** Go clients omit false when they send a document back. */
 export const withAbsentFlags = <T extends Common>(input: T): T => ({
   ...input,
   allow_user_cancel_workspace_jobs: input.allow_user_cancel_workspace_jobs ?? false,
@@ -123,7 +123,7 @@ const scheduleSettings: (keyof TemplateChange)[] = [
   'timeTilDormantAutodeleteMs',
 ];
 
-/** Whether the change may move the next scheduled action of environments. */
+/** Whether the change can affect the next scheduled action of environments. */
 export const changesSchedules = (template: Template, change: TemplateChange): boolean =>
   scheduleSettings.some(
     (key) => change[key] !== undefined && JSON.stringify(template[key]) !== JSON.stringify(change[key]),

@@ -37,7 +37,7 @@ import {
 } from './template-input.ts';
 import { adoptVersion, getVersion, type Version } from './versions.ts';
 
-/** Creates, changes and deletes templates; template-version-routes.ts has their versions. */
+/** Creates, changes and deletes templates; template-version-routes.ts handles their versions. */
 
 export interface SeenTemplate {
   template: Template;
@@ -84,7 +84,7 @@ const nameTaken = (name: string) =>
     { field: 'name', detail: 'This value is already in use and should be unique.' },
   ]);
 
-/** A version that can become a template's. @throws {CoderError} */
+/** A version without a template. @throws {CoderError} */
 const freeVersion = async (id: string | undefined, organization: string): Promise<Version> => {
   const requested = id === undefined ? undefined : await getVersion(id);
   if (requested?.organization !== organization) throw new CoderError(404, `Template version "${id}" does not exist.`);
@@ -168,7 +168,7 @@ const list = async (call: Call, organizations: Organization[]) => {
   return ok(all.filter(fits).map(templateDocument));
 };
 
-/** Times of existing environments that the request resets. */
+/** Timestamps of existing environments that the request resets. */
 const timesIn = (input: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
   const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = input;
   return used || dormant ? { used: Boolean(used), dormant: Boolean(dormant) } : undefined;
@@ -188,7 +188,7 @@ const change = async (call: Call) => {
   const times = timesIn(input);
   if (!differs(template, settings) && !times) return notModified();
   return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
-    // Before the write: if this is interrupted, the sweep looks at them once in vain.
+    // Before the write: after an interruption, the sweep only checks the environments once in vain.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(input.name ?? '');
@@ -205,7 +205,7 @@ const remove = async (call: Call) => {
   if (await hasEnvironments(template.id)) throw inUse();
   return audited(call, template.organization, auditedActionOf('delete', template.id), async () => {
     await markDeleted(template);
-    // A new environment is entered first and then checks that the template still exists.
+    // A new environment is written first, and then checks that the template still exists.
     if (await hasEnvironments(template.id)) {
       await unmarkDeleted(template);
       throw inUse();

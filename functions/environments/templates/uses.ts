@@ -5,7 +5,7 @@ import type { Version } from './versions.ts';
 
 /** Versions of the environments' latest builds. */
 
-/** Version ids in use. A read for each environment of the template. */
+/** Version ids in use. 1 read per environment of the template. */
 export const usedVersions = async (templateId: string): Promise<Set<string>> => {
   const environments = await Promise.all((await environmentsOf(templateId)).map(getAnyEnvironment));
   const builds = await getBuilds(

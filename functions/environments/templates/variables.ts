@@ -8,13 +8,13 @@ import type { ArchiveFile } from './archive.ts';
 export interface Variable {
   name: string;
   description: string;
-  /** As declared: `string`, `list(string)`; empty for any. */
+  /** Type as declared: `string`, `list(string)`; empty for any. */
   type: string;
   /** An HCL expression; absent when there is none. */
   defaultValue?: string;
   sensitive: boolean;
   required: boolean;
-  /** From the push of the version; sealed when sensitive. */
+  /** Value given with the version; encrypted when sensitive. */
   value?: string;
   sealed?: Uint8Array;
 }
@@ -32,7 +32,7 @@ const plain = (expression: string): string => {
   }
 };
 
-/** Only of the root module, like Terraform. */
+/** Variables of the root module, as in Terraform. */
 export const declaredVariables = (files: ArchiveFile[]): Variable[] => {
   const declared = new Map<string, Variable>();
   for (const { content } of files.filter(({ name }) => !name.includes('/') && name.endsWith('.tf'))) {
@@ -54,20 +54,20 @@ export const declaredVariables = (files: ArchiveFile[]): Variable[] => {
 
 const contextOf = (versionId: string, name: string): SecretContext => ({ 'template-version': versionId, name });
 
-/** 1 KMS request for each sensitive one. */
+/** 1 KMS request per sensitive variable. */
 export const withValue = async (versionId: string, variable: Variable, value: string): Promise<Variable> =>
   variable.sensitive
     ? { ...variable, sealed: await seal(value, contextOf(versionId, variable.name)) }
     : { ...variable, value };
 
-/** The value in another version, for use in this one. 1 KMS request for each sensitive one. */
+/** The value in another version, to be used in this one. 1 KMS request per sensitive variable. */
 export const openValue = async (versionId: string, { name, value, sealed }: Variable): Promise<string | undefined> =>
   sealed ? open(sealed, contextOf(versionId, name)) : value;
 
 /** For these types Terraform reads a value as text, for all others as an expression. */
 const isPlain = (type: string): boolean => /^(|string|number|bool)$/.test(type);
 
-/** In the form that a run stores. Sealed values stay sealed. */
+/** Variables in the form that a run stores. Encrypted values stay encrypted. */
 export const frozenVariables = (versionId: string, variables: Variable[]): FrozenVariable[] =>
   variables.flatMap(({ name, type, sensitive, value, sealed }): FrozenVariable[] => {
     const common = { key: name, category: 'terraform' as const, hcl: !isPlain(type), sensitive };

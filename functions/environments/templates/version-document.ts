@@ -47,7 +47,7 @@ export const parameterDocument = (parameter: Parameter) => ({
   validation_monotonic: parameter.monotonic,
 });
 
-/** Its keys are capitalized: Coder's Go type has no JSON names. */
+/** Keys are capitalized, because Coder's Go type has no JSON names. */
 export const presetDocument = ({ id, name, description, icon, isDefault, parameters, instances }: Preset) => ({
   ID: id,
   Name: name,

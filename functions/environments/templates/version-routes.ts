@@ -26,7 +26,7 @@ export interface SeenVersion {
   rights: Rights;
 }
 
-/** For callers who may see its template or make one. */
+/** For callers with permission to see its template or to create one. */
 const seenVersion = async (call: Call, version: Version | undefined): Promise<SeenVersion> => {
   if (!version) throw notFound();
   const rights = await rightsIn(call.principal, version);
@@ -78,7 +78,7 @@ const cancel = async (call: Call) => {
   });
 };
 
-/** @throws {CoderError} while the import goes on, and after a failed one */
+/** @throws {CoderError} while the import is in progress, and after a failed one */
 const imported = async (call: Call, status: number, message: string): Promise<Version> => {
   const { version } = await settleVersion((await versionById(call)).version);
   if (!version.completedAt) throw new CoderError(status, message);

@@ -13,7 +13,7 @@ import type { Variable } from './variables.ts';
 export interface Version extends Job {
   id: string;
   projectId: string;
-  /** Absent until a template is made from it. */
+  /** Absent until the version belongs to a template. */
   templateId?: string;
   name: string;
   message: string;
@@ -28,7 +28,7 @@ export interface Version extends Job {
   warnings?: string[];
 }
 
-/** Results of the import, in a separate item: versions are read far more often. */
+/** Results of the import, in a separate item, because versions are read far more often. */
 export interface Found {
   parameters: Parameter[];
   presets: Preset[];
@@ -57,7 +57,7 @@ const bears = (templateId: string, name: string) => async (id: string) => {
   return version?.templateId === templateId && foldCase(version.name) === foldCase(name);
 };
 
-/** Longer than a request takes. */
+/** Longer than a request. */
 const reservationMs = 60_000;
 
 const claim = (templateId: string, name: string, id: string): Promise<boolean> =>
@@ -67,7 +67,7 @@ const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
   if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });
 };
 
-/** False when its template has another version of that name. */
+/** False when its template has another version with this name. */
 export const createVersion = async (version: Version): Promise<boolean> => {
   const { id, templateId, name } = version;
   if (templateId && !(await claim(templateId, name, id))) return false;
@@ -76,7 +76,7 @@ export const createVersion = async (version: Version): Promise<boolean> => {
   return true;
 };
 
-/** Assigns it to a template; undefined when it belongs to another one. */
+/** Assigns the version to a template; undefined when it belongs to another one. */
 export const adoptVersion = async (version: Version, templateId: string): Promise<Version | undefined> => {
   const adopted = await update<Version>(keys.version(version.id), {
     set: { templateId },

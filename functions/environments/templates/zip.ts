@@ -4,7 +4,7 @@ import { fromBufferPromise } from 'yauzl';
 import { CoderError } from '../host/errors.ts';
 import { type ArchiveFile, checkName, maxFiles, maxUnpackedBytes, refuse, tidy } from './archive.ts';
 
-/** Zip archives of templates, as browsers upload and download them. */
+/** Zip archives of templates, which browsers upload and download. */
 
 const unixTypes = 0o170000;
 const unixSymlink = 0o120000;

@@ -150,7 +150,7 @@ const post = async (call: Call) => {
   });
 };
 
-/** @returns its id */
+/** @returns id of the environment */
 const make = async (
   { template, version, parameters, owner, name, settings, initiator }: Omit<Claim, 'preset'>,
   presetId: string | undefined,

@@ -69,7 +69,7 @@ const offsetAt = (zone: string, at: number): number => {
   return local - Math.floor(at / 1000) * 1000;
 };
 
-/** The time at which clocks in the zone show this local time; if they skip it, the time after the gap. */
+/** Converts a local time to UTC; a time that clocks skip becomes the time after the gap. */
 const toUtc = (zone: string, local: number): number => {
   const first = local - offsetAt(zone, local);
   return local - offsetAt(zone, first);
@@ -79,7 +79,7 @@ const dayMs = 86_400_000;
 
 /**
  * The first occurrence after a time, in ms since 1970.
- * @param allowed days on which it counts, 0 is Sunday; undefined when there is none
+ * @param allowed days that count, 0 is Sunday; undefined: all
  */
 export const nextOccurrence = (
   { zone, minutes, hours, days }: Schedule,

@@ -6,7 +6,7 @@ import type { Template } from '../templates/records.ts';
 import type { Environment } from './records.ts';
 import { deletingAt, nextStart } from './schedule.ts';
 
-/** Scheduled actions on an environment, and when the sweep has to look at it. */
+/** Scheduled actions on an environment, and the time of its next check by the sweep. */
 
 export type Action = 'autostop' | 'autostart' | 'stop after failure' | 'dormancy' | 'delete';
 
@@ -22,17 +22,14 @@ const hasFailed = ({ error }: Build): boolean => error !== undefined && error !=
 
 const when = (action: Action, at: number | undefined): Due[] => (at === undefined ? [] : [{ action, at }]);
 
-/** A failed deletion is tried again a day later. */
+/** A failed deletion is retried a day later. */
 const deletion = (environment: Environment, template: Template, latest: Build): number | undefined => {
   const at = deletingAt(environment, template);
   if (at === undefined || latest.transition !== 'delete') return at;
   return Math.max(at, Date.parse(latest.completedAt ?? latest.createdAt) + dayMs);
 };
 
-/**
- * All actions that are due, now or later, unless something changes; of several at the same time the first is taken.
- * Pure.
- */
+/** All pending actions with their times; of several at the same time, the first is taken. Pure. */
 export const dueActions = (environment: Environment, template: Template, latest: Build): Due[] => {
   if (environment.deletedAt || environment.prebuild) return [];
   if (environment.dormantAt) return when('delete', deletion(environment, template, latest));
@@ -67,7 +64,7 @@ export const dueChange = (id: string, at: number | undefined): { set: Record<str
 
 const isFree = 'attribute_exists(pk) AND attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt)';
 
-/** After a change that the next action depends on. The end of a build does the same. 1 write. */
+/** Called after a change that affects the next action. The end of a build does the same. 1 write. */
 export const reschedule = async (
   environment: Environment,
   template: Template,
@@ -82,7 +79,7 @@ export const reschedule = async (
   });
 };
 
-/** For an environment that cannot be built now: others come first. 1 write. */
+/** Postpones an environment that cannot be built now, so that others come first. 1 write. */
 export const postpone = async (id: string, seconds: number): Promise<void> => {
   await update(keys.environment(id), { set: dueIn(id, seconds), condition: isFree });
 };

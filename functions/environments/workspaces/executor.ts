@@ -14,9 +14,9 @@ import { type Action, dueActions, postpone, reschedule } from './due.ts';
 import { type Environment, getEnvironment, updateEnvironment } from './records.ts';
 import { nextStart } from './schedule.ts';
 
-/** Carries out the scheduled actions on environments. Each may be repeated. */
+/** Carries out the scheduled actions on environments. Each can be repeated. */
 
-/** Whether its owner may still have environments in its project. */
+/** Whether its owner still has the right to environments in its project. */
 const isOwnerActive = async ({ ownerId, organization, projectId }: Environment): Promise<boolean> => {
   const granted = await grantsOfUser(ownerId).on({ organization, project: projectId, isDefaultProject: true });
   return granted.has('project:read') && granted.has('run:plan');
@@ -31,7 +31,7 @@ const startVersion = async (
   return getVersion(follows ? template.activeVersionId : latest.versionId);
 };
 
-/** Values that a new version does not accept are left for Terraform to reject: the owner sees a failed build. */
+/** If a new version does not accept the values, Terraform rejects them, and the owner sees a failed build. */
 const parametersFor = async (version: Version, latest: Build): Promise<Value[]> => {
   const { parameters } = await getFound(version.id);
   try {
@@ -69,17 +69,17 @@ const act = async (environment: Environment, template: Template, latest: Build, 
     parameters: starts ? await parametersFor(version, latest) : latest.parameters,
     initiator: { id: environment.ownerId, username: environment.ownerName },
     isScheduled: true,
-    // In the same write as the build: a dormant environment is a stopped one.
+    // Dormancy is set by the write of the stop build, because a dormant environment is stopped.
     ...(action === 'dormancy' ? { change: { set: { dormantAt } } } : {}),
   });
 };
 
-/** Settles a build that goes on, or seems to. */
+/** Settles an environment's active build, or releases an abandoned hold. */
 const lookAtBuild = async (environment: Environment): Promise<void> => {
   const { id, activeBuildId = '' } = environment;
   const active = await getBuild(activeBuildId);
   if (!active) {
-    // The request that held it for a moment was interrupted.
+    // The request that held the environment was interrupted.
     await update(keys.environment(id), {
       remove: ['activeBuildId', 'dueShard', 'dueAt'],
       condition: 'activeBuildId = :held',
@@ -124,7 +124,7 @@ export const lookAt = async (environmentId: string): Promise<void> => {
       logWarning('start on schedule refused', { environment: environmentId, reason: error.message });
       return reschedule(environment, template, settled, nextStart(environment, template, now));
     }
-    // Another build, or a lock of the workspace, is in the way.
+    // Another build is in progress, or the workspace is locked.
     const isBusy = error instanceof CoderError && error.status === 409;
     if (!isBusy) logError('scheduled build failed', error, { environment: environmentId, action: due.action });
     await postpone(environmentId, isBusy ? soonSeconds : laterSeconds);

@@ -10,12 +10,12 @@ import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { environmentDocument, type Latest } from './document.ts';
 import { type Environment, favoritesOf, findEnvironment, getAnyEnvironment } from './records.ts';
 
-/** Finds environments for a caller: one that the caller may not see is reported as missing. */
+/** Finds environments for a caller; an invisible one is reported as missing. */
 
 export interface Found {
   environment: Environment;
   rights: Rights;
-  /** The caller is its owner, or may change those of others. */
+  /** The caller owns the environment, or has the right to change those of others. */
   mayChange: boolean;
 }
 
@@ -30,7 +30,7 @@ const seenBy = async (call: Call, environment: Environment | undefined): Promise
 export const byId = async (call: Call): Promise<Found> =>
   seenBy(call, await getAnyEnvironment(uuidIn(call.request.params.workspace ?? '')));
 
-/** One that is not deleted. @throws {CoderError} 410 */
+/** Finds an environment that is not deleted. @throws {CoderError} 410 */
 export const livingById = async (call: Call): Promise<Found> => {
   const target = await byId(call);
   if (!target.environment.deletedAt || flagIn(call.request, 'include_deleted')) return target;
@@ -64,7 +64,7 @@ export const templateOf = async ({ id, templateId }: Environment): Promise<Templ
   return template;
 };
 
-/** Settles the latest build first; if that changes the environment, it is read again. */
+/** Settles the latest build first, and reads the environment again if that changed it. */
 export const describe = async (call: Call, environment: Environment) => {
   const [latest, template, favorites] = await Promise.all([
     latestOf(environment),

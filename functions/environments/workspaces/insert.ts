@@ -13,11 +13,13 @@ export interface NewEnvironment {
   name: string;
   owner: { id: string; username: string };
   settings?: Partial<Environment>;
-  /** The user who creates it. */
+  /** The user who creates the environment. */
   by: string;
 }
 
-/** @returns undefined when the owner has another one of that name, or the template was deleted meanwhile */
+/**
+ * @returns undefined when the owner already has an environment with this name, or the template was deleted meanwhile
+ */
 export const insertEnvironment = async (
   { template, name, owner, settings, by }: NewEnvironment,
   enter: (environment: Environment) => Promise<void> = async () => {},
@@ -47,7 +49,7 @@ export const insertEnvironment = async (
   };
   await enter(environment);
   await createEnvironment(environment);
-  // Deleting a template marks it first and then looks for environments.
+  // Deleting a template marks it first, and then checks for environments.
   if (await getTemplate(template.id)) return environment;
   await forgetEnvironment(environment);
   await deleteWorkspace(workspace, { by, force: true });

@@ -5,7 +5,7 @@ import { batchGet, create, get, put, queryAll, remove, update } from '#platform/
 import { claimUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
-/** Environments: made from a template for a user, and built again and again. */
+/** Environments: created from a template for a user, and built repeatedly. */
 
 export interface Environment extends Due {
   id: string;
@@ -15,7 +15,7 @@ export interface Environment extends Due {
   ownerId: string;
   ownerName: string;
   templateId: string;
-  /** The platform's workspace with its states, its lock and its runs. */
+  /** The platform's workspace with its states, lock and runs. */
   workspaceId: string;
   createdAt: string;
   updatedAt: string;
@@ -47,7 +47,7 @@ interface Pointer {
   environmentId: string;
 }
 
-/** Without deleted ones. 1 read for 100. */
+/** Leaves out deleted environments. 1 read per 100. */
 export const getEnvironments = async (ids: string[]): Promise<Environment[]> =>
   (await batchGet<Environment & Key>(ids.map(keys.environment))).filter(living);
 
@@ -60,7 +60,7 @@ export const findEnvironment = async (ownerId: string, name: string): Promise<En
 const bearsName = (environment: Environment, ownerId: string, name: string): boolean =>
   environment.ownerId === ownerId && foldCase(environment.name) === foldCase(name);
 
-/** A user's environments, by name. */
+/** A user's environments, ordered by name. */
 export const listOfOwner = async (ownerId: string): Promise<Environment[]> => {
   const { pk } = keys.environmentName(ownerId, '');
   const pointers = await queryAll<{ holder: string }>({ pk, prefix: 'NAME#' });
@@ -79,17 +79,17 @@ const bears =
     return environment !== undefined && bearsName(environment, ownerId, name);
   };
 
-/** Longer than any function runs that claims one. */
+/** Longer than any function that claims a name. */
 const reservationMs = 5 * 60_000;
 
-/** One conditional write: only one of several concurrent claims succeeds. */
+/** One conditional write, so that only one of several concurrent claims succeeds. */
 export const claimName = (ownerId: string, name: string, id: string): Promise<boolean> =>
   claimUnique(keys.environmentName(ownerId, name), id, bears(ownerId, name), { ms: reservationMs });
 
 export const releaseName = (ownerId: string, name: string, id: string): Promise<boolean> =>
   releaseUnique(keys.environmentName(ownerId, name), id);
 
-/** Its name must be claimed. Pointers first: readers skip a dangling one. */
+/** Call after claiming its name. Writes pointers first, because readers skip dangling ones. */
 export const createEnvironment = async (environment: Environment): Promise<void> => {
   const { id, organization, templateId } = environment;
   await Promise.all([
@@ -103,7 +103,7 @@ export type EnvironmentChange = Partial<
   Pick<Environment, 'name' | 'autostartSchedule' | 'ttlMs' | 'automaticUpdates' | 'lastUsedAt' | 'dormantAt'>
 >;
 
-/** Undefined values are removed. */
+/** Removes attributes set to undefined. */
 export const updateEnvironment = (id: string, change: EnvironmentChange): Promise<Environment | undefined> => {
   const remove = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
   return update<Environment>(keys.environment(id), {
@@ -113,7 +113,7 @@ export const updateEnvironment = (id: string, change: EnvironmentChange): Promis
   });
 };
 
-/** Removes the pointers to a deleted environment. May be repeated. */
+/** Removes the pointers to a deleted environment. Can be repeated. */
 export const forgetEnvironment = async (environment: Environment): Promise<void> => {
   const { id, organization, templateId, ownerId, name, createdAt } = environment;
   await Promise.all([

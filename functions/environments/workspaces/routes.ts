@@ -12,11 +12,11 @@ import { byName, describe, latestOf, livingById } from './finder.ts';
 import { type Environment, favoritesOf, listOfOrganization, listOfOwner } from './records.ts';
 import { environmentSettingRoutes } from './setting-routes.ts';
 
-/** Finds and changes environments; create.ts makes them. */
+/** Finds and changes environments; create.ts creates them. */
 
 const searchKeys = ['', 'owner', 'name', 'template', 'status', 'outdated', 'dormant', 'organization', 'id'];
 
-/** By the owner's index if one is given, else all of the caller's organizations. */
+/** The owner's environments if the search names one, otherwise those of all the caller's organizations. */
 const candidates = async (call: Call, search: Map<string, string>): Promise<Environment[]> => {
   const owner = search.get('owner');
   if (owner !== undefined && owner !== prebuildsUser.username) {
@@ -31,7 +31,7 @@ const candidates = async (call: Call, search: Map<string, string>): Promise<Envi
   return owner === undefined ? all.flat() : all.flat().filter(({ prebuild }) => prebuild);
 };
 
-/** Determines the rights once for each project. */
+/** Determines the rights once per project. */
 const visible = async ({ principal }: Call, environments: Environment[]): Promise<Environment[]> => {
   const rightsByHome = new Map<string, Rights>();
   const shown: Environment[] = [];
@@ -116,7 +116,7 @@ const list = async (call: Call) => {
 };
 
 const readByName = async (call: Call) => {
-  // Several deleted ones may have had the name.
+  // Several deleted environments may have had the name.
   if (flagIn(call.request, 'include_deleted')) {
     throw invalidQuery({ field: 'include_deleted', detail: 'is not supported by name: use the id' });
   }

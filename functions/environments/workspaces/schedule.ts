@@ -2,7 +2,7 @@ import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { nextOccurrence, parseSchedule } from './cron.ts';
 import type { Environment } from './records.ts';
 
-/** When environments stop and start, by their own settings and their template's. */
+/** Computes when environments stop and start, from their own settings and their template's. */
 
 const weekdayNumbers = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
@@ -17,14 +17,14 @@ export const nextStart = (environment: Pick<Environment, 'autostartSchedule'>, t
   return nextOccurrence(schedule, after, allowed);
 };
 
-/** When a dormant environment is deleted, in ms since 1970; undefined if it stays. */
+/** Deletion time of a dormant environment, in ms since 1970; undefined if it stays. */
 export const deletingAt = (
   { dormantAt }: Pick<Environment, 'dormantAt'>,
   { timeTilDormantAutodeleteMs }: Template,
 ): number | undefined =>
   dormantAt && timeTilDormantAutodeleteMs > 0 ? Date.parse(dormantAt) + timeTilDormantAutodeleteMs : undefined;
 
-/** In ms; 0 if it is only stopped by hand. */
+/** In ms; 0 disables automatic stops. */
 const ttlOf = ({ ttlMs }: Pick<Environment, 'ttlMs'>, template: Template): number =>
   template.allowUserAutostop ? (ttlMs ?? 0) : template.defaultTtlMs;
 
@@ -33,7 +33,7 @@ const firstMonday = Date.UTC(2023, 0, 2);
 /** A required stop that is closer than this is skipped. */
 const leewayMs = 2 * hourMs;
 
-/** The next midnight (UTC) at which the template requires a stop; undefined where it requires none. */
+/** The next midnight (UTC) at which the template requires a stop; undefined when it requires none. */
 export const requiredStop = ({ autostopDays, autostopWeeks }: Template, from: number): number | undefined => {
   if (autostopDays.length === 0) return undefined;
   const days = autostopDays.map((day) => weekdayNumbers.indexOf(day));
@@ -56,8 +56,8 @@ export interface Deadlines {
 const iso = (at: number): string => new Date(at).toISOString();
 
 /**
- * Deadlines of an environment that has just started. If it would stop after its next start, it stops that long after
- * that start.
+ * Deadlines of an environment that has just started. If it would still run at its next scheduled start, the deadline
+ * is counted from that start.
  */
 export const deadlinesFrom = (
   environment: Pick<Environment, 'ttlMs' | 'autostartSchedule'>,
@@ -79,7 +79,7 @@ export const deadlinesAfter = async (environment: Environment, completedAt: stri
   return template ? deadlinesFrom(environment, template, Date.parse(completedAt)) : {};
 };
 
-/** A bump by less than this part of its length is not worth a write. */
+/** A bump by less than this fraction is not worth a write. */
 const leastPart = 0.05;
 
 /** The deadline after use; undefined while the current one is late enough. */

@@ -32,7 +32,7 @@ const changeable = async (call: Call, action: string): Promise<Environment> => {
   return environment;
 };
 
-/** Refused for prebuilds, which have no owner. @throws {CoderError} 409 */
+/** Rejected for prebuilds, which have no owner. @throws {CoderError} 409 */
 const checkOwned = ({ prebuild }: Environment, noun: string): void => {
   if (prebuild) throw new CoderError(409, `${noun} not supported for prebuilt workspaces`);
 };
@@ -45,7 +45,7 @@ const apply = (call: Call, environment: Environment, action: string, change: Env
     return noContent();
   });
 
-/** Its next start or stop may have moved. */
+/** Called when the next start or stop may have changed. */
 const plan = async (environment: Environment): Promise<void> => {
   const [template, { build }] = await Promise.all([templateOf(environment), latestOf(environment)]);
   await reschedule(environment, template, build);
@@ -103,7 +103,7 @@ const ttl = async (call: Call) => {
   });
 };
 
-/** A minute less than the documented minimum: requests take a while. */
+/** One minute less than the documented minimum, because requests take a while. */
 const leastExtensionMs = 29 * 60_000;
 
 const lastDeadline = Date.UTC(9999, 11, 31);
@@ -123,7 +123,7 @@ const extend = async (call: Call) => {
   if (deadline < Date.now() + leastExtensionMs) {
     throw new CoderError(400, 'Cannot extend workspace: new deadline must be at least 30 minutes in the future');
   }
-  // Years of more than four digits sort before all others, as text.
+  // Years of more than four digits would be sorted before all others.
   if (build.maxDeadline && deadline > Date.parse(build.maxDeadline)) {
     throw new CoderError(400, 'Cannot extend workspace beyond max deadline.', `It is ${build.maxDeadline}.`);
   }

@@ -13,7 +13,7 @@ import type { ChangeRequestEvent } from '#run/notifications/change-request.ts';
 import { explore, find, workspaceIdsIn } from './explore.ts';
 import { readTargets } from './input.ts';
 
-/** Actions on many workspaces at once (HCP API: explorer, bulk actions). The only one is a change request. */
+/** Actions on many workspaces at once (HCP API: explorer, bulk actions). Change requests are the only one. */
 
 type Bulk = Context<InOrganization>;
 
@@ -88,7 +88,7 @@ const createInBulk = async (context: Bulk): Promise<Answer> => {
       action_type: 'change_requests',
       action_inputs: { subject: values.subject, message: values.message },
       created_by: one('users', principal.userId).data,
-      /** Not in HCP's API: the workspaces it has acted on. */
+      /** Not in HCP's API: ids of the affected workspaces. */
       target_ids: targets.map((target) => target.id),
     },
   });

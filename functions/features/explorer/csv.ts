@@ -1,7 +1,7 @@
 import { csvOf } from '#platform/formats/csv.ts';
 import type { Row } from './fields.ts';
 
-/** With a header; every value is quoted, and a missing one is empty. */
+/** CSV with a header; every value is quoted, and missing values are empty. */
 export const csvOfRows = (rows: Row[], columns: string[]): string =>
   csvOf(
     columns,

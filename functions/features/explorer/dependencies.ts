@@ -9,7 +9,7 @@ import { gunzip, tarEntries } from '#platform/formats/tar.ts';
  * nor its form is trusted.
  */
 export interface Dependency {
-  /** `registry.terraform.io/hashicorp/aws`, or where a module comes from, without any credentials. */
+  /** `registry.terraform.io/hashicorp/aws`, or a module's address without credentials. */
   source: string;
   /** Null if there is none, or it is unknown. */
   version: string | null;

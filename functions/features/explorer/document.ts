@@ -6,7 +6,7 @@ import type { View } from './views.ts';
 
 const dashed = (name: string): string => name.replaceAll('_', '-');
 
-/** Stable across pages and requests. */
+/** Id of a row, stable across pages and requests. */
 const rowId = (row: Row): string => {
   const { external_id, workspace_external_id, address, source, version } = row;
   if (typeof external_id === 'string') return external_id;
@@ -14,7 +14,7 @@ const rowId = (row: Row): string => {
   return `row-${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)}`;
 };
 
-/** HCP API: explorer, execute a query. All rows have this type, whatever the query is for. */
+/** HCP API: explorer, execute a query. All rows have this type, regardless of the query's type. */
 export const rowDocument = (row: Row, query: Query): Resource => ({
   id: rowId(row),
   type: 'visibility-workspace',

@@ -11,13 +11,13 @@ import { inStates } from './instances.ts';
 import { filterRows, type Query, sortRows } from './query.ts';
 import { type Explored, moduleRows, providerRows, resourceRow, versionRows, workspaceRow } from './rows.ts';
 
-/** Answers queries with what the caller may see of the organization, as rows. */
+/** Answers queries with rows about the part of the organization that the caller may see. */
 
-/** Maximum that fits into the function's memory. */
+/** Maximum number that fits into the function's memory. */
 const maxWorkspaces = 10_000;
-/** Maximum of states to read; each is an object. */
+/** Maximum number of states to read; each is an object. */
 const maxStates = 2000;
-/** API Gateway gives up after 30 s. */
+/** API Gateway times out after 30 s. */
 const refreshMs = 12_000;
 
 const tooMany = (detail: string): ApiError => new ApiError(422, [{ title: 'too much to explore', detail }]);
@@ -46,11 +46,11 @@ const projectsOf = async (workspaces: Workspace[]) => {
 
 export interface Explorer {
   explored: Explored[];
-  /** The content of some states is not recorded yet: the client should try again. */
+  /** The content of some states is not recorded yet: the client should retry. */
   isIndexing: boolean;
 }
 
-/** Workspaces the caller sees, in the order of names, with what their permissions show. */
+/** Workspaces that the caller may see, ordered by name, with the details that their permissions allow. */
 export const explore = async ({ name, externalId }: Organization, grants: Grants): Promise<Explorer> => {
   const deadline = Date.now() + refreshMs;
   const [all, facts] = await Promise.all([allWorkspaces(name), readFacts(name)]);
@@ -134,16 +134,16 @@ const ofState = new Set([
 export interface Found {
   /** All matching rows, in order. */
   rows: Row[];
-  /** Some fields are not recorded yet: the client should try again. */
+  /** Some fields are not recorded yet: the client should retry. */
   isIndexing: boolean;
 }
 
-/** @throws {ApiError} 422 when the query covers too much */
+/** @throws {ApiError} 422 when the query covers too many workspaces */
 export const find = (explorer: Explorer, query: Query): Promise<Found> =>
   rowsOf(explorer.explored, query).then((rows) => ({
     rows: sortRows(rows, query.sort),
     isIndexing: explorer.isIndexing && needsFacts(query),
   }));
 
-/** Ids of workspaces that a query for workspaces finds. */
+/** Ids of the workspaces in the result of a query of type workspaces. */
 export const workspaceIdsIn = ({ rows }: Found): string[] => rows.map((row) => String(row.external_id));

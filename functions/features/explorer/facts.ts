@@ -12,22 +12,22 @@ import { isFinal } from '#run/status.ts';
 import { type Dependency, dependenciesIn } from './dependencies.ts';
 
 /**
- * Facts for the explorer that are not in the workspaces' items: the content of the current state, and the status of the
- * current run. Recorded by the first query that finds them missing or outdated, so that an organization that is not
- * explored has none, and nothing else in the platform depends on them (decisions/0074).
+ * Facts for the explorer that the workspaces' items do not contain: the content of the current state, and the status
+ * of the current run. The first query that finds them missing or outdated records them, so that an unexplored
+ * organization has none, and no other feature depends on them (decisions/0074).
  */
 export interface Facts {
   workspaceId: string;
   /** The state version that the facts describe; absent if there is none. */
   stateId?: string;
   terraformVersion?: string | null;
-  /** Instances of managed resources, without those that exist only in Terraform. */
+  /** Number of managed resource instances, without those that exist only in Terraform. */
   rum?: number;
   providers?: Dependency[];
   modules?: Dependency[];
-  /** There are more than are recorded. */
+  /** The list is truncated. */
   cut?: true;
-  /** The run has ended. */
+  /** Facts of a run that has ended. */
   run?: RunFacts;
 }
 
@@ -50,7 +50,7 @@ const notManaged = new Set(['null_resource', 'terraform_data']);
 
 const partition = (organization: string): string => keys.facts(organization, '').pk;
 
-/** By workspace. */
+/** Facts by workspace id. */
 export const readFacts = async (organization: string): Promise<Map<string, Facts>> => {
   const items = await queryAll<Item>({ pk: partition(organization), prefix: keys.facts(organization, '').sk });
   return new Map(items.map(({ pk: _pk, sk: _sk, expiresAt: _expires, ...facts }) => [facts.workspaceId, facts]));
@@ -68,7 +68,7 @@ const runFactsOf = ({ id, status, statusTimestamps }: Run): RunFacts => ({
   appliedAt: statusTimestamps['applied-at'] ?? null,
 });
 
-/** Status of the current runs, by workspace. Reads only runs that had not ended when last read. */
+/** Status of the current runs, by workspace. Reads only runs that were still open when last read. */
 export const currentRuns = async (
   workspaces: Workspace[],
   factsById: Map<string, Facts>,
@@ -93,10 +93,10 @@ export const currentRuns = async (
   return runs;
 };
 
-/** Maximum of concurrent requests. */
+/** Maximum number of concurrent requests. */
 const width = 8;
 
-/** In the order of the items. */
+/** Results in the order of the items. */
 export const inParallel = async <T, R>(items: T[], work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = new Array(items.length);
   let next = 0;
@@ -159,9 +159,9 @@ const noteFacts = async (organization: string, facts: Facts): Promise<void> => {
 };
 
 /**
- * Updates the facts of workspaces until `deadline` (ms). 1 write for each that has changed, and the reads of
- * {@link factsOfState} for each with a new state.
- * @returns the number of workspaces that are left
+ * Updates the facts of workspaces until `deadline` (ms). 1 write per changed workspace, and the reads of {@link
+ * factsOfState} per workspace with a new state.
+ * @returns the number of remaining workspaces
  */
 export const refreshFacts = async (
   organization: string,
@@ -194,7 +194,7 @@ export const refreshFacts = async (
       facts.set(workspace.id, next);
       await noteFacts(organization, next);
     } catch (error) {
-      // One state that cannot be read must not hide the other workspaces.
+      // An unreadable state must not hide the other workspaces.
       remaining++;
       logError('facts of a workspace could not be noted', error, { workspace: workspace.id });
     }

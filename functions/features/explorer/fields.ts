@@ -3,7 +3,7 @@
 export type Kind = 'text' | 'number' | 'boolean' | 'time';
 export type Value = string | number | boolean | null;
 
-/** A row: a field without a value is null. Lists are one text, separated by ", ". */
+/** A row: a field without a value is null; a list is one text, separated by ", ". */
 export type Row = Record<string, Value>;
 
 const text = 'text' as const;

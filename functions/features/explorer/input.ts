@@ -26,7 +26,7 @@ const settings = {
   query: v.optional(queryDocument),
 };
 
-/** @param pointer where the query stands in the body */
+/** @param pointer JSON pointer to the query in the body */
 const problemAt =
   (pointer: string) =>
   (detail: string, where: string): Error =>

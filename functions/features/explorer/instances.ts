@@ -3,14 +3,14 @@ import { getStateVersions, readSummary } from '#resources/states/records.ts';
 import { inParallel } from './facts.ts';
 
 /**
- * What states consist of, kept between requests: an answer comes in pages, each of which needs all of them for its order
- * and total. A state version never changes, so what is kept is never out of date. Whose states they are is decided
- * anew for each request, before it gets here.
+ * Cache of the resource instances in states: every page of a result needs all of them for its order and total. A
+ * state version never changes, so a cached one is never outdated. Permissions are checked again for each request
+ * before it reads this cache.
  */
 const kept = new Map<string, StateInstance[]>();
 let keptInstances = 0;
 
-/** About 100 MB of the function's memory. */
+/** Maximum number of cached instances: about 100 MB of the function's memory. */
 const maxKept = 150_000;
 
 const keep = (stateId: string, instances: StateInstance[]): void => {
@@ -25,14 +25,14 @@ const keep = (stateId: string, instances: StateInstance[]): void => {
 };
 
 /**
- * Calls `use` with the instances of each state, in the order of the ids; a state that is not there has none. What is not kept
- * takes 1 read for 100 states and 1 object for each.
+ * Calls `use` with the instances of each state, in the order of the ids; a missing state has none. Uncached states
+ * take 1 read per 100 and 1 object each.
  */
 export const inStates = async <R>(
   stateIds: string[],
   use: (instances: StateInstance[], index: number) => R,
 ): Promise<R[]> => {
-  // Held here, because what is read makes room for itself.
+  // References keep these alive while new states evict others from the cache.
   const held = stateIds.map((id) => kept.get(id));
   const missing = stateIds.filter((_, i) => !held[i]);
   const versions = new Map((missing.length ? await getStateVersions(missing) : []).map((one) => [one.id, one]));

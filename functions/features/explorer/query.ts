@@ -1,11 +1,11 @@
 import { fieldsOf, type Kind, type Operator, type QueryType, type Row, type Value } from './fields.ts';
 
-/** Queries on rows: filters, all of which must hold, and the order. Pure. */
+/** Filters rows by all filters of a query, and sorts them. Pure. */
 
 export interface Filter {
   field: string;
   operator: Operator;
-  /** As it was sent; ignored by `is_empty` and `is_not_empty`. */
+  /** As sent; `is_empty` and `is_not_empty` ignore it. */
   value: string;
 }
 
@@ -20,7 +20,7 @@ export interface Query {
 
 const isEmpty = (value: Value): boolean => value === null || value === '';
 
-/** The parsed value of a filter; undefined if it is invalid for the kind. */
+/** The parsed value of a filter; undefined if it is invalid for its kind. */
 export const parseValue = (kind: Kind, value: string): Value | undefined => {
   if (kind === 'text') return value;
   if (kind === 'boolean') return value === 'true' ? true : value === 'false' ? false : undefined;
@@ -46,7 +46,7 @@ const compared =
 
 const msOf = (value: Value): number => Date.parse(String(value));
 
-/** A field without a value equals nothing, contains nothing, and is neither more nor less than anything. */
+/** No comparison matches a field without a value. */
 const testOf = ({ operator, value }: Filter, kind: Kind): Test => {
   const operand = parseValue(kind, value) ?? null;
   const n = Number(operand);
@@ -75,13 +75,13 @@ export const filterRows = (rows: Row[], { type, filters }: Pick<Query, 'type' | 
   return rows.filter((row) => tests.every(({ field, test }) => test(row[field] ?? null)));
 };
 
-/** `1.9.0` before `1.10.0`. */
+/** Sorts `1.9.0` before `1.10.0`. */
 const collator = new Intl.Collator('en', { numeric: true });
 
 const compare = (a: Value, b: Value): number =>
   typeof a === 'string' && typeof b === 'string' ? collator.compare(a, b) : Number(a) - Number(b);
 
-/** Rows without a value come last in either order; the sort is stable. */
+/** Rows without a value come last in both directions; the sort is stable. */
 export const sortRows = (rows: Row[], sort: string[]): Row[] => {
   const orders = sort.map((name) => ({ field: name.replace(/^-/, ''), sign: name.startsWith('-') ? -1 : 1 }));
   if (orders.length === 0) return rows;

@@ -28,7 +28,7 @@ const fieldIn = (type: QueryType, text: string, problem: Problem, where: string)
   );
 };
 
-/** `does not contain` is another name of `does_not_contain`. */
+/** `does not contain` is an alias of `does_not_contain`. */
 const filterIn = (
   type: QueryType,
   [fieldText, operatorText, value]: [string, string, string],
@@ -88,7 +88,7 @@ export const queryOf = ({ query }: ApiRequest): Query => {
   };
 };
 
-/** A query in a body: of a saved view, or of a bulk action. */
+/** A query in the body of a saved view or bulk action. */
 export interface QueryDocument {
   type?: string | undefined;
   filter?: unknown[] | undefined;
@@ -104,7 +104,7 @@ const firstOf = (value: unknown): string => {
   return ['string', 'number', 'boolean'].includes(typeof text) ? String(text) : '';
 };
 
-/** `{field, operator, value: [v]}`, or as bulk actions have it `{field: {operator: [v]}}`. */
+/** `{field, operator, value: [v]}`, or in bulk actions `{field: {operator: [v]}}`. */
 const partsOf = (entry: unknown): [string, string, string] | undefined => {
   if (!isRecord(entry)) return undefined;
   if (typeof entry.field === 'string' && typeof entry.operator === 'string') {
@@ -118,7 +118,7 @@ const partsOf = (entry: unknown): [string, string, string] | undefined => {
 
 const isSingle = (value: unknown): boolean => !Array.isArray(value) || value.length <= 1;
 
-/** @param problem creates the error, from the message and the place in the query */
+/** @param problem creates the error from the message and the position in the query */
 export const queryFrom = (document: QueryDocument, problem: Problem): Query => {
   const type = typeIn(document.type, problem);
   const filter = document.filter ?? [];

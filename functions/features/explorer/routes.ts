@@ -55,7 +55,7 @@ const downloadSeconds = 60;
 
 const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Answer> => {
   const { rows, isIndexing } = await find(await explore(subject.record, principal), query);
-  // Nobody would notice that a file is incomplete.
+  // An incomplete file would look complete.
   if (isIndexing)
     throw unavailable('The explorer is still reading the states of this organization. Repeat the request.');
   const text = csvOfRows(rows, columnsOf(query));

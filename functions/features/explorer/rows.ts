@@ -11,9 +11,9 @@ import type { Row } from './fields.ts';
 export interface Explored {
   workspace: Workspace;
   project: Project | undefined;
-  /** Of the organization. */
+  /** External id of the organization. */
   externalId: string;
-  /** Of its current state, if the caller may read it. */
+  /** Facts about its current state, if the caller may read it. */
   facts: Facts | undefined;
   run: RunFacts | undefined;
 }
@@ -70,7 +70,7 @@ export const workspaceRow = ({ workspace, project, facts, run }: Explored): Row 
   workspace_updated_at: workspace.updatedAt,
 });
 
-/** Names of workspaces, grouped by what they use. */
+/** Names of workspaces, grouped by the version or dependency that they use. */
 const grouped = <K>(explored: Explored[], keysOf: (one: Explored) => K[], idOf: (key: K) => string) => {
   const groups = new Map<string, { key: K; names: string[] }>();
   for (const workspaceData of explored) {
@@ -94,7 +94,7 @@ export const versionRows = (explored: Explored[]): Row[] =>
 
 const publicRegistries = ['registry.terraform.io', 'registry.opentofu.org'];
 
-/** Address in a registry: `host/namespace/name`, for modules followed by the provider. */
+/** Parses the address in a registry: `host/namespace/name`, for modules followed by the provider. */
 const registryOf = (source: string, parts: number): 'public' | 'private' | null => {
   const segments = source.split('//')[0]?.split('/') ?? [];
   if (segments.length !== parts || !/^[\w-]+(\.[\w-]+)+(:\d+)?$/.test(segments[0] ?? '')) return null;
@@ -115,7 +115,7 @@ export const providerRows = (explored: Explored[]): Row[] =>
     registry_type: registryOf(source, 3),
   }));
 
-/** The third part of `host/namespace/name/provider`; the last part of all other sources. */
+/** The name is the third part of `host/namespace/name/provider`, and the last part of all other sources. */
 export const moduleRows = (explored: Explored[]): Row[] =>
   dependencyRows(explored, 'modules', (source) => {
     const registry = registryOf(source, 4);

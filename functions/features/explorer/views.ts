@@ -5,7 +5,9 @@ import { create, get, queryAll, remove, update } from '#platform/store/table.ts'
 import { now } from '#platform/store/time.ts';
 import type { Query } from './query.ts';
 
-/** A query with a name, for all who explore the organization (HCP API: explorer, saved views). */
+/**
+ * A named query, available to all users with permission to explore the organization (HCP API: explorer, saved views).
+ */
 export interface View extends Edited {
   id: string;
   organization: string;
@@ -15,7 +17,7 @@ export interface View extends Edited {
   createdBy: string;
 }
 
-/** Maximum for an organization. */
+/** Maximum number in an organization. */
 export const maxViews = 200;
 
 const living = 'attribute_exists(pk)';
@@ -23,7 +25,7 @@ const living = 'attribute_exists(pk)';
 export const getView = (organization: string, id: string): Promise<View | undefined> =>
   get<View>(keys.explorerView(organization, id));
 
-/** By name. */
+/** Ordered by name. */
 export const listViews = async (organization: string): Promise<View[]> => {
   const { pk, sk: prefix } = keys.explorerView(organization, '');
   return (await queryAll<View>({ pk, prefix })).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -37,7 +39,7 @@ export const createView = async (
   return view;
 };
 
-/** Undefined when it was deleted or has changed since the editor read it. */
+/** Undefined when it was deleted, or changed since the editor read it. */
 export const updateView = (
   { organization, id }: View,
   set: Partial<Pick<View, 'name' | 'query'>>,

@@ -4,11 +4,11 @@ import { cancelHidden, countHidden, forceCancelHidden, hiddenAtOnce } from '#lif
 import type { Limit } from '#platform/store/limited.ts';
 import type { Run } from '#run/run.ts';
 
-/** What routes of test runs and of query runs have in common. */
+/** Shared by the routes of test runs and query runs. */
 
 const marks = { 'test runs': 'TESTING#', 'query runs': 'QUERYING#' } as const;
 
-/** How many may be in progress at once: each has a runner. */
+/** Limit of runs in progress, because each has a runner. */
 export const limitOf = (organization: string, noun: keyof typeof marks): Limit => ({
   max: hiddenAtOnce,
   count: () => countHidden(organization, marks[noun]),
@@ -18,7 +18,7 @@ export const limitOf = (organization: string, noun: keyof typeof marks): Limit =
 const refused = ({ status }: Run, name: string, verb: string): ApiError =>
   conflict(`${name} is ${status} and cannot be ${verb} now.`, 'transition not allowed');
 
-/** @param name for messages: `Test run trun-…` @throws {ApiError} 409 */
+/** @param name name for messages: `Test run trun-…` @throws {ApiError} 409 */
 export const cancelHiddenRun = async (run: Run, userId: string, name: string): Promise<Answer> => {
   if (!(await cancelHidden(run, userId))) throw refused(run, name, 'canceled');
   return accepted();

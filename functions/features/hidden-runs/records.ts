@@ -14,13 +14,13 @@ import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
 import { secondsIn } from '#run/limits.ts';
 import type { Run } from '#run/run.ts';
 
-/** What test runs and query runs have in common: lists of runs leave them out (run/hidden.ts), and they only plan. */
+/** Shared by test runs and query runs: lists of runs leave them out (run/hidden.ts), and they only plan. */
 
 interface Pointer extends Key {
   runId: string;
 }
 
-/** How long they are listed. */
+/** Time for which they are listed. */
 const keptSeconds = 90 * 24 * 3600;
 
 type HiddenRunOptions = Pick<
@@ -39,12 +39,12 @@ type HiddenRunOptions = Pick<
 interface Storing {
   /** Freezes the inputs of the run with this id. */
   freeze(id: string): Promise<string | undefined>;
-  /** The key that it is listed by. */
+  /** Key of the list entry. */
   pointer(createdAt: string, id: string): Key;
   limit: Limit;
 }
 
-/** Everything but its execution: until that starts, it can be taken back. */
+/** Writes everything except the execution; it can be undone until the execution starts. */
 const prepare = async (
   home: RunHome,
   options: HiddenRunOptions,
@@ -78,8 +78,8 @@ const prepare = async (
 };
 
 /**
- * Freezes the inputs of the run, and starts it. 3 reads, 3 writes, 1 put when there are variables, 1 StartExecution.
- * @throws what the limit says when there are too many, and 409 where runs of the organization do not start
+ * Freezes the inputs of the run, and starts it. 3 reads, 3 writes, 1 put with variables, 1 StartExecution.
+ * @throws the limit's error when there are too many, and 409 where runs of the organization cannot start
  */
 export const createHiddenRun = async (home: RunHome, options: HiddenRunOptions, storing: Storing): Promise<Run> => {
   checkAdmitted(home);
@@ -93,7 +93,7 @@ export const createHiddenRun = async (home: RunHome, options: HiddenRunOptions, 
   return run;
 };
 
-/** By the id of the API: it shares the characters of its run. 1 read. */
+/** Finds the run by its id in the API, which shares the characters of the run's id. 1 read. */
 export const getHiddenRun = async (prefix: 'trun' | 'query', id: string): Promise<Run | undefined> => {
   const [, actual, characters] = /^([a-z]+)-([A-Za-z0-9]{16})$/.exec(id) ?? [];
   return actual === prefix ? getRun(`run-${characters}`) : undefined;

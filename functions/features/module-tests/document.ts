@@ -3,10 +3,10 @@ import { logPath } from '#resources/runs/log-links.ts';
 import { testRunStatus, testVerdict } from '#run/module-test.ts';
 import type { Run } from '#run/run.ts';
 
-/** A run that runs tests. */
+/** A run of `terraform test`. */
 export type TestRun = Run & Required<Pick<Run, 'test'>>;
 
-/** `run-X` → `trun-X`: a test run shares the characters of its run. */
+/** `run-X` → `trun-X`: a test run's id shares the characters of its run's id. */
 export const testRunId = (runId: string): string => runId.replace(/^run-/, 'trun-');
 
 const timestamps = ({ createdAt, statusTimestamps: at }: Run): Record<string, string> =>
@@ -21,7 +21,7 @@ const timestamps = ({ createdAt, statusTimestamps: at }: Run): Record<string, st
     }).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
-/** HCP API: test runs. @param baseUrl of the platform; the log's URL carries its own permission */
+/** HCP API: test runs. @param baseUrl URL of the platform, for the log's URL, which authorizes its reader */
 export const testRunDocument = (run: TestRun, baseUrl: string) => {
   const { test, plan, configurationVersionId, endReason, createdBy, source, message, createdAt, variables } = run;
   const facts = plan.report?.tests;
@@ -36,7 +36,7 @@ export const testRunDocument = (run: TestRun, baseUrl: string) => {
       'tests-failed': facts?.failed ?? 0,
       'tests-errored': facts?.errored ?? 0,
       'tests-skipped': facts?.skipped ?? 0,
-      /** Not in HCP's API: why the run did not finish, and the resources that it could not destroy. */
+      /** Not in HCP's API: the reason of a failure, and the resources that the run could not destroy. */
       'end-reason': endReason ?? plan.report?.message ?? null,
       'remaining-resources': facts?.left ?? [],
       'log-read-url': `${baseUrl}${logPath(run, 'plan')}`,

@@ -15,7 +15,7 @@ const otherFields: OtherFields = {
   related: 'registry-module',
 };
 
-/** Becomes a flag of Terraform: it must not look like another flag, nor lead out of the module. */
+/** It becomes an argument of Terraform, so it must not look like a flag or point outside the module. */
 const path = v.pipe(
   text(500),
   v.regex(/^[^\s-][^\r\n]*$/, 'must be a path inside the module such as "tests/network.tftest.hcl"'),
@@ -36,7 +36,7 @@ const attributes = {
   variables: setting(runVariables),
 };
 
-/** Uploads have no options; most clients send no body. @throws {ApiError} 400 or 422 */
+/** The request has no options; most clients send no body. @throws {ApiError} 400 or 422 */
 export const checkNewConfiguration = (request: ApiRequest): void => {
   const shown = 'auto-queue-runs provisional source speculative status upload-url';
   if (request.bytes > 0) readData(request, {}, {}, { shown });

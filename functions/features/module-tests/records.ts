@@ -8,8 +8,8 @@ import type { TestRun } from './document.ts';
 import type { NewTestRun } from './input.ts';
 
 /**
- * Test runs of modules: hidden runs with the same machine, runners and isolation as all others. The module's id takes the
- * place of a workspace's.
+ * Test runs of modules: hidden runs with the same state machine, runners and isolation as all others. The module's id
+ * takes the place of a workspace's.
  */
 
 /** Freezes the inputs of the run, and starts it. */
@@ -50,7 +50,7 @@ export const createTestRun = async (
   return { ...run, test };
 };
 
-/** Undefined for runs that are not the module's test runs. 1 read. */
+/** Undefined for runs that are not test runs of the module. 1 read. */
 export const getTestRun = async (moduleId: string, id: string): Promise<TestRun | undefined> => {
   const run = await getHiddenRun('trun', id);
   return run?.test?.moduleId === moduleId ? (run as TestRun) : undefined;

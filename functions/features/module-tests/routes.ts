@@ -115,7 +115,7 @@ const forceCancel = ({ subject: { run } }: Context<InModule>): Promise<Answer> =
 export const ofModule =
   '/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}';
 
-/** Running tests runs code with the module's secrets. */
+/** Tests run code that can read the module's secrets. */
 const may = 'registry:write-modules';
 const runs = `${ofModule}/test-runs` as const;
 

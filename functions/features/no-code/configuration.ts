@@ -9,24 +9,27 @@ import type { Module } from '#resources/registry/modules/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Release } from './versions.ts';
 
-/** The configuration of a workspace that was made from a module: one module block, with everything passed through. */
+/**
+ * Generates the configuration of a workspace created from a module: one module block that passes all inputs and
+ * outputs through.
+ */
 
 const variable = ({ name, type, description, default: usual, required, ...rest }: Release['root']['inputs'][number]) =>
   [
     `variable ${JSON.stringify(name)} {`,
     `  type = ${type}`,
     ...(description ? [`  description = ${quoted(description)}`] : []),
-    // As it stands in the module: a heredoc must not be indented.
+    // Copied verbatim, because a heredoc must not be indented.
     ...(required ? [] : [`  default = ${usual}`]),
     ...(rest.sensitive ? ['  sensitive = true'] : []),
     ...(rest.ephemeral ? ['  ephemeral = true'] : []),
     '}',
   ].join('\n');
 
-/** An HCL string of which nothing is evaluated. */
+/** An HCL string without interpolation. */
 const quoted = (text: string): string =>
   JSON.stringify(text)
-    // As the module's author escaped it; and `$$` stands for `$` where text is replaced.
+    // Keeps the escapes of the module's author; in a replacement, `$$` stands for `$`.
     .replaceAll(/([$%])\1\{/g, '$1{')
     .replaceAll(/([$%])\{/g, '$1$1{');
 
@@ -39,7 +42,7 @@ const output = (module: string, { name, description, sensitive }: Release['root'
     '}',
   ].join('\n');
 
-/** Names of modules may begin with a digit; names of blocks must not. */
+/** Names of modules may start with a digit, names of blocks must not. */
 const blockName = (name: string): string => (/^[A-Za-z_]/.test(name) ? name : `_${name}`);
 
 export const generatedConfiguration = (module: Module, { version, root }: Release): string => {
@@ -49,14 +52,14 @@ export const generatedConfiguration = (module: Module, { version, root }: Releas
   return [
     [
       `module "${block}" {`,
-      // In runs it is the platform, whatever its host.
+      // In runs, this host name is the platform's, regardless of its actual one.
       `  source  = "localterraform.com/${module.namespace}/${module.name}/${module.provider}"`,
       `  version = "${version}"`,
       ...(passed.length ? ['', ...passed] : []),
       '}',
     ].join('\n'),
     ...inputs.map(variable),
-    // An ephemeral value cannot leave the root module.
+    // The root module cannot output an ephemeral value.
     ...outputs.filter(({ ephemeral }) => !ephemeral).map((declared) => output(block, declared)),
   ]
     .join('\n\n')
@@ -64,8 +67,9 @@ export const generatedConfiguration = (module: Module, { version, root }: Releas
 };
 
 /**
- * Stores it as a configuration version of the workspace. 1 put, 3 writes, 1 more where it is the workspace's at once.
- * @param provisional not before a run with it has ended well
+ * Stores it as a configuration version of the workspace. 1 put, 3 writes, and 1 more if it becomes the workspace's
+ * current one at once.
+ * @param provisional it becomes current only after a run with it succeeds
  */
 export const storeConfiguration = async (
   { id: workspaceId, organization }: Workspace,

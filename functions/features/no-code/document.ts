@@ -31,7 +31,7 @@ export const optionDocument = (noCodeId: string, { id, name, type, options }: Va
   relationships: { 'no-code-allowed-module': one('no-code-modules', noCodeId) },
 });
 
-/** HCP API: the upgrade of a workspace, by the run that makes it. */
+/** HCP API: the upgrade of a workspace, represented by its run. */
 export const upgradeDocument = (run: Run, { organization, name }: Workspace, baseUrl: string) => ({
   id: run.id,
   type: 'workspace-upgrade',

@@ -9,7 +9,7 @@ import type { VariableValues } from '#resources/variables/records.ts';
 import type { NoCodeSettings, VariableOption } from './records.ts';
 import type { Release } from './versions.ts';
 
-/** Input of no-code modules and the workspaces made from them (HCP API: no-code modules). */
+/** Input of no-code modules and of workspaces created from them (HCP API: no-code modules). */
 
 const otherFields: OtherFields = { shown: 'created-at updated-at', related: 'organization' };
 
@@ -45,7 +45,7 @@ const optionsOf = (list: v.InferOutput<typeof optionList>): VariableOption[] =>
     return { id: newId('ncvo'), name, type, options: [...new Set(options)] };
   });
 
-/** What is said; the module it is of is found by the body before. @throws {ApiError} 400 or 422 */
+/** The given settings; the module in the body was found before. @throws {ApiError} 400 or 422 */
 export const readNoCode = (request: ApiRequest): Partial<NoCodeSettings> & { moduleId?: string } => {
   const { attributes, relationships } = readData(
     request,
@@ -66,7 +66,7 @@ export const readNoCode = (request: ApiRequest): Partial<NoCodeSettings> & { mod
   };
 };
 
-/** Names and types as the module declares them, where that is known. @throws {ApiError} 422 */
+/** Checks names and types against the module's declarations, if known. @throws {ApiError} 422 */
 export const checkOptions = (options: VariableOption[], release: Release | undefined): void => {
   if (!release) return;
   for (const [i, { name, type }] of options.entries()) {
@@ -116,7 +116,7 @@ const variablesIn = (request: ApiRequest): VariableValues[] => {
   });
 };
 
-/** That the module has it, and that its value is one of those that are offered. @throws {ApiError} 422 */
+/** Checks that the module declares the variable and offers the value. @throws {ApiError} 422 */
 const checkValue = (
   { key, value, category }: VariableValues,
   at: string,
@@ -126,7 +126,7 @@ const checkValue = (
   if (category === 'terraform' && !release.root.inputs.some(({ name }) => name === key)) {
     throw unprocessable(`${at}/key`, `key: version ${release.version} of the module has no variable ${key}`);
   }
-  // Terraform takes values of its variables from the environment, too.
+  // Terraform also reads variables from the environment.
   const variable = category === 'env' ? key.replace(/^TF_VAR_/, '') : key;
   const isVariable = category === 'terraform' || variable !== key;
   const offered = (isVariable && options.find(({ name }) => name === variable)?.options) || [];
@@ -136,7 +136,8 @@ const checkValue = (
 };
 
 /**
- * Variables for a workspace of the module. What the module declares as sensitive is sealed, whatever is said.
+ * Variables for a workspace of the module. Variables that the module declares as sensitive are stored encrypted in
+ * any case.
  * @throws {ApiError} 400 or 422
  */
 export const readModuleVariables = (
@@ -163,7 +164,7 @@ const settable = new Set(
       setting-overwrites`.split(/\s+/),
 );
 
-/** Whatever else a workspace has follows from its module, or is set later. @throws {ApiError} 422 */
+/** Rejects other settings: they follow from the module, or can be set later. @throws {ApiError} 422 */
 export const checkWorkspaceSettings = (request: ApiRequest): void => {
   const body = request.json() as { data?: { attributes?: Record<string, unknown> } } | undefined;
   for (const [name, value] of Object.entries(body?.data?.attributes ?? {})) {
@@ -175,7 +176,7 @@ export const checkWorkspaceSettings = (request: ApiRequest): void => {
   }
 };
 
-/** Nothing but variables. @throws {ApiError} 400 or 422 */
+/** Accepts variables only. @throws {ApiError} 400 or 422 */
 export const checkUpgrade = (request: ApiRequest): void => {
   if (request.bytes > 0) readData(request, {}, {}, { related: 'vars' });
 };

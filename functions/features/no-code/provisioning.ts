@@ -4,12 +4,12 @@ import { getModule, type Module, type NoCodeProvisioning } from '#resources/regi
 import { noCodeDocument } from './document.ts';
 import { createNoCodeModule, getNoCodeModule, type NoCodeModule, updateNoCodeModule } from './records.ts';
 
-/** `no-code` of a module itself, as clients of before there were no-code modules set it. */
+/** Sets `no-code` of a module itself, for clients older than no-code modules. */
 
 const enable = async (module: Module, enabled: boolean): Promise<Module> => {
   const current = module.noCode && (await getNoCodeModule(module.noCode.id));
   if (current) await updateNoCodeModule(current, { enabled });
-  // One that was claimed, and cut off before it was there, is made now.
+  // Completes an interrupted creation.
   else if (enabled || module.noCode) await createNoCodeModule(module, { enabled, options: [] });
   return (await getModule(module.id)) ?? module;
 };

@@ -4,14 +4,17 @@ import { create, get, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getModule, type Module } from '#resources/registry/modules/records.ts';
 
-/** How people make workspaces from a module of the registry without writing configuration (HCP API: no-code modules). */
+/**
+ * No-code modules: users create workspaces from a module of the registry without writing configuration (HCP API:
+ * no-code modules).
+ */
 
 export interface VariableOption {
   id: string;
   name: string;
-  /** As the module declares it: `string`, `number` or `bool`. */
+  /** Type in the module's declaration: `string`, `number` or `bool`. */
   type: string;
-  /** The values that a workspace may have; none: any. */
+  /** Values allowed in a workspace; empty: any. */
   options: string[];
 }
 
@@ -33,7 +36,7 @@ export type NoCodeSettings = Pick<NoCodeModule, 'enabled' | 'versionPin' | 'opti
 export const getNoCodeModule = (id: string): Promise<NoCodeModule | undefined> =>
   get<NoCodeModule>(keys.noCodeModule(id));
 
-/** The module holds its id, so there is only one. Undefined when the module has one already. 2 writes. */
+/** The module holds its id, so there is only one. Undefined when the module already has one. 2 writes. */
 export const createNoCodeModule = async (
   module: Module,
   settings: NoCodeSettings,
@@ -48,7 +51,7 @@ export const createNoCodeModule = async (
     createdAt: at,
     updatedAt: at,
   };
-  // An earlier request may have claimed the module and stopped before creating this.
+  // An earlier request may have claimed the module and been interrupted before creating this record.
   const stale = module.noCode && !(await getNoCodeModule(module.noCode.id)) ? module.noCode.id : '';
   const claimed = await update<Module>(keys.module(moduleId), {
     set: { noCode: { id: noCode.id, enabled: noCode.enabled } },
@@ -79,7 +82,7 @@ export const updateNoCodeModule = async (
   return updated;
 };
 
-/** Workspaces that were made from it stay. May be repeated. */
+/** Workspaces created from it stay. Can be repeated. */
 export const deleteNoCodeModule = async ({ id, moduleId }: NoCodeModule): Promise<void> => {
   await remove(keys.noCodeModule(id));
   await update(keys.module(moduleId), { remove: ['noCode'], condition: 'noCode.id = :id', values: { ':id': id } });

@@ -21,7 +21,7 @@ import {
 } from './records.ts';
 import { checkPin, currentRelease, releaseOf } from './versions.ts';
 
-/** Enables, changes and reads no-code provisioning of modules; workspace-routes.ts makes the workspaces. */
+/** Enables, changes and reads no-code provisioning of modules; workspace-routes.ts creates the workspaces. */
 
 const include = includable('variable_options');
 
@@ -90,7 +90,7 @@ const remove = async ({ subject }: Context<NoCodeModule>): Promise<Answer> => {
   return noContent();
 };
 
-/** Keys of variables that sets apply to every workspace of the organization. */
+/** Keys of variables in sets that apply to every workspace of the organization. */
 const globalKeys = async (of: string): Promise<Set<string>> => {
   const effective = await effectiveVariables({ id: 'none', organization: of, projectId: 'none' });
   return new Set(effective.flatMap(({ variable: { category, key } }) => (category === 'terraform' ? [key] : [])));

@@ -7,7 +7,7 @@ import { getSettledVersion, published } from '#resources/registry/modules/upload
 import { newestStable } from '#resources/registry/versions.ts';
 import type { NoCodeModule } from './records.ts';
 
-/** The module version that a no-code module makes workspaces of, and its declarations. */
+/** The module version from which a no-code module creates workspaces, and its declarations. */
 
 const latest = 'latest';
 
@@ -43,7 +43,7 @@ export const releaseOf = async (module: Module, version: string): Promise<Releas
   return settled?.status === 'ok' ? detailsOf(settled) : undefined;
 };
 
-/** The version that new workspaces are made of; undefined while none is published. */
+/** The version for new workspaces; undefined while none is published. */
 export const currentRelease = async (
   module: Module,
   pin: Pick<NoCodeModule, 'versionPin'>,

@@ -26,13 +26,13 @@ import { checkUpgrade, checkWorkspaceSettings, readModuleVariables } from './inp
 import { getNoCodeModule, moduleOf, type NoCodeModule } from './records.ts';
 import { currentRelease, type Release } from './versions.ts';
 
-/** Makes workspaces from modules, and upgrades them to other versions (HCP API: no-code provisioning). */
+/** Creates workspaces from modules, and upgrades them to other versions (HCP API: no-code provisioning). */
 
 interface NewWorkspaceOfModule extends NewInOrganization {
   noCode: NoCodeModule;
 }
 
-/** The new workspace's project, which the body names, decides who may create it. */
+/** The caller needs permission on the new workspace's project, which the body names. */
 const newOfModule: Finder<NewWorkspaceOfModule> = {
   ...inProjectOf('project', ['projects'], ({ defaultProjectId }) => defaultProjectId),
   what: 'no-code module',
@@ -63,7 +63,7 @@ const releaseFor = async (noCode: NoCodeModule) => {
   return { module, release };
 };
 
-/** Adds the variables that provider sets refer to: the workspace has them as well. */
+/** Adds the variables that provider sets refer to, because the workspace needs them too. */
 const withVariables = (release: Release, names: string[]): Release => {
   const { inputs } = release.root;
   const unknown = names.filter((name) => !inputs.some((input) => input.name === name));
@@ -120,7 +120,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
     for (const values of variables) await createVariable(workspace.id, values);
     await firstRun(workspace, generatedConfiguration(module, release), sourceModule.version, principal.userId, context);
   } catch (error) {
-    // Not half a workspace: it would run with half of its values.
+    // Removes the incomplete workspace, which would run with only some of its values.
     await deleteWorkspace(workspace, { by: principal.userId, force: true });
     throw error;
   }

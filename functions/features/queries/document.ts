@@ -3,13 +3,13 @@ import { logPath } from '#resources/runs/log-links.ts';
 import { isUser, type Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
-/** A run that looks for resources. */
+/** A run of `terraform query`. */
 export type QueryRun = Run & Required<Pick<Run, 'query'>>;
 
-/** `run-X` → `query-X`: a query run shares the characters of its run. */
+/** `run-X` → `query-X`: a query run's id shares the characters of its run's id. */
 export const queryRunId = (runId: string): string => runId.replace(/^run-/, 'query-');
 
-/** Clients wait while it is pending; after that they read the log, which blocks until it has content. */
+/** Clients poll while the status is pending; afterwards they read the log, which blocks until it has content. */
 const statusOf = ({ status }: Run): string => {
   if (status === 'pending') return 'pending';
   if (status === 'plan_queued') return 'queued';
@@ -30,7 +30,7 @@ const timestamps = ({ statusTimestamps: at }: Run): Record<string, string> =>
     }).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
-/** HCP API: query runs. @param baseUrl of the platform; the log's URL carries its own permission */
+/** HCP API: query runs. @param baseUrl URL of the platform, for the log's URL, which authorizes its reader */
 export const queryRunDocument = (run: QueryRun, baseUrl: string) => {
   const { query, plan, cancel, createdBy, status, endReason, variables } = run;
   const open = !isFinal(status);
@@ -46,7 +46,7 @@ export const queryRunDocument = (run: QueryRun, baseUrl: string) => {
       variables: variables.map(({ key, value }) => ({ key, value })),
       'generate-config-out': query.generatesConfiguration,
       'log-read-url': `${baseUrl}${logPath(run, 'plan')}`,
-      /** Not in HCP's API: why the run did not finish. */
+      /** Not in HCP's API: the reason of a failure. */
       'end-reason': endReason ?? plan.report?.message ?? null,
       actions: {
         'is-cancelable': open && !cancel,

@@ -17,7 +17,7 @@ const otherFields: OtherFields = {
 };
 
 const attributes = {
-  // What HCP's clients send; without it the request says.
+  // HCP's clients send it; otherwise it is derived from the request.
   source: setting(v.picklist(['tfe-api', 'tfe-ui', 'terraform', 'terraform+cloud'])),
   'terraform-version': setting(text(50)),
   'generate-config-out': setting(v.boolean()),
@@ -31,7 +31,7 @@ const relationships = {
 
 const workspacePointer = '/data/relationships/workspace';
 
-/** Of an exact version such as `1.13.3`; constraints are resolved by the runner. */
+/** Checks exact versions such as `1.13.3`; runners resolve constraints. */
 const isTooOld = (version: string): boolean => {
   const [, major, minor] = /^(\d+)\.(\d+)\.\d+(-[\w.]+)?$/.exec(version.trim()) ?? [];
   return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 14));
@@ -40,7 +40,7 @@ const isTooOld = (version: string): boolean => {
 /** @throws {ApiError} 422 */
 const checkEngine = ({ engine, name }: Workspace, version: string, pointer: string): void => {
   if (engine === 'tofu') {
-    throw unprocessable(workspacePointer, `workspace: ${name} runs OpenTofu, which has no queries`);
+    throw unprocessable(workspacePointer, `workspace: ${name} runs OpenTofu, which does not support queries`);
   }
   if (isTooOld(version)) {
     throw unprocessable(pointer, `terraform-version: queries need Terraform 1.14 or newer, not ${version}`);

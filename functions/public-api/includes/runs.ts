@@ -14,7 +14,7 @@ import { getWorkspaces } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 import { stagesOf } from '#run/task-stages.ts';
 
-/** What is asked to come along; a run in `data` is never in `included` too, which would be a cycle. */
+/** Loads the requested includes; a run in `data` is never repeated in `included`, which would create a cycle. */
 export const relatedToRuns = async (
   { request }: Context<Subject>,
   runs: Run[],
@@ -45,7 +45,7 @@ export const relatedToRuns = async (
   ];
 };
 
-/** Runs know it themselves; several may be of one configuration. */
+/** Runs contain it; several can share a configuration. */
 const ingressOf = (runs: Run[]): Resource[] => {
   const versions = runs.map((run) => ({ id: run.configurationVersionId, ingress: run.ingress }));
   return ingressDocuments([...new Map(versions.map((version) => [version.id, version])).values()]);

@@ -54,7 +54,7 @@ const readmeOf = async ({ configuration, workingDirectory }: Workspace): Promise
   return markdown === undefined ? [] : [readmeDocument(version?.id ?? '', markdown)];
 };
 
-/** Current and latest runs, which are often the same ones, each with what belongs to it. */
+/** Current and latest runs, often the same, each with its requested parts. */
 const runsOf = async (shown: ShownWorkspace[], has: Has) => {
   const parts = ['plan', 'apply', 'configuration_version'] as const;
   const wants = (run: 'current_run' | 'latest_run') => has(run) || parts.some((part) => has(`${run}.${part}`));
@@ -76,7 +76,7 @@ const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].fi
 const readAll = <T>(ids: (string | undefined)[], read: (ids: string[]) => Promise<T[]>): Promise<T[]> =>
   read(distinct(ids));
 
-/** 2 reads for each pool, of which there are few. */
+/** 2 reads per pool; there are few pools. */
 const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
   readAll(
     workspaces.map(({ agentPoolId }) => agentPoolId ?? undefined),
@@ -89,7 +89,7 @@ const poolsOf = (workspaces: Workspace[]): Promise<Resource[]> =>
     },
   );
 
-/** One at most: all workspaces of a list are of the same organization. */
+/** At most one: a list contains workspaces of a single organization. */
 const organizationsOf = async (names: string[]) =>
   (await Promise.all(names.map(getOrganization))).filter((organization) => organization !== undefined);
 
@@ -98,11 +98,11 @@ const projectIdOf = ({ projectId }: Workspace): string => projectId;
 interface Selection {
   workspaces: Workspace[];
   has: Has;
-  /** Whether the caller may see that of the workspace, and asked for it. */
+  /** Whether the request includes this resource of the workspace and the caller may see it. */
   may(name: Include, workspaceId: string): boolean;
 }
 
-/** What documents are made of, in two rounds: some of it names what the second one reads. */
+/** Loads the resources in two rounds: the second reads ids found in the first. */
 const loadRelated = async ({ workspaces, has, may }: Selection, ofReadableRuns: ShownWorkspace[]) => {
   const ids = (name: Include, idOf: (workspace: Workspace) => string | undefined) =>
     workspaces.filter(({ id }) => may(name, id)).map(idOf);
@@ -164,7 +164,7 @@ const loadRelated = async ({ workspaces, has, may }: Selection, ofReadableRuns: 
   };
 };
 
-/** Undefined when nothing is asked for. @throws {ApiError} 400 */
+/** Undefined without includes. @throws {ApiError} 400 */
 export const relatedToWorkspaces = async (
   { request, principal }: Context<Subject>,
   shown: ShownWorkspace[],

@@ -3,8 +3,8 @@ import { batchGet, get, queryAll } from '#platform/store/table.ts';
 import type { EndedWorkspace } from '#removal/workspaces.ts';
 
 /**
- * Deleted workspaces that can be recovered (HCP API: recoverable items). The workspace's own item says so; an entry beside the
- * organization only leads there. An item has its workspace's id, with another prefix.
+ * Deleted workspaces that can be recovered (HCP API: recoverable items). The workspace's own item is authoritative;
+ * an entry beside the organization only helps to find it. An item has its workspace's id with another prefix.
  */
 export type Recoverable = EndedWorkspace & { recoverableUntil: string };
 
@@ -23,7 +23,7 @@ export const getRecoverable = async (id: string): Promise<Recoverable | undefine
   return isRecoverable(workspace) ? workspace : undefined;
 };
 
-/** In no order. 1 query, and 1 read for each hundred. */
+/** Unordered. 1 query, and 1 read per 100. */
 export const listRecoverable = async (organization: string): Promise<Recoverable[]> => {
   const { pk } = keys.organization(organization);
   const entries = await queryAll<{ workspaceId: string }>({ pk, prefix: 'DELETED#' });

@@ -20,11 +20,11 @@ import { attachAgain } from './attach-again.ts';
 import type { Recoverable } from './records.ts';
 
 /**
- * Brings a deleted workspace back. One conditional write does it; what comes before says nothing without it, and what comes
- * after may be repeated.
+ * Recovers a deleted workspace with one conditional write. Steps before it have no effect on their own, and steps
+ * after it can be repeated.
  */
 
-/** Its project, or that of the organization where its own is gone. */
+/** Its project, or the organization's default one if that was deleted. */
 const homeOf = async ({ organization, projectId }: Recoverable): Promise<string> => {
   const project = await getProject(projectId);
   if (project?.organization === organization) return projectId;
@@ -33,7 +33,7 @@ const homeOf = async ({ organization, projectId }: Recoverable): Promise<string>
 
 type VcsChange = Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>;
 
-/** It follows its repository again where its connection still reaches it; the next push starts runs. */
+/** Connects it to its repository again if the connection still has access; the next push starts runs. */
 const followAgain = async ({ id, organization, vcsRepo }: Recoverable, projectId: string): Promise<VcsChange> => {
   if (!vcsRepo) return {};
   try {
@@ -48,7 +48,7 @@ const followAgain = async ({ id, organization, vcsRepo }: Recoverable, projectId
   }
 };
 
-/** Nothing runs in it until somebody says where, when its agents' pool is gone. */
+/** If its agent pool was deleted, its execution mode becomes local, so that no run starts until a user changes it. */
 const poolAgain = async ({ id, agentPoolId }: Recoverable): Promise<WorkspaceChange> => {
   if (!agentPoolId) return {};
   try {
@@ -63,10 +63,10 @@ const poolAgain = async ({ id, agentPoolId }: Recoverable): Promise<WorkspaceCha
 };
 
 const marks = ['deletedAt', 'deletedBy', 'recoverableUntil', 'isDetached', 'attachments'];
-/** Of what went on when it was deleted. */
+/** Attributes of processes that the deletion interrupted. */
 const dropped = ['autoDestroyStatus', 'vcsPull', 'assessing'];
 
-/** Timers that are there before their workspace is look at nothing. */
+/** Timers do nothing until their workspace exists. */
 const startTimers = async ({ id, assessmentsEnabled, dataRetention }: Recoverable): Promise<void> => {
   if (assessmentsEnabled) await startHealthTimer(id);
   if (dataRetention) await setDataRetention({ workspace: id }, dataRetention);
@@ -94,7 +94,7 @@ export const recover = async (workspace: Recoverable): Promise<void> => {
       ...pool,
       ...vcs,
       projectId,
-      // A time that has passed meanwhile would destroy it at once.
+      // A time that passed meanwhile would destroy the workspace at once.
       autoDestroyAt: null,
       autoDestroyActivityDuration: null,
       inheritsAutoDestroy: false,
@@ -104,7 +104,7 @@ export const recover = async (workspace: Recoverable): Promise<void> => {
     condition: 'deletedAt = :seen AND attribute_not_exists(isEnding)',
     values: { ':seen': deletedAt },
   });
-  // The answer to the write may have been lost, or another request has recovered it.
+  // The write's response may have been lost, or another request has recovered the workspace.
   const after = recovered ?? (await getWorkspace(id));
   if (!after) throw conflict(`Workspace ${name} can no longer be recovered: it is being deleted for good.`);
   await indexName(organization, name, entry);

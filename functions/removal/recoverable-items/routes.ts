@@ -6,9 +6,9 @@ import { endRecovery } from '#removal/workspaces.ts';
 import { getRecoverable, type Recoverable } from './records.ts';
 import { recover } from './recover.ts';
 
-/** Brings deleted workspaces back, and deletes them for good (HCP API: recoverable items). */
+/** Recovers deleted workspaces, and deletes them permanently (HCP API: recoverable items). */
 
-/** Whoever might have seen the workspace sees it here; its own item still says what teams may. */
+/** Users who could see the workspace see the item; the workspace's own item still holds the grants of teams. */
 const item: Finder<Recoverable> = {
   what: 'recoverable item',
   parameter: 'recoverableItem',
@@ -30,7 +30,7 @@ const deleteForGood = async ({ subject }: Context<Recoverable>): Promise<Answer>
 const path = '/recoverable-items/{recoverableItem}/actions';
 
 export const recoverableItemRoutes: Route[] = [
-  // What deletes it undoes that, and makes it final.
+  // Recovering a workspace and deleting it permanently take the permission to delete it.
   route('PUT', `${path}/recover`, 'workspace:delete', item, recoverOne),
   route('PUT', `${path}/permanently-delete`, 'workspace:delete', item, deleteForGood),
 ];

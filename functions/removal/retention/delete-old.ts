@@ -12,22 +12,22 @@ import { isFinal } from '#run/status.ts';
 import type { Kind, Places } from './records.ts';
 
 /**
- * Deletes what is older than a policy says. For a week from then on it can be restored, then it is gone for good: whoever
- * mistypes a policy has that week. What is needed stays:
- * the current state, the newest configuration, and what open runs and saved plans use.
+ * Deletes content older than a retention policy allows. For a week it can be restored, in case a policy was mistyped;
+ * then it is deleted permanently. Content in use stays: the current state, the newest configuration, and the content
+ * of open runs and saved plans.
  */
 
 const dayMs = 24 * 3600 * 1000;
-/** In which what was deleted can be restored. */
+/** Days in which deleted content can be restored. */
 const graceDays = 7;
-/** So many of each kind in one look. */
+/** Maximum number of records of each kind per pass. */
 const maxLooked = 50;
 
 const isOlder = (at: string, days: number): boolean => Date.now() - Date.parse(at) >= days * dayMs;
 
-/** What is deleted, so that it can be restored: `young` ends a look, as everything after it is younger. */
+/** Result of a soft deletion: `young` ends the pass, because all later records are younger. */
 type Deletion = 'young' | 'done';
-/** `waits`: it can still be restored, and so can what was deleted after it. */
+/** `waits`: the content can still be restored, and so can all content deleted after it. */
 type Purge = 'waits' | 'done';
 
 interface Deleter {
@@ -53,7 +53,7 @@ const statesOf = (workspace: Workspace): Deleter => ({
   },
 });
 
-/** Archives of commits and templates are shared between workspaces. */
+/** Workspaces share archives of commits and templates. */
 export const isOwnArchive = ({ id, archive }: ConfigurationVersion): boolean => !archive || archive.key.includes(id);
 
 const configurationsOf = (needed: Set<string>): Deleter => ({
@@ -102,7 +102,7 @@ interface Needed {
   runs: Set<string>;
 }
 
-/** What the workspace still works with. */
+/** Content that the workspace still uses. */
 export const neededIn = async (workspace: Workspace): Promise<Needed> => {
   const { id, savedPlans, latestRunId, configuration, newestConfigurationId } = workspace;
   const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
@@ -136,13 +136,13 @@ const deleterOf = (kind: Kind, workspace: Workspace, needed: Needed): Deleter =>
 
 export interface Progress {
   places: Places;
-  /** There is more to do at once. */
+  /** Another pass should follow at once. */
   more: boolean;
 }
 
 /**
- * Oldest first: deletes until something is too young, and purges what was deleted a week ago. At most 102 reads of pointers,
- * and 1 or 2 requests for each that is deleted.
+ * Oldest first: soft-deletes content until a record is too young, and purges content deleted a week ago. At most 102
+ * reads of pointers, and 1 or 2 requests per deleted record.
  */
 export const deleteOlder = async (
   workspace: Workspace,

@@ -14,16 +14,16 @@ import { purgeWorkspace } from './purge-workspace.ts';
 import type { Kind, RetentionTimer } from './records.ts';
 
 /**
- * Applies data retention policies, and deletes workspaces that can be recovered no more: the sweep hands over what is due.
- * Every look may be repeated.
+ * Applies data retention policies, and deletes workspaces whose recovery period is over. The sweep invokes it with
+ * due timers. Every pass can be repeated.
  */
 
 const daySeconds = 24 * 3600;
 const soonSeconds = 60;
-/** What was spared before is looked at again. */
+/** Content that was in use is checked again after this time. */
 const againDays = 30;
 
-/** Whoever set something anew meanwhile has another timer. */
+/** A changed policy has written a new timer. */
 const unchanged = ({ lookedAt }: RetentionTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
 
 const daysOf = ({ stateDays, configurationDays, runDays }: DataRetention): [Kind, number | undefined][] => [
@@ -32,7 +32,7 @@ const daysOf = ({ stateDays, configurationDays, runDays }: DataRetention): [Kind
   ['runs', runDays],
 ];
 
-/** Its own policy, else its organization's. What belongs to an environment ends with it. */
+/** The workspace's policy, or its organization's. Content of an environment is deleted with the environment. */
 const policyOf = async ({ dataRetention, organization, managedBy }: Workspace): Promise<DataRetention | undefined> => {
   if (managedBy) return undefined;
   const policy = dataRetention ?? (await getOrganization(organization))?.dataRetention;
@@ -64,7 +64,7 @@ const lookAtWorkspace = async (timer: RetentionTimer, id: string): Promise<void>
 
 const atOnce = 20;
 
-/** Workspaces without a policy of their own follow: each has its timer, which ends by itself when there is no policy. */
+/** Starts a timer for each workspace without its own policy; the timer ends by itself when there is no policy. */
 const lookAtOrganization = async (timer: RetentionTimer, name: string): Promise<void> => {
   const key = { pk: timer.pk, sk: timer.sk };
   const policy = (await getOrganization(name))?.dataRetention;

@@ -46,7 +46,7 @@ const typed = v.object({
   }),
 });
 
-/** The days for one kind; state and configuration versions are meant where nothing is said of kinds. @throws {ApiError} 422 */
+/** The days for one kind; days without a kind apply to state and configuration versions. @throws {ApiError} 422 */
 const daysOf = (
   isDeleted: boolean | null | undefined,
   own: number | null | undefined,

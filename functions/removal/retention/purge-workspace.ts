@@ -11,8 +11,9 @@ import { getStateVersion } from '#resources/states/records.ts';
 import { isOwnArchive } from './delete-old.ts';
 
 /**
- * The end of a workspace that can be recovered no more: the content of its states, configurations and runs is deleted for
- * good, then its variables and itself. In pieces, which say how far they came; every one of them may be repeated.
+ * Permanent deletion of a workspace after its recovery period: first the content of its states, configurations and
+ * runs, then its variables and the workspace itself. It proceeds in passes that record their progress; each can be
+ * repeated.
  */
 
 interface Pointer extends Key {
@@ -21,7 +22,7 @@ interface Pointer extends Key {
   runId?: string;
 }
 
-/** In the order of their sort keys. */
+/** Ordered by sort key. */
 const kinds: [prefix: string, purge: (pointer: Pointer) => Promise<unknown>][] = [
   [
     'CV#',
@@ -50,16 +51,16 @@ const kinds: [prefix: string, purge: (pointer: Pointer) => Promise<unknown>][] =
   ],
 ];
 
-/** So many side by side, and in one look. */
+/** Maximum parallel deletions, and maximum deletions per pass. */
 const atOnce = 10;
 const maxPerLook = 200;
 
-/** Up to which sort key everything is gone. */
+/** Everything up to this sort key is deleted. */
 type Purging = EndedWorkspace & { purgedTo?: string };
 
 const isPast = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= Date.now();
 
-/** Nobody recovers it from now on. Undefined when somebody has. 1 write. */
+/** Rules out a recovery. Undefined when the workspace was recovered before. 1 write. */
 const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined> => {
   if (workspace.isEnding) return workspace;
   return update<Purging>(keys.workspace(workspace.id), {
@@ -69,7 +70,7 @@ const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined>
   });
 };
 
-/** The place where it stopped, or undefined when all is gone. */
+/** The sort key at which it stopped, or undefined when everything is deleted. */
 const purgeContent = async (id: string, from: string | undefined): Promise<string | undefined> => {
   const { pk } = keys.workspace(id);
   let remaining = maxPerLook;
@@ -89,7 +90,7 @@ const purgeContent = async (id: string, from: string | undefined): Promise<strin
   return undefined;
 };
 
-/** Of one that is over its time, or that somebody deleted for good. */
+/** For a workspace whose recovery period is over, or that a user deleted permanently. */
 export const purgeWorkspace = async (id: string): Promise<void> => {
   const ended = await getEndedWorkspace(id);
   if (!ended?.recoverableUntil || !(ended.isEnding || isPast(ended.recoverableUntil))) return;

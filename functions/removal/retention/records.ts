@@ -5,18 +5,18 @@ import { now } from '#platform/store/time.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 
 /**
- * The one timer of a workspace, or organization, with a data retention policy; others have none. It says when to look, not
- * what to do, and how far the last look came.
+ * Timer of a workspace or organization with a data retention policy; others have none. The timer only triggers a
+ * pass, and stores the progress of the last one.
  */
 export type RetentionTimer = Key &
   Due & {
     lookedAt: string;
-    /** Since when the places count: what was spared is looked at again after a month. */
+    /** Start of the current progress: content that was in use is checked again after a month. */
     since?: string;
     places?: Partial<Record<Kind, Places>>;
   };
 
-/** Sort keys up to which everything is deleted, or gone for good, that is to go. */
+/** Sort keys up to which all expired content is soft-deleted, and purged. */
 export interface Places {
   deleted?: string;
   purged?: string;
@@ -29,10 +29,13 @@ export type Target = { workspace: string } | { organization: string };
 export const timerKey = (target: Target): Key =>
   'workspace' in target ? keys.workspaceRetention(target.workspace) : keys.organizationRetention(target.organization);
 
-/** Longer than a request takes: the timer is there before the policy. */
+/** Longer than a request: the timer is written before the policy. */
 const firstLookSeconds = 60;
 
-/** Null takes it away; the timer ends with its next look. 1 or 2 writes. False when what it is of is gone. */
+/**
+ * Null removes the policy; its timer ends with the next pass. 1 or 2 writes. False when the workspace or organization
+ * is deleted.
+ */
 export const setDataRetention = async (target: Target, dataRetention: DataRetention | null): Promise<boolean> => {
   const [key, id] =
     'workspace' in target

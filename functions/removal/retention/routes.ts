@@ -9,7 +9,10 @@ import { dataRetentionDocument } from './document.ts';
 import { readDataRetention } from './input.ts';
 import { setDataRetention, type Target } from './records.ts';
 
-/** Data retention policies of organizations, and of workspaces in their place (HCP API: data retention policies). */
+/**
+ * Data retention policies of organizations, and of workspaces, which override them (HCP API: data retention
+ * policies).
+ */
 
 const none = (noun: string) => notFound(`${noun} has no data retention policy of its own.`);
 
@@ -51,7 +54,7 @@ const inOrganization = '/organizations/{organization}/relationships/data-retenti
 
 export const dataRetentionRoutes: Route[] = [
   route('GET', inWorkspace, 'workspace:read', workspace, readOfWorkspace),
-  // What it deletes takes the permission to delete it.
+  // Setting a policy requires the permission to delete the data.
   route('POST', inWorkspace, 'data:delete', workspace, setForWorkspace),
   route('PATCH', inWorkspace, 'data:delete', workspace, setForWorkspace),
   route('DELETE', inWorkspace, 'data:delete', workspace, async ({ subject }) => {

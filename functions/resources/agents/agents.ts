@@ -4,20 +4,20 @@ import { get, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { AgentFacts } from '#run/agents.ts';
 
-/** Agents: programs on machines of the pool's owners that do runs (HCP API: agents). */
+/** Agents: programs on a customer's machines that carry out runs (HCP API: agents). */
 
 export interface Agent extends AgentFacts {
-  /** Begins with its pool's characters, so that finding it costs nothing. */
+  /** Starts with the characters of its pool's id, so that finding it takes no extra read. */
   id: string;
   poolId: string;
   organization: string;
   name: string;
-  /** Where it last called from. */
+  /** IP address of the last request. */
   address: string | null;
   createdAt: string;
 }
 
-/** So long after its last ping an agent is forgotten. */
+/** An agent is removed this long after its last ping. */
 const keptSeconds = 24 * 3600;
 
 const form = /^agent-([A-Za-z0-9]{16})([A-Za-z0-9]{16})$/;
@@ -27,7 +27,7 @@ const place = (id: string): { poolId: string; rest: string } | undefined => {
   return pool && rest ? { poolId: `apool-${pool}`, rest } : undefined;
 };
 
-/** Whether it is, or was, one of the pool's. */
+/** Whether the id belongs to an agent of this pool, present or removed. */
 export const isOfPool = (id: string, poolId: string): boolean => place(id)?.poolId === poolId;
 
 const keyOf = (id: string) => {
@@ -35,14 +35,14 @@ const keyOf = (id: string) => {
   return keys.agent(poolId, rest);
 };
 
-/** DynamoDB removes what has expired days later. */
+/** DynamoDB removes expired items days later. */
 const current = (agent: (Agent & { expiresAt: number }) | undefined): Agent | undefined =>
   agent && agent.expiresAt > Date.now() / 1000 ? agent : undefined;
 
 export const getAgent = async (id: string): Promise<Agent | undefined> =>
   place(id) && current(await get<Agent & { expiresAt: number }>(keyOf(id)));
 
-/** In the order of their coming. */
+/** In order of registration. */
 export const listAgents = async (poolId: string): Promise<Agent[]> => {
   const all = await queryAll<Agent & { expiresAt: number }>({ pk: keys.agentPool(poolId).pk, prefix: 'AGENT#' });
   return all.filter(current).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
@@ -51,8 +51,8 @@ export const listAgents = async (poolId: string): Promise<Agent[]> => {
 const alive = () => ({ lastPingAt: now(), expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
 
 /**
- * An agent that has come; again, when the answer was lost. 1 write.
- * @param instance chosen by the agent, so that it is the same one however often it says so
+ * Registers an agent, or the same one again when the response was lost. 1 write.
+ * @param instance chosen by the agent and sent with each attempt, so that a repeat registers the same agent
  */
 export const registerAgent = async (
   pool: { id: string; organization: string },
@@ -65,8 +65,9 @@ export const registerAgent = async (
 };
 
 /**
- * It lives, and does that; or ends, and how. Undefined when it is not known: then it has to register again. 1 write.
- * @param poolId whose token it has shown
+ * Records an agent's ping with its current activity, or its end. Undefined when the agent is unknown and has to
+ * register again. 1 write.
+ * @param poolId pool of the token in the request
  */
 export const pingAgent = async (
   id: string,
@@ -81,5 +82,5 @@ export const pingAgent = async (
       })
     : undefined;
 
-/** One that is still at work has to register again. */
+/** An agent that is still running has to register again. */
 export const removeAgent = ({ id }: Agent): Promise<boolean> => remove(keyOf(id));

@@ -5,7 +5,7 @@ import type { AgentPool } from './pools/records.ts';
 
 const statusOf = (agent: Agent, now: number) => agentStatus(agent, new Date(now - silentMs).toISOString());
 
-/** @param workspaceIds that use the pool and that the reader may see; absent when not loaded */
+/** @param workspaceIds workspaces that use the pool and that the reader may see; absent when not loaded */
 export const agentPoolDocument = (
   pool: AgentPool,
   { agents, workspaceIds }: { agents: Agent[]; workspaceIds?: string[] },
@@ -17,7 +17,7 @@ export const agentPoolDocument = (
     name: pool.name,
     'created-at': pool.createdAt,
     'organization-scoped': pool.organizationScoped,
-    /** Those that can be counted on. */
+    /** Counts only agents that respond. */
     'agent-count': agents.filter((agent) => ['idle', 'busy'].includes(statusOf(agent, now))).length,
   },
   relationships: {

@@ -11,7 +11,7 @@ export const agentPool: Finder<AgentPool> = {
   scope: inOrganization,
 };
 
-/** Gone with its pool. */
+/** Agents are deleted with their pool. */
 export const agent: Finder<Agent> = {
   what: 'agent',
   parameter: 'agent',

@@ -37,7 +37,7 @@ interface ScopedRecord {
   organization: string;
 }
 
-/** Ids of those that are in the organization; one that is not is as unknown as any other. */
+/** Checks that the ids are in the organization; an id of another organization is reported as unknown. */
 const idsOf = async (
   linkage: { data: { id: string }[] } | undefined,
   { organization, relationship, what, read }: Where,

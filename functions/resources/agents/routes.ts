@@ -34,7 +34,7 @@ import {
 
 const include = includable('workspaces', 'hyok_configurations');
 
-/** Documents of pools, with what was asked to come along. */
+/** Documents of pools with the requested includes. */
 const documents = async (
   { request, principal }: Context<Subject>,
   pools: AgentPool[],
@@ -73,7 +73,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
 
 type Fits = (pool: AgentPool) => boolean;
 
-/** Pools that a workspace or a project may use, by its name; none for one that is not there. */
+/** Filters for pools that the named workspace or project may use; none match when it does not exist. */
 const usableBy = async ({ request, subject, principal }: Context<InOrganization>): Promise<Fits[]> => {
   const { query } = request;
   const name = subject.organization;
@@ -103,7 +103,7 @@ const orders: Record<string, (pool: AgentPool) => string> = {
 const sorted = <T>(items: T[], sort: string, by: Record<string, (item: T) => string>): T[] => {
   const descending = sort.startsWith('-');
   const name = descending ? sort.slice(1) : sort;
-  // `constructor` and others are in every object.
+  // Every object inherits `constructor` and other names.
   const key = Object.hasOwn(by, name) ? by[name] : undefined;
   if (!key)
     throw badRequest(
@@ -142,7 +142,7 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
   return single(context, updated);
 };
 
-/** Names only what the caller may see. */
+/** Names only uses that the caller may see. */
 const remove = async (context: Context<AgentPool>): Promise<Answer> => {
   const { subject, principal } = context;
   if (!(await deleteAgentPool(subject))) {
@@ -176,7 +176,7 @@ const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answe
   );
 };
 
-/** One that works, or would, does not go by that: it would only come again. */
+/** A running agent would register again. */
 const removeOne = async ({ subject }: Context<Agent>): Promise<Answer> => {
   const { status } = agentDocument(subject).attributes;
   if (status === 'idle' || status === 'busy') {
@@ -202,7 +202,7 @@ const createToken = async (context: Context<AgentPool>): Promise<Answer> => {
     throw unprocessable('/data/attributes/description', 'description: is required');
   }
   const answer = await makeToken(context, { kind: 'agent', userId, organization: home, description });
-  // Afterwards: allowlists that come meanwhile find the token, or are found here.
+  // After the token's creation: allowlists created meanwhile either find the token or are found here.
   const ipAllowlists = (await getOrganization(home))?.ipAllowlists;
   if (ipAllowlists !== undefined) await noteIpAllowlistsOfTokens(userId, ipAllowlists);
   return answer;

@@ -1,13 +1,13 @@
 import type { AuditEvent } from './records.ts';
 
-/** Whether what somebody asked for was refused, or came to nothing. */
+/** Outcome of the request: allowed, refused or failed. */
 export const outcomeOf = ({
   allowed,
   failed,
 }: Pick<AuditEvent, 'allowed' | 'failed'>): 'allowed' | 'refused' | 'failed' =>
   !allowed ? 'refused' : failed ? 'failed' : 'allowed';
 
-/** As HCP Terraform documents them, which is not JSON:API; what it has no field for is in `meta`. */
+/** HCP Terraform's format, which is not JSON:API; `meta` holds values for which it has no field. */
 export const auditEventDocument = (
   event: AuditEvent,
   names: { organizationId: string | null; actor: string | null },

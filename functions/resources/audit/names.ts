@@ -2,7 +2,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet } from '#platform/store/table.ts';
 import type { AuditEvent } from './records.ts';
 
-/** What the trail's things are called, as long as there are any: for people, who read names instead of ids. */
+/** Adds the names of existing resources to audit events, so that people need not look up ids. */
 
 const keysOf: Record<string, (id: string, workspaceId: string | undefined) => Key | undefined> = {
   agent_pool: keys.agentPool,
@@ -22,21 +22,21 @@ const keyOf = ({ resource: { type, id }, meta }: AuditEvent): Key | undefined =>
   id !== null && Object.hasOwn(keysOf, type) ? keysOf[type]?.(id, meta?.workspace_id) : undefined;
 
 interface Named extends Key {
-  /** Variables have none: their workspace is of the trail's organization. */
+  /** Absent on variables, whose workspace is in the trail's organization. */
   organization?: string;
   deletedAt?: string;
   name?: string;
-  /** Of a run. */
+  /** Message of a run. */
   message?: string;
-  /** Of a variable. */
+  /** Key of a variable. */
   key?: string;
 }
 
 const longestName = 80;
 
 /**
- * Events with the name of what they are about in `meta`. What a caller named in a path may be another organization's:
- * that has no name here. A read for each hundred things.
+ * Adds the name of each event's resource to `meta`. Leaves out resources of other organizations, whose ids a caller
+ * can put into a path. 1 read per 100 resources.
  */
 export const withNames = async (organization: string, events: AuditEvent[]): Promise<AuditEvent[]> => {
   const items = await batchGet<Named>(events.flatMap((event) => keyOf(event) ?? []));

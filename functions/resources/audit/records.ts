@@ -4,7 +4,7 @@ import { auditShards, type Key, keys } from '#platform/store/keys.ts';
 import { create, query } from '#platform/store/table.ts';
 import type { Run } from '#run/run.ts';
 
-/** Who did what in an organization (decisions/0014). Nothing changes an event once it is kept; time takes it away. */
+/** Audit events of an organization (decisions/0014). A stored event never changes; it expires. */
 
 export interface AuditEvent {
   /** A UUID. */
@@ -12,21 +12,21 @@ export interface AuditEvent {
   /** UTC, ISO 8601. */
   at: string;
   organization: string;
-  /** Id of a user, or of the account of a team or an organization. */
+  /** Id of a user, or of the account of a team or organization. */
   actor: string;
-  /** By what the actor did it: a token of that kind, or the platform in the actor's name. */
+  /** Kind of the token, or the platform on behalf of the actor. */
   by: 'user' | 'team' | 'organization' | 'audit-trails' | 'run' | 'task' | 'platform';
   tokenId?: string;
   requestId?: string;
-  /** Where the request came from, and what program says it sent it. */
+  /** IP address and user agent of the request. */
   address?: string;
   agent?: string;
   resource: { type: string; id: string | null };
   action: string;
   allowed: boolean;
-  /** The response's status if the request failed. */
+  /** Status of the response if the request failed. */
   failed?: number;
-  /** The workspace it is in; for what the platform did with a run, its name too. */
+  /** Id of the workspace; for actions of the platform on a run, also the workspace's name. */
   meta?: Record<string, string>;
 }
 
@@ -34,10 +34,10 @@ interface Failure extends Key {
   failed: number;
 }
 
-/** When DynamoDB may remove it, in seconds since 1970. */
+/** Time from which DynamoDB may remove it, in seconds since 1970. */
 const expiresAt = (at: string): number => Math.floor(Date.parse(at) / 1000) + environment.auditRetentionDays * 86_400;
 
-/** 1 write. May be repeated: what is there stays. */
+/** 1 write. Can be repeated: an existing event stays unchanged. */
 export const keepEvent = async (event: AuditEvent): Promise<void> => {
   const { failed, ...stored } = event;
   await create({ ...keys.auditEvent(event), ...stored, expiresAt: expiresAt(event.at) });
@@ -49,7 +49,7 @@ export const keepFailure = async (event: AuditEvent, failed: number): Promise<vo
   await create({ pk, sk: `${sk}#FAILED`, failed, expiresAt: expiresAt(event.at) });
 };
 
-/** The same each time, in the form of a UUID (RFC 9562: version 8). */
+/** The same UUID for the same origin (RFC 9562: version 8). */
 const derivedUuid = (origin: string): string =>
   createHash('sha256')
     .update(origin)
@@ -70,7 +70,10 @@ export const keepRunEvent = (run: Run, action: string, at = new Date().toISOStri
     meta: { workspace_id: run.workspaceId, workspace: run.workspaceName },
   });
 
-/** What the platform does for somebody who asked for it elsewhere; the same for the same origin. 1 write. */
+/**
+ * Records an action of the platform on behalf of a user who requested it elsewhere; the same origin gives the same
+ * event. 1 write.
+ */
 export const keepRequestedEvent = (
   event: Pick<AuditEvent, 'at' | 'organization' | 'actor' | 'resource' | 'action' | 'meta'>,
   origin: string,
@@ -80,7 +83,7 @@ const pieceSize = 250;
 
 type StoredEvent = Failure | (AuditEvent & Key);
 
-/** Which way a trail is read: the oldest first, or the newest. */
+/** Oldest first or newest first. */
 export type Direction = 'forward' | 'backward';
 
 async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGenerator<StoredEvent> {
@@ -99,7 +102,10 @@ async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGe
   }
 }
 
-/** Of one partition. An event lies before the note of its failure, so it is given out when its other neighbour is known. */
+/**
+ * Events of one partition. An event is stored next to the note of its failure, so it is returned once its other
+ * neighbour has been read.
+ */
 async function* eventsIn(pk: string, from: string, direction: Direction): AsyncGenerator<AuditEvent> {
   let last: AuditEvent | undefined;
   let failed: number | undefined;
@@ -120,10 +126,10 @@ async function* eventsIn(pk: string, from: string, direction: Direction): AsyncG
   if (last) yield last;
 }
 
-/** Those of one millisecond have an order too: pages of either direction have each event once. */
+/** Orders events of the same millisecond too, so that pages in either direction contain each event once. */
 const orderOf = ({ at, id }: AuditEvent): string => `${at}#${id}`;
 
-/** Several in the order of time, from several in the order of time. */
+/** Merges sorted sources into one sorted sequence. */
 async function* merged(sources: AsyncGenerator<AuditEvent>[], direction: Direction): AsyncGenerator<AuditEvent> {
   const isBefore = (a: AuditEvent, b: AuditEvent) =>
     direction === 'forward' ? orderOf(a) < orderOf(b) : orderOf(a) > orderOf(b);
@@ -152,8 +158,8 @@ const daysFrom = (first: string): string[] => {
 };
 
 /**
- * Events after a time. A read for each day and shard that is looked at, and for each {@link pieceSize}.
- * @param since UTC, ISO 8601; what has expired is gone however old it may be
+ * Events after a time. 1 read per day and shard, and one per {@link pieceSize} events.
+ * @param since UTC, ISO 8601; expired events are not returned
  */
 export async function* eventsSince(
   organization: string,

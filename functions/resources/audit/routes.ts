@@ -13,11 +13,11 @@ import { auditEventDocument, outcomeOf } from './document.ts';
 import { withNames } from './names.ts';
 import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 
-/** As many as HCP Terraform has at most, and when nothing is said. */
+/** HCP Terraform's default and maximum. */
 const pageSize = 1000;
-/** Every page is read from the first event on; beyond this, `since` is to move on. */
+/** Each page reads from the first event on; to read further, clients advance `since`. */
 const maxEvents = 20_000;
-/** What HCP Terraform keeps. */
+/** HCP Terraform's retention. */
 const usualMs = 14 * 86_400_000;
 
 const timeIn = (request: ApiRequest): string => {
@@ -29,7 +29,7 @@ const timeIn = (request: ApiRequest): string => {
   return new Date(text).toISOString();
 };
 
-/** The oldest first, as HCP Terraform has it, unless the newest are asked for. */
+/** Oldest first by default, as in HCP Terraform. */
 const directionIn = ({ query }: ApiRequest): Direction => {
   const sort = query.get('sort') || 'timestamp';
   if (sort === 'timestamp') return 'forward';
@@ -39,7 +39,7 @@ const directionIn = ({ query }: ApiRequest): Direction => {
 
 const outcomes = ['allowed', 'refused', 'failed'] as const;
 
-/** Which events are wanted. They are read and passed over, since a trail is kept in the order of time alone. */
+/** Filter of the requested events. Events are stored by time only, so all are read and the others skipped. */
 const filterIn = ({ query }: ApiRequest): ((event: AuditEvent) => boolean) => {
   const [actor, type, action, workspace, outcome] = [
     'filter[actor][id]',
@@ -56,11 +56,13 @@ const filterIn = ({ query }: ApiRequest): ((event: AuditEvent) => boolean) => {
     (!outcome || outcomeOf(event) === outcome);
 };
 
-/** The path names no organization: an organization's token implies it, a member of several has to name it. */
+/**
+ * The path does not name an organization: an organization token implies it, and a member of several has to name one.
+ */
 const organizationOf = async ({ request, principal }: Call): Promise<string> => {
   const parameter = 'filter[organization][name]';
   const named = request.query.get(parameter);
-  // Its token is for nothing but this.
+  // An audit trail token has no other use.
   if (principal.kind === 'audit-trails' && principal.organization) return principal.organization;
   const all = named ? [named] : (await membershipsOf(principal.userId)).map(({ organization }) => organization);
   const readable: string[] = [];
@@ -90,8 +92,8 @@ const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined =
 };
 
 /**
- * Each event that names its workspace by id alone with its name, as long as there is one. A read of a batch. Another
- * organization's has no name here, as in names.ts.
+ * Adds the workspace's name to events that contain only its id. 1 read per batch. Leaves out workspaces of other
+ * organizations, as in names.ts.
  */
 const withWorkspaceNames = async (organization: string, events: AuditEvent[]): Promise<AuditEvent[]> => {
   const ids = new Set(events.flatMap((event) => namelessWorkspace(event) ?? []));
@@ -137,7 +139,7 @@ const readTrail = async (call: Call): Promise<Answer> => {
     namesOf(events),
     withWorkspaceNames(organization, events),
   ]);
-  // Its token is of no account, which could have it noted.
+  // An audit trail token has no membership that could carry the allowlist flag, so its address is checked here.
   const unchecked = principal.kind === 'audit-trails' && record?.ipAllowlists !== undefined;
   if (unchecked && !(await permitsCaller(organization, request.address))) {
     throw addressRefused(organization, request.address);
@@ -155,7 +157,7 @@ const readTrail = async (call: Call): Promise<Answer> => {
     next_page: page < pages ? page + 1 : null,
     total_pages: pages,
     total_count: total,
-    // Only where a filter passes over more events than one request reads.
+    // Present when a filter skips more events than one request reads.
     ...(searchedUntil === null ? {} : { searched_until: searchedUntil }),
   };
   return json(200, { data, pagination }, 'application/json');

@@ -99,7 +99,7 @@ export const withAuditInAllOrganizations = async (
       ? []
       : (await membershipsOf(principal.userId)).map(({ organization }) => ({ ...event, organization }));
   const answer = await withAuditEvents(events, { auditAction, method: request.method }, handle);
-  // The organization exists only now.
+  // The organization did not exist before this request.
   if (createsOrganization) {
     const organization = nameIn(answer);
     await keepEvent({ ...event, organization, resource: { type: auditAction.type, id: organization } });

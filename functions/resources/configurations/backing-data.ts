@@ -3,7 +3,7 @@ import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { remove, update } from '#platform/store/table.ts';
 import type { ConfigurationVersion } from './records.ts';
 
-/** What becomes of a configuration's content: archived, deleted for now, restored, gone. */
+/** Changes the status of a configuration's content: archived, soft-deleted, restored, permanently deleted. */
 
 type Status = ConfigurationVersion['status'];
 
@@ -14,18 +14,18 @@ const to = (id: string, status: Status, stamp: string, from: Status[]): Promise<
     values: Object.fromEntries(from.map((status, i) => [`:from${i}`, status])),
   });
 
-/** Each is undefined when the version is not in a status from which that can be done. */
+/** Each returns undefined when the version's status does not allow the change. */
 export const archiveConfigurationVersion = (id: string): Promise<ConfigurationVersion | undefined> =>
   to(id, 'archived', 'archived-at', ['uploaded', 'errored', 'archived']);
 
-/** It cannot be downloaded, nor used for another run, until it is restored. */
+/** A soft-deleted configuration cannot be downloaded or used for another run until it is restored. */
 export const softDeleteConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
   to(id, 'backing_data_soft_deleted', 'soft-delete-backing-data-at', ['uploaded']);
 
 export const restoreConfiguration = (id: string): Promise<ConfigurationVersion | undefined> =>
   to(id, 'uploaded', 'restore-backing-data-at', ['backing_data_soft_deleted']);
 
-/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
+/** Empties the objects; the bucket expires their previous versions. Can be repeated. */
 export const purgeConfiguration = async (id: string): Promise<ConfigurationVersion | undefined> => {
   const deleted = 'backing_data_permanently_deleted';
   const purged = await to(id, deleted, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', deleted]);
@@ -35,7 +35,10 @@ export const purgeConfiguration = async (id: string): Promise<ConfigurationVersi
   return purged;
 };
 
-/** @param pointer to it, in what it belongs to. 2 writes; its content expires with that of others. May be repeated. */
+/**
+ * @param pointer to the version, in its workspace or other owner. 2 writes; its content expires with the bucket's
+ * other objects. Can be repeated.
+ */
 export const deleteConfigurationVersion = async ({
   pk,
   sk,

@@ -2,7 +2,7 @@ import { one, type Resource } from '#api/answer.ts';
 import type { Ingress } from '#run/run.ts';
 import type { ConfigurationVersion } from './records.ts';
 
-/** `uploadUrl` only in the answer to its creation. */
+/** `uploadUrl` is present only in the response to the creation. */
 export const configurationVersionDocument = (version: ConfigurationVersion, uploadUrl: string | null = null) => ({
   id: version.id,
   type: 'configuration-versions',
@@ -27,7 +27,7 @@ export const configurationVersionDocument = (version: ConfigurationVersion, uplo
 
 const ingressId = (versionId: string): string => versionId.replace(/^cv-/, 'ia-');
 
-/** What an uploader cannot tell is null. */
+/** Values that the uploader does not know are null. */
 export const ingressDocument = (versionId: string, ingress: Ingress) => ({
   id: ingressId(versionId),
   type: 'ingress-attributes',
@@ -53,6 +53,6 @@ export const ingressDocument = (versionId: string, ingress: Ingress) => ({
   links: { self: `/api/v2/configuration-versions/${versionId}/ingress-attributes` },
 });
 
-/** Of those that have any. */
+/** Skips versions without ingress attributes. */
 export const ingressDocuments = (versions: { id: string; ingress?: Ingress }[]): Resource[] =>
   versions.flatMap(({ id, ingress }) => (ingress ? [ingressDocument(id, ingress)] : []));

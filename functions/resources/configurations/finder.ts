@@ -9,7 +9,7 @@ export const configurationVersion: Finder<ConfigurationVersion> = {
   ...inWorkspace,
 };
 
-/** A run task may look at the configuration of the run that asks it. */
+/** A run task may read the configuration of its own run. */
 export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
   ...configurationVersion,
   ofTask: ({ id }, run) => run.configurationVersionId === id,

@@ -8,8 +8,8 @@ const words = (maxLength: number) => v.nullish(text(maxLength), null);
 const address = v.nullish(webAddress(1000), null);
 
 /**
- * What an uploader says of the commit it packed. HCP Terraform learns this from version control; here whoever has the
- * checkout tells.
+ * Commit details of an uploaded configuration. HCP Terraform learns them from version control; here the uploader, who
+ * has the checkout, sends them.
  */
 export const ingressAttributes = v.pipe(
   v.object({

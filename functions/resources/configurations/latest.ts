@@ -2,15 +2,15 @@ import { keys } from '#platform/store/keys.ts';
 import { query } from '#platform/store/table.ts';
 import { type ConfigurationVersion, checkUpload, mayStillBeUploaded, type Pointer, versionsOf } from './records.ts';
 
-/** So many are looked at in one read. */
+/** Number of versions per read. */
 const pieceSize = 100;
 
 interface Wanted {
-  /** Also a commit that could not be fetched: an older one is not what the branch has. */
+  /** Whether to consider a commit that could not be fetched: an older version does not match the branch. */
   failedCommits?: boolean;
 }
 
-/** The newest that a run without a configuration version of its own takes. */
+/** Newest version for a run that names none. */
 export const latestConfigurationVersion = async (
   workspaceId: string,
   filter: Wanted = {},
@@ -35,7 +35,7 @@ const latestOf = async (
     for (const version of await versionsOf(pointers.slice(i, i + 10))) {
       if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
       const checked = mayStillBeUploaded(version) ? await checkUpload(version) : version;
-      // The run fetches a commit that is on its way.
+      // The run waits for a commit that is being fetched.
       if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
       if (failedCommits && checked.commitArchive && checked.status === 'errored') return checked;
     }

@@ -6,28 +6,28 @@ import { update } from '#platform/store/table.ts';
 import { archiveOf, type ConfigurationVersion } from './records.ts';
 
 /**
- * The README.md of a configuration. Whoever uploads an archive decides how much work it is to unpack, and a megabyte can
- * be gigabytes: it is looked for once, with bounds on everything, and what was found is kept beside the archive.
+ * The README.md of a configuration. A small uploaded archive can unpack to gigabytes, so it is searched once, with
+ * limits on everything, and the result is stored beside the archive.
  */
 
-/** How much of an archive is looked through, at most; clients pack in the order of names. */
+/** Limits of the search; clients pack files in order of their names. */
 export const limits = {
   packedBytes: 4 * 1024 * 1024,
   unpackedBytes: 32 * 1024 * 1024,
   entries: 5000,
   milliseconds: 1500,
 };
-/** What comes after in a longer one is left out. */
+/** A longer README is cut off here. */
 const readmeBytes = 256 * 1024;
-/** Longest path considered; names in archives can have megabytes. */
+/** Longest path considered; names in archives can be megabytes long. */
 const maxPath = 4096;
 
 const pathOf = ({ name, isFile }: TarEntry): string =>
   isFile && name.length <= maxPath ? name.replace(/^(?:\.?\/)+/, '').toLowerCase() : '';
 
 /**
- * Of the directory, else of the whole; undefined when there is none in the part that is looked through.
- * @param directory relative to the configuration's root, empty for that
+ * README of the directory, or else of the root; undefined when the searched part has none.
+ * @param directory relative to the configuration's root, empty for the root
  */
 export const findReadme = async (archive: Buffer, directory: string): Promise<Buffer | undefined> => {
   const readmePath = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
@@ -42,13 +42,13 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
       if (path === 'readme.md') readme = await take(entry);
     }
   } catch (error) {
-    // A broken archive is reported by the run that uses it.
+    // The run that uses a broken archive reports it.
     if (!isArchiveFault(error)) throw error;
   }
   return readme;
 };
 
-/** Looks into the archive, and keeps what it found. 2 requests to S3 and 1 write. */
+/** Searches the archive and stores the result. 2 requests to S3 and 1 write. */
 const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
   const archive = await getObject(archiveOf(version).key, { from: 0, length: limits.packedBytes });
   const readme = archive && (await findReadme(archive, directory));
@@ -63,9 +63,9 @@ const keepReadme = async (version: ConfigurationVersion, directory: string): Pro
 };
 
 /**
- * Of the working directory, else of the whole; undefined when there is none. The archive is read for the first who asks,
- * and again when the working directory has changed.
- * @param directory relative to the configuration's root, null for that
+ * README of the working directory, or else of the root; undefined when there is none. Reads the archive on the first
+ * request, and again after the working directory changed.
+ * @param directory relative to the configuration's root, null for the root
  */
 export const readReadme = async (
   version: ConfigurationVersion,

@@ -5,7 +5,7 @@ import { batchGet, create, get, put, query, update } from '#platform/store/table
 import { countOne, type Workspace } from '#resources/workspaces/records.ts';
 import type { Ingress, Run } from '#run/run.ts';
 
-/** Sources the API knows; a run made from it says the same. */
+/** Sources in the API; a run has the source of its configuration version. */
 export type Source =
   | 'tfe-api'
   | 'tfe-ui'
@@ -25,7 +25,7 @@ export interface ConfigurationVersion {
   workspaceId: string;
   status:
     | 'pending'
-    /** Of a commit that is on its way from version control. */
+    /** The commit's archive is being downloaded from version control. */
     | 'fetching'
     | 'uploaded'
     | 'errored'
@@ -34,51 +34,54 @@ export interface ConfigurationVersion {
     | 'backing_data_permanently_deleted';
   autoQueueRuns: boolean;
   speculative: boolean;
-  /** For a saved plan: not the workspace's configuration until that is applied. */
+  /** For a saved plan: the version becomes the workspace's current configuration only when that plan is applied. */
   provisional: boolean;
-  /** Since when one that was provisional is the workspace's all the same. */
+  /** When a provisional version became the workspace's current one. */
   adoptedAt?: string;
   source: Source;
   ingress?: Ingress;
   createdBy: string;
   createdAt: string;
   statusTimestamps: Record<string, string>;
-  /** Id of the run that the upload, or the command line that made this, creates: however often it is asked for. */
+  /** Id of the run that the upload or the command line creates, so that repeated requests create one run. */
   runId: string;
-  /** Runs that were created before the upload came. */
+  /** Runs that were created before the upload finished. */
   awaitedBy?: Set<string>;
-  /** For people, when `status` is errored. */
+  /** Shown to users when `status` is errored. */
   errorMessage?: string;
-  /** Bytes of the archive once it is there. */
+  /** Size of the uploaded archive in bytes. */
   size?: number;
-  /** Where the upload is awaited; absent in versions of before, whose archive stays where it was uploaded to. */
+  /** Key of the upload. Absent in older versions, whose archive stays at its upload key. */
   uploadKey?: string;
-  /** What was accepted, where no upload leads; absent in versions of before. */
+  /** Accepted content at a key that uploads cannot write. Absent in older versions. */
   archive?: Archive;
-  /** Of one from version control: the commit's record (version-control/archives.ts), and what changed, as far as that was asked. */
+  /**
+   * For a version from version control: the commit's record (version-control/archives.ts), and the changed files that
+   * have been requested.
+   */
   commitArchive?: string;
-  /** Which runs of it count for the commit's status. */
+  /** Decides which of its runs count for the commit's status. */
   commit?: Run['commit'];
   changedFiles?: string[];
-  /** Found in the archive, for that working directory; `key` is null when there is none. */
+  /** Result of the search for a README in this working directory; `key` is null when there is none. */
   readme?: { directory: string; key: string | null };
 }
 
-/** A configuration as it was accepted: what is reviewed, planned and applied. */
+/** The accepted content, which is reviewed, planned and applied. */
 export interface Archive {
   key: string;
-  /** Hex; absent in what was accepted before checksums were kept. */
+  /** Hex. Absent in content accepted before checksums existed. */
   sha256?: string;
 }
 
-/** Where it is read. */
+/** Location of the content. */
 export const archiveOf = ({ id, archive }: Pick<ConfigurationVersion, 'id' | 'archive'>): Archive =>
   archive ?? { key: objects.configuration(id) };
 
-/** What an archive may have at most, packed. */
+/** Maximum size of an archive, compressed. */
 const maxArchiveBytes = 100 * 1024 * 1024;
 
-/** How long an upload URL is good for, in seconds. */
+/** Lifetime of an upload URL in seconds. */
 const uploadSeconds = 3600;
 
 export type NewConfigurationVersion = Pick<
@@ -88,7 +91,7 @@ export type NewConfigurationVersion = Pick<
 
 const uploadName = (id: string): string => `${id}.tar.gz`;
 
-/** Takes any content; what counts is what is there when it is accepted. */
+/** Accepts any content; it is checked when the upload is accepted. */
 export const configurationUploadUrl = ({ id }: ConfigurationVersion): Promise<string> =>
   presignUpload(uploadName(id), uploadSeconds);
 
@@ -116,7 +119,7 @@ export const createConfigurationVersion = async (
   return version;
 };
 
-/** One whose content was accepted elsewhere. 3 writes. */
+/** Creates a version whose content was already accepted. 3 writes. */
 export const adoptArchive = async (
   attributes: NewConfigurationVersion,
   archive: Archive,
@@ -141,8 +144,8 @@ export const adoptArchive = async (
 };
 
 /**
- * One of a commit; it is there however often it is made. `createdAt` is when the platform learned of the commit: that
- * decides which is the workspace's newest.
+ * Creates the version of a commit; can be repeated. `createdAt` is the time at which the platform learned of the
+ * commit, which decides which version is the workspace's newest.
  */
 export const createCommitVersion = async (
   attributes: Omit<ConfigurationVersion, 'uploadKey' | 'runId' | 'statusTimestamps'>,
@@ -162,11 +165,11 @@ export const createCommitVersion = async (
   return (await getConfigurationVersion(id)) ?? version;
 };
 
-/** As it was written last; see {@link checkUpload} for one that is still pending. */
+/** The stored record; see {@link checkUpload} for a pending one. */
 export const getConfigurationVersion = (id: string, consistent = true): Promise<ConfigurationVersion | undefined> =>
   get<ConfigurationVersion>(keys.configurationVersion(id), consistent);
 
-/** The workspace's, unless that has one that was created later. May be repeated. */
+/** Makes it the workspace's current version, unless a newer one is current. Can be repeated. */
 export const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
   await update(keys.workspace(workspaceId), {
     set: { configuration: { id, at } },
@@ -189,8 +192,8 @@ const faultOf = ({ size, head }: Peek): string | undefined => {
 };
 
 /**
- * Takes the very content that was looked at to a place that nobody can upload to; undefined when there is another by now.
- * Whoever does the same at the same time does it with the same result.
+ * Copies exactly the inspected content to a key that uploads cannot write. Undefined when the upload was replaced
+ * meanwhile. Concurrent calls have the same result.
  */
 const accept = async (id: string, from: string, { etag }: Peek): Promise<Archive | undefined> => {
   const key = objects.configuration(id, etag.replaceAll(/\W/g, ''));
@@ -199,8 +202,8 @@ const accept = async (id: string, from: string, { etag }: Peek): Promise<Archive
 };
 
 /**
- * Looks whether the upload has come, and if so accepts it and settles the status; S3 tells nobody at once, and clients
- * wait for it. One request to S3 while pending, one copy, none after.
+ * Checks whether the upload has finished; if so, accepts it and sets the status. S3 sends its event with a delay, and
+ * clients wait for the status. One request to S3 while pending, one copy on acceptance, none afterwards.
  */
 export const checkUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   if (version.status !== 'pending') return version;
@@ -211,7 +214,7 @@ export const checkUpload = async (version: ConfigurationVersion): Promise<Config
   const archive = fault ? undefined : await accept(version.id, from, object);
   if (!fault && !archive) return version;
   const status = fault ? 'errored' : 'uploaded';
-  // First the workspace's: what is uploaded is not looked at again.
+  // The workspace's current version first, because an uploaded version is not checked again.
   if (!fault && !version.speculative && !version.provisional) await becomeCurrent(version);
   const at = new Date().toISOString();
   const updated = await update<ConfigurationVersion>(keys.configurationVersion(version.id), {
@@ -229,7 +232,7 @@ export const checkUpload = async (version: ConfigurationVersion): Promise<Config
   return updated ?? (await getConfigurationVersion(version.id)) ?? version;
 };
 
-/** The saved plan made with it was applied: a provisional one is the workspace's from now on. May be repeated. */
+/** Makes a provisional version the workspace's current one after its saved plan was applied. Can be repeated. */
 export const adoptConfigurationVersion = async (id: string): Promise<void> => {
   const version = await getConfigurationVersion(id);
   if (!version?.provisional) return;
@@ -244,14 +247,14 @@ export interface Pointer extends Key {
   configurationVersionId: string;
 }
 
-/** In the order of the ids; missing ones are left out. 1 read for 100. */
+/** Ordered by id; missing versions are left out. 1 read per 100. */
 export const getConfigurationVersions = (ids: string[]): Promise<ConfigurationVersion[]> =>
   batchGet<ConfigurationVersion & Key>(ids.map(keys.configurationVersion));
 
 export const versionsOf = (pointers: Pointer[]) =>
   getConfigurationVersions(pointers.map(({ configurationVersionId }) => configurationVersionId));
 
-/** Newest first. Reads the page's versions, and pointers up to it. */
+/** Newest first. Reads the versions of the page, and pointers up to it. */
 export const listConfigurationVersions = async (
   { id, configurationVersionCount: total = 0 }: Pick<Workspace, 'id' | 'configurationVersionCount'>,
   { page, size }: { page: number; size: number },
@@ -263,6 +266,6 @@ export const listConfigurationVersions = async (
   return { items: await versionsOf(pointers.slice(from)), total };
 };
 
-/** Its upload URL is still good. */
+/** Whether its upload URL is still valid. */
 export const mayStillBeUploaded = ({ createdAt }: ConfigurationVersion): boolean =>
   Date.now() - Date.parse(createdAt) < uploadSeconds * 1000;

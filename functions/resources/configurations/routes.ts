@@ -78,7 +78,7 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
 /** Accepts an upload when its version is read (lifecycle/creation/create-run.ts). */
 type AcceptUpload = (version: ConfigurationVersion) => Promise<ConfigurationVersion>;
 
-/** Clients wait here for their upload, and S3 tells of it later. */
+/** Clients poll here for their upload, before S3's event arrives. */
 const read =
   (acceptUpload: AcceptUpload) =>
   async ({ request, subject }: Context<ConfigurationVersion>): Promise<Answer> => {
@@ -101,7 +101,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   return list(request, page, total, data, included(request, items));
 };
 
-/** What a run without a configuration of its own would take stays. Clients look for these words. */
+/** The version that a run without its own would use cannot be archived. Clients match these words. */
 const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
   if ((await latestConfigurationVersion(workspaceId))?.id === id) {
     const detail = `configuration could not be archived because it is current: ${id}`;
@@ -118,7 +118,7 @@ const archive = async ({ subject }: Context<ConfigurationVersion>): Promise<Answ
 const refused = ({ id, status }: ConfigurationVersion, verb: string) =>
   conflict(`Configuration version ${id} is ${status} and cannot be ${verb}.`);
 
-/** Of the content, which is all that costs space; the record stays. */
+/** Removes the content, which takes up the space; the record stays. */
 const manage =
   (verb: string, change: (id: string) => Promise<ConfigurationVersion | undefined>) =>
   async ({ subject }: Context<ConfigurationVersion>): Promise<Answer> => {

@@ -15,12 +15,12 @@ export interface Charge {
   per: 'hour' | 'month';
 }
 
-/** A resource of a priced type whose price cannot be determined; the message is for people. */
+/** A resource of a priced type whose price cannot be determined; users see the message. */
 export class UnpricedError extends Error {
   override name = 'UnpricedError';
 }
 
-/** Larger numbers are no size, count or rate of anything AWS sells. */
+/** Larger numbers are rejected: no size, count or rate at AWS reaches them. */
 const largest = 1e9;
 
 /** Values of a resource or a block. They may have any shape: plans come from customers' code. */
@@ -94,7 +94,7 @@ export class Values {
 export class Bill {
   readonly region: string;
   readonly charges: Charge[] = [];
-  /** Assumptions, for people. */
+  /** Assumptions, shown to users. */
   readonly assumptions = new Set<string>();
 
   constructor(region: string) {

@@ -16,7 +16,7 @@ export interface MatchedDetail {
   'prior-monthly-cost': string;
   'proposed-monthly-cost': string;
   'delta-monthly-cost': string;
-  /** Empty for what is free. */
+  /** Empty for free resources. */
   'price-sources': string[];
   assumptions: string[];
 }
@@ -26,7 +26,7 @@ export interface UnmatchedDetail {
   type: string;
   name: string;
   region?: string;
-  /** For people. */
+  /** Shown to users. */
   reason: string;
 }
 
@@ -76,7 +76,7 @@ const matchedDetail = (resource: MatchedResource): MatchedDetail => ({
   assumptions: resource.assumptions,
 });
 
-/** In the order of the plan. If not all can be listed, the most expensive ones are. */
+/** In the order of the plan. If the list is too large, it contains the most expensive resources. */
 export const detailsOf = ({ matched, unmatched }: Estimate): Details => {
   const rows = new Map(matched.map((resource) => [resource, matchedDetail(resource)]));
   const ranked = [...matched].sort((a, b) => (weight(b) > weight(a) ? 1 : weight(b) < weight(a) ? -1 : 0));

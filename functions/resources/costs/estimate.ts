@@ -8,9 +8,9 @@ import { isFree } from './resources/free.ts';
 import { pricers } from './resources/index.ts';
 import type { Pricer } from './resources/pricer.ts';
 
-/** Costs of a plan before and after, from its JSON and prices. Pure, in one pass over the resources. */
+/** Computes costs before and after a plan, from its JSON and prices. Pure, in one pass over the resources. */
 
-/** Types whose values an estimate needs. */
+/** Whether an estimate needs the values of this type. */
 export const priced = (type: string): boolean => pricers.has(type) || referredTo.has(type);
 const referredTo: ReadonlySet<string> = new Set([
   'aws_launch_template',
@@ -26,7 +26,7 @@ export interface Billed {
   regionAssumed?: boolean;
   prior?: Bill;
   proposed?: Bill;
-  /** Why it has no price. */
+  /** Reason for a missing price. */
   reason?: string;
 }
 
@@ -111,12 +111,12 @@ export interface UnmatchedResource {
 export interface Estimate {
   matched: MatchedResource[];
   unmatched: UnmatchedResource[];
-  /** Sums of the resources' months. */
+  /** Sums of the resources' monthly costs. */
   prior: Decimal;
   proposed: Decimal;
 }
 
-/** Rounded before they are summed, so that sums match what is shown: hours to 10⁻⁶ USD, months to 10⁻⁴. */
+/** Rounded before summing, so that the sums match the displayed numbers: hours to 10⁻⁶ USD, months to 10⁻⁴. */
 const moneyOf = (bill: Bill | undefined, quotes: ReadonlyMap<string, Quote>): Money => {
   let hours = 0n;
   let months = 0n;
@@ -131,7 +131,7 @@ const moneyOf = (bill: Bill | undefined, quotes: ReadonlyMap<string, Quote>): Mo
   };
 };
 
-/** Resources in the order of the plan; those with a price that `quotes` lacks are unmatched. */
+/** Resources in the order of the plan; resources whose price `quotes` lacks are unmatched. */
 export const estimate = (bills: readonly Billed[], quotes: ReadonlyMap<string, Quote>): Estimate => {
   const matched: MatchedResource[] = [];
   const unmatched: UnmatchedResource[] = [];

@@ -3,7 +3,7 @@
  * plan is mostly prior state, and would take five times its size in memory when parsed.
  */
 
-/** The plan is not valid; the message is for people. */
+/** The plan is not valid; users see the message. */
 export class PlanJsonError extends Error {
   override name = 'PlanJsonError';
 }
@@ -18,7 +18,7 @@ export interface PlannedResource {
   name: string;
   index?: string | number;
   providerName: string;
-  /** Current values, without those that have no price; absent if the resource does not exist yet. */
+  /** Current values, without those that do not affect the price; absent if the resource does not exist yet. */
   before?: Json;
   /** Planned values; absent if the resource is destroyed. Values known only after apply are missing or null. */
   after?: Json;
@@ -28,7 +28,7 @@ export interface PlannedResource {
 
 export interface Plan {
   resources: PlannedResource[];
-  /** As in the plan; for regions of providers and for references between resources. */
+  /** Configuration from the plan, to find providers' regions and references between resources. */
   configuration: Json;
   /** Values of the root module's variables. */
   variables: Map<string, unknown>;
@@ -112,7 +112,7 @@ export const isObject = (value: unknown): value is Json =>
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Long texts and maps are dropped: tags, scripts and policies are most of a resource and have no price. */
+/** Long texts and maps are dropped: tags, scripts and policies are most of a resource and do not affect its price. */
 const maxText = 300;
 const lean = (values: Json): Json => {
   const copy: Json = {};

@@ -70,7 +70,7 @@ export const estimateCosts = async (run: Run): Promise<CostEstimate | undefined>
   return storeOutcome(run, await estimatePlan(run));
 };
 
-/** Ends an estimate that failed in the platform, with the reason. May be repeated. */
+/** Ends an estimate that failed in the platform, with the reason. Can be repeated. */
 export const abandonCosts = (run: Run, reason: string): Promise<CostEstimate | undefined> =>
   storeOutcome(run, errored(reason));
 

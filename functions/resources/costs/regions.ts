@@ -17,7 +17,7 @@ const regionOfArn = (arn: unknown): string | undefined =>
 const ownRegion = (values: Json | undefined): string | undefined =>
   values && (asRegion(values.region) ?? regionOfZone(values.availability_zone) ?? regionOfArn(values.arn));
 
-/** `module.a[0].module.b["x.y"]` → `module.a.module.b`: as the configuration names it. */
+/** `module.a[0].module.b["x.y"]` → `module.a.module.b`: the address in the configuration. */
 export const withoutKeys = (address: string): string => {
   let result = '';
   let inKey = false;

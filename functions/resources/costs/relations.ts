@@ -7,7 +7,7 @@ import type { Related } from './resources/pricer.ts';
 
 export type Side = 'before' | 'after';
 
-/** Attributes that others refer to a resource by. */
+/** Attributes by which other resources refer to this one. */
 const names = ['id', 'arn', 'arn_without_revision', 'name', 'family'];
 /** Attributes of blocks such as `launch_template { id = … }`. */
 const identifiers = ['id', 'name'];
@@ -36,7 +36,7 @@ export const relationFinder = (
   types: ReadonlySet<string>,
 ): ((resource: PlannedResource, side: Side) => Related) => {
   const byName = new Map<string, PlannedResource>();
-  /** By module instance and name; undefined where several have it, which `byIndex` tells apart. */
+  /** By module instance and name; undefined when several resources have the same, which `byIndex` distinguishes. */
   const byPlace = new Map<string, PlannedResource | undefined>();
   const byIndex = new Map<string, PlannedResource>();
   for (const resource of plan.resources) {

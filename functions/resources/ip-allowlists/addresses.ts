@@ -1,6 +1,6 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Addresses and ranges, of IPv4 and IPv6. An IPv4 address in IPv6's notation (RFC 4291 §2.5.5.2) is that IPv4 address. */
+/** IPv4 and IPv6 addresses and ranges. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) counts as its IPv4 address. */
 
 type Family = 'ipv4' | 'ipv6';
 
@@ -11,10 +11,10 @@ interface Address {
 
 const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/;
 
-/** The one way to write an IPv6 address (RFC 5952), as URLs have it. */
+/** Canonical notation of an IPv6 address (RFC 5952), as in URLs. */
 const canonical = (address: string): string => new URL(`http://[${address}]`).hostname.slice(1, -1);
 
-/** Undefined for what is no address, or one of a zone. */
+/** Undefined for text that is not an address, and for addresses with a zone. */
 export const readAddress = (text: string): Address | undefined => {
   if (isIPv4(text)) return { family: 'ipv4', text };
   if (!isIPv6(text) || text.includes('%')) return undefined;
@@ -25,7 +25,7 @@ export const readAddress = (text: string): Address | undefined => {
   return { family: 'ipv4', text: `${a >> 8}.${a & 255}.${b >> 8}.${b & 255}` };
 };
 
-/** Its bits, as text. */
+/** The address as a string of bits. */
 const bitsOf = ({ family, text }: Address): string => {
   if (family === 'ipv4')
     return text
@@ -45,7 +45,7 @@ export interface Range extends Address {
 
 /**
  * A range in CIDR notation (RFC 4632).
- * @returns what is wrong with it, and how to write it, where it is none
+ * @returns the mistake and its correction when the text is not a range
  */
 export const readRange = (text: string): Range | string => {
   const [before = '', after, ...rest] = text.split('/');
@@ -64,16 +64,16 @@ export const readRange = (text: string): Range | string => {
   return { ...address, prefix };
 };
 
-/** For ranges that are the same and written differently. */
+/** The same for equal ranges in different notations. */
 export const rangeKey = ({ text, prefix }: Range): string => `${text}/${prefix}`;
 
-/** False for what is no address. */
+/** False when the text is not an address. */
 export const isWithin = (address: string | undefined, ranges: string[]): boolean => {
   const caller = readAddress(address ?? '');
   if (!caller) return false;
   const list = new BlockList();
   for (const range of ranges.map(readRange)) {
-    // A list of both would take an IPv4 address for one of IPv6's ranges too, by its other notation.
+    // A BlockList of both families would match an IPv4 address against IPv6 ranges through its mapped notation.
     if (typeof range !== 'string' && range.family === caller.family)
       list.addSubnet(range.text, range.prefix, range.family);
   }

@@ -9,7 +9,7 @@ import { isEnforced, isExempt, permits } from './enforcement.ts';
 import { forgetEverywhere, noteEverywhere } from './flags.ts';
 import { changeIpAllowlists, type IpAllowlist, maxLists, maxRanges } from './records.ts';
 
-/** What every change of an organization's IP allowlists has to see to. */
+/** Checks and enforcement that every change of an organization's IP allowlists needs. */
 
 type Lists = IpAllowlist[];
 
@@ -19,7 +19,7 @@ const lockedOut = (address: string | undefined) =>
     `With this change the IP allowlist of the organization would refuse the address of this request, ${address ?? 'which is unknown'}. Add a range with it first, or have an owner of the organization make the change: owners are never locked out`,
   );
 
-/** What may be among all lists of an organization. @throws {ApiError} 422 */
+/** Checks limits and names across all lists of an organization. @throws {ApiError} 422 */
 const checkAll = (lists: Lists): void => {
   if (lists.length > maxLists) {
     throw unprocessable('/data', `An organization can have ${maxLists} IP allowlists. Delete one first`);
@@ -39,7 +39,7 @@ const checkAll = (lists: Lists): void => {
   }
 };
 
-/** Ranges that are written differently are the same all the same. @throws {ApiError} 422 */
+/** Rejects equal ranges in different notations. @throws {ApiError} 422 */
 const checkRanges = ({ ranges }: IpAllowlist): void => {
   const written = ranges.map(({ range }) => {
     const read = readRange(range);
@@ -59,7 +59,7 @@ const checkPools = ({ scope, agentPoolIds }: IpAllowlist): void => {
   );
 };
 
-/** That they are the organization's. @throws {ApiError} 422 */
+/** Checks that the pools belong to the organization. @throws {ApiError} 422 */
 export const checkOwnPools = async (organization: string, ids: string[]): Promise<void> => {
   const own = new Set(await livingPools(organization, ids));
   const foreign = ids.findIndex((id) => !own.has(id));
@@ -68,13 +68,13 @@ export const checkOwnPools = async (organization: string, ids: string[]): Promis
   }
 };
 
-/** Ids of those that are there. No read without any. */
+/** Ids of existing pools. No read for an empty list. */
 export const livingPools = async (organization: string, ids: string[]): Promise<string[]> =>
   (await getAgentPools(ids)).filter((pool) => pool.organization === organization).map(({ id }) => id);
 
 /**
- * Makes a change, and has it enforced from its write on.
- * @throws {ApiError} 409, 422, or what the change throws
+ * Makes a change that is enforced as soon as it is written.
+ * @throws {ApiError} 409, 422, or an error of the change
  */
 export const changeLists = async (
   { request, principal }: Call,
@@ -102,7 +102,7 @@ export const changeLists = async (
   return after;
 };
 
-/** Makes a change to one list. @throws {ApiError} 404, 409, 412 or 422 */
+/** Changes one list. @throws {ApiError} 404, 409, 412 or 422 */
 export const changeList = async (
   call: Call,
   { organization, list }: { organization: string; list: IpAllowlist },

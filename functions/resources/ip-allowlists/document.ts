@@ -1,7 +1,7 @@
 import { many, one } from '#api/answer.ts';
 import type { CidrRange, IpAllowlist } from './records.ts';
 
-/** @param agentPoolIds of those that there are */
+/** @param agentPoolIds existing pools */
 export const ipAllowlistDocument = (organization: string, list: IpAllowlist, agentPoolIds: string[]) => ({
   id: list.id,
   type: 'cidr-range-lists',

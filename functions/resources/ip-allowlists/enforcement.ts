@@ -4,12 +4,12 @@ import { isWithin } from './addresses.ts';
 import { type IpAllowlist, listIpAllowlists } from './records.ts';
 
 /**
- * Whether a request may come from where it does. Asked only where a record that is read anyway says that there are
- * allowlists (flags.ts). The address is the connection's own, as API Gateway says it (`requestContext.http.sourceIp`): headers are the
- * caller's to write.
+ * Checks the address of a request against IP allowlists, only where a record that is read anyway shows that there are
+ * any (flags.ts). Uses the connection's address from API Gateway (`requestContext.http.sourceIp`), because callers
+ * can forge headers.
  */
 
-/** What of the lists decides for one place; undefined: nothing is enforced there. */
+/** Ranges that apply; undefined when no list applies. */
 const rangesFor = (lists: IpAllowlist[], applies: (list: IpAllowlist) => boolean): string[] | undefined => {
   const ranges = lists
     .filter(applies)
@@ -20,25 +20,28 @@ const rangesFor = (lists: IpAllowlist[], applies: (list: IpAllowlist) => boolean
 
 const ofOrganization = ({ scope }: IpAllowlist): boolean => scope === 'organization';
 
-/** Whether any request is checked by these. A list without an enabled range restricts nobody. */
+/** Whether these lists restrict any request. A list without an enabled range restricts none. */
 export const isEnforced = (lists: IpAllowlist[]): boolean =>
   rangesFor(lists, (list) => list.scope !== 'selected_agent_pools' || list.agentPoolIds.length > 0) !== undefined;
 
-/** As {@link permitsCaller}, by these lists. */
+/** Like {@link permitsCaller}, with loaded lists. */
 export const permits = (lists: IpAllowlist[], address: string | undefined): boolean => {
   const ranges = rangesFor(lists, ofOrganization);
   return ranges === undefined || isWithin(address, ranges);
 };
 
-/** Owners get in from everywhere, so that no list locks an organization out (HCP Terraform: IP allowlists, exceptions). Tokens of their team do not. */
+/**
+ * Owners are exempt, so that no list locks an organization out (HCP Terraform: IP allowlists, exceptions). Tokens of
+ * their team are not exempt.
+ */
 export const isExempt = (role: Role, kind: CallerKind): boolean =>
   role === 'owner' && (kind === 'user' || kind === 'session');
 
-/** People, teams and the organization's token. 1 read. */
+/** Checks users, teams and organization tokens. 1 read. */
 export const permitsCaller = async (organization: string, address: string | undefined): Promise<boolean> =>
   permits(await listIpAllowlists(organization), address);
 
-/** Agents of a pool: an address in any of the lists that apply to it. 1 read. */
+/** Checks agents of a pool: the address has to be in one of the lists that apply to the pool. 1 read. */
 export const permitsAgent = async (
   organization: string,
   poolId: string,

@@ -8,7 +8,7 @@ import {
   organizationOfRange,
 } from './records.ts';
 
-/** A list as the subject of a route, among those of its organization. */
+/** A list as the subject of a route, with its organization's other lists. */
 export interface InLists extends Subject {
   id: string;
   list: IpAllowlist;

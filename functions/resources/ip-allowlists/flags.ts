@@ -9,10 +9,11 @@ import { forgetIpAllowlists, listMembers, noteIpAllowlists } from '#resources/us
 import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '#resources/users/tokens.ts';
 
 /**
- * That an organization has IP allowlists, noted where every request looks anyway: with memberships, of people and of the
- * accounts that tokens of teams and the organization act as, and with tokens of its agent pools. Organizations without
- * allowlists cost no read. Notes are made before the write that enforces something, so that it does at once; they bear
- * that write's version, so that who takes them away afterwards leaves those of a later one. A note too many costs a read.
+ * Flags that an organization has IP allowlists, on records that every request reads anyway: memberships of users and
+ * of accounts behind team and organization tokens, and tokens of its agent pools. Organizations without allowlists
+ * need no read. Flags are set before the write that enforces a list, so that it takes effect at once. They carry that
+ * write's version, so that removing old flags keeps those of a later write. A superfluous flag costs one read per
+ * request.
  */
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
@@ -25,10 +26,10 @@ const callersIn = async (home: Home): Promise<string[]> => {
   return [...members, ...teams.map(({ id }) => accountOfTeam(id)), accountOfOrganization(home)];
 };
 
-/** 1 write for each member, team and token of an agent pool; may be repeated. */
+/** 1 write per member, team and agent pool token; can be repeated. */
 export const noteEverywhere = async (home: Home, version: number): Promise<void> => {
   const { name: organization } = home;
-  // First: whoever comes later looks here.
+  // The organization first: tokens and members created meanwhile read it.
   await update(keys.organization(organization), {
     set: { ipAllowlists: version },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
@@ -37,7 +38,7 @@ export const noteEverywhere = async (home: Home, version: number): Promise<void>
   await inBatches(await listAgentPoolIds(organization), atOnce, (id) => noteIpAllowlistsOfTokens(id, version));
 };
 
-/** As {@link noteEverywhere}, where nothing later has been noted. */
+/** Removes the flags that {@link noteEverywhere} set, except those of a later version. */
 export const forgetEverywhere = async (home: Home, version: number): Promise<void> => {
   const { name: organization } = home;
   await update(keys.organization(organization), {

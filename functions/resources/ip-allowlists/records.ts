@@ -2,13 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { keys } from '#platform/store/keys.ts';
 import { create, get, put, remove } from '#platform/store/table.ts';
 
-/** IP allowlists of an organization (HCP API: IP allowlists), all in one item, so that one read tells and one write decides. */
+/**
+ * IP allowlists of an organization (HCP API: IP allowlists), all in one item, so that one read loads and one write
+ * changes them.
+ */
 
 export type EnforcementScope = 'organization' | 'all_agent_pools' | 'selected_agent_pools';
 
 export interface CidrRange {
   id: string;
-  /** In CIDR notation, as it was written. */
+  /** CIDR notation, as entered. */
   range: string;
   description: string | null;
   enabled: boolean;
@@ -30,50 +33,50 @@ export interface IpAllowlist {
 }
 
 interface Item {
-  /** Number of changes. */
+  /** Incremented by each change. */
   version: number;
   lists: IpAllowlist[];
 }
 
-/** An item of the table holds 400 KB; with names and descriptions as long as they may be, this is less. */
+/** With names and descriptions of maximum length, the item stays below DynamoDB's limit of 400 KB. */
 export const maxLists = 25;
 export const maxRanges = 300;
 
 const read = async (organization: string): Promise<Item> =>
   (await get<Item>(keys.ipAllowlists(organization))) ?? { version: 0, lists: [] };
 
-/** In the order of their making. 1 read. */
+/** In order of creation. 1 read. */
 export const listIpAllowlists = async (organization: string): Promise<IpAllowlist[]> =>
   (await read(organization)).lists;
 
-/** Where a list or a range is; the one that the id is of may be gone. 1 read. */
+/** Organization of a list or range id, which may have been deleted from it since. 1 read. */
 export const organizationOfList = (id: string): Promise<{ organization: string } | undefined> =>
   get<{ organization: string }>(keys.ipAllowlist(id));
 export const organizationOfRange = (id: string): Promise<{ organization: string } | undefined> =>
   get<{ organization: string }>(keys.cidrRange(id));
 
-/** What leads to it by its id, before it is there. */
+/** Writes the pointer by id before the list or range. */
 export const indexList = (organization: string, id: string): Promise<boolean> =>
   create({ ...keys.ipAllowlist(id), organization });
 export const indexRange = (organization: string, id: string): Promise<boolean> =>
   create({ ...keys.cidrRange(id), organization });
 
-/** Terraform makes ten ranges side by side. */
+/** Terraform creates ten ranges in parallel. */
 const attempts = 15;
 const pauseMs = 20;
 
 export interface Changed {
   before: IpAllowlist[];
   after: IpAllowlist[];
-  /** Of the lists after the change. */
+  /** Version of the lists after the change. */
   version: number;
 }
 
 /**
- * Changes the lists by one conditional write.
- * @param change runs again when somebody else changed them meanwhile
- * @param prepare before the write
- * @returns undefined when others were faster every time
+ * Changes the lists with one conditional write.
+ * @param change runs again after a concurrent change
+ * @param prepare runs before the write
+ * @returns undefined when every attempt met a concurrent change
  */
 export const changeIpAllowlists = async (
   organization: string,
@@ -96,14 +99,14 @@ export const changeIpAllowlists = async (
   return undefined;
 };
 
-/** With what leads to them. For organizations that end. May be repeated. */
+/** Deletes the lists and their pointers together with an organization. Can be repeated. */
 export const deleteIpAllowlists = async (organization: string): Promise<void> => {
   const lists = await listIpAllowlists(organization);
   await removePointers(lists);
   await remove(keys.ipAllowlists(organization));
 };
 
-/** Of lists, with their ranges. */
+/** Removes the pointers of lists and of their ranges. */
 export const removePointers = async (lists: Pick<IpAllowlist, 'id' | 'ranges'>[]): Promise<void> => {
   for (const { id, ranges } of lists) {
     await removeRangePointers(ranges);

@@ -20,7 +20,7 @@ import {
   removeRangePointers,
 } from './records.ts';
 
-/** IP allowlists and their ranges (HCP API: IP allowlists). Where they are enforced: enforcement.ts. */
+/** IP allowlists and their ranges (HCP API: IP allowlists). enforcement.ts enforces them. */
 
 const documentOf = async (home: string, list: IpAllowlist) =>
   ipAllowlistDocument(home, list, await livingPools(home, list.agentPoolIds));
@@ -68,7 +68,7 @@ const update = async (context: Context<InLists>): Promise<Answer> => {
     await checkIfMatch(context.request, list, 'IP allowlist');
     return single(home, list);
   }
-  // Assignments end with the scope that they are for (HCP API: enforcement scopes).
+  // Pool assignments end when the scope changes (HCP API: enforcement scopes).
   const moved = change.scope && change.scope !== 'selected_agent_pools' ? { agentPoolIds: [] } : {};
   return single(home, await changeList(context, context.subject, () => ({ ...moved, ...change })));
 };
@@ -102,7 +102,7 @@ const rangesOf = async ({ request, subject }: Context<InLists>): Promise<Answer>
   const page = pageOf(request);
   const { ranges, id } = subject.list;
   const data = pageSlice(ranges, page).map((range) => cidrRangeDocument(subject.organization, id, range));
-  // For whoever wants to have their own in the list.
+  // Lets callers add their own address to the list.
   return listAnswer(request, page, ranges.length, data, undefined, { 'request-address': request.address ?? null });
 };
 

@@ -15,15 +15,15 @@ import {
   openToken,
 } from './records.ts';
 
-/** Sends one notification to the configurations that want it, each once. */
+/** Sends one notification to each interested configuration, once. */
 
-/** A destination may take it another time: Lambda tries the event again (asynchronous invocation). */
+/** Lambda retries the event (asynchronous invocation), because the destination may accept it later. */
 class DeliveryError extends Error {
   override name = 'NotTakenError';
 }
 
 export interface Announcement extends Occasion {
-  /** Of the workspace; absent in notifications of teams. */
+  /** Project of the workspace; absent in notifications of teams. */
   projectId?: string;
   /** Id of the run or workspace. */
   aboutId: string;
@@ -46,7 +46,7 @@ const deliver = async (configuration: NotificationConfiguration, subject: Announ
   return deliverNotification(destination, message, environment.publicUrl);
 };
 
-/** True when it is over, however it went. */
+/** True when no retry is needed, whether it succeeded or failed. */
 const sendNotification = async (configuration: NotificationConfiguration, subject: Announcement): Promise<boolean> => {
   const { id } = configuration;
   if (!(await claimDelivery(subject.aboutId, id, subject, subject.eventId))) return true;
@@ -78,7 +78,7 @@ export const wanting = (
 ): NotificationConfiguration[] =>
   configurations.filter(({ enabled, triggers }) => enabled && reasons.some((trigger) => triggers.includes(trigger)));
 
-/** Its own and its project's. 1 read, 1 more where the project has some. */
+/** Configurations of the workspace and its project. 1 read, and 1 more when the project has some. */
 export const configurationsOf = async (workspace: Workspace): Promise<NotificationConfiguration[]> => {
   const project = workspace.projectNotifies ? await getProject(workspace.projectId) : undefined;
   return listNotifications(workspace, ...(project ? [project] : []));

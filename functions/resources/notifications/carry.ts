@@ -7,13 +7,13 @@ import { eachWorkspaceIn } from '#resources/workspaces/lists.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * Runs know from their creation whether somebody wants to know of them, from their workspace alone (decisions/0019). What
- * belongs to a project is carried to its workspaces, as execution modes are.
+ * Runs record at creation whether they notify, from their workspace alone (decisions/0019). Projects copy the flag to
+ * their workspaces, as with execution modes.
  */
 
 const atOnce = 50;
 
-/** Those that are under way learn it with the first configuration: the queue, and whoever waits with a saved plan. */
+/** The first configuration sets the flag on open runs: queued ones, and those that wait with a saved plan. */
 export const enableForOpenRuns = async ({ id, savedPlans }: Pick<Workspace, 'id' | 'savedPlans'>): Promise<void> => {
   const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
   const runIds = [...new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])])];
@@ -30,8 +30,8 @@ const carryTo = async (workspace: Workspace, projectId: string, projectNotifies:
 };
 
 /**
- * Tells its workspaces whether the project has configurations: 1 write where that changes. It may be repeated, and does so
- * by itself when another request changed it meanwhile.
+ * Copies to the project's workspaces whether it has configurations: 1 write per workspace that changes. Can be
+ * repeated, and repeats itself after a concurrent change.
  */
 export const carryNotifications = async (projectId: string): Promise<void> => {
   const notifiesNow = async () => Boolean((await getProject(projectId))?.notifications?.size);

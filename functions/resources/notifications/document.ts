@@ -3,7 +3,7 @@ import type { DeliveryResponse } from '#platform/net/outbound/notification.ts';
 import { ownerOf } from './owner.ts';
 import type { NotificationConfiguration } from './records.ts';
 
-/** Texts where one would expect numbers and truth: so the API has them. */
+/** HCP's API has numbers and booleans as strings here. */
 const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryResponse) => ({
   url,
   body,
@@ -13,7 +13,7 @@ const responseOf = ({ url, body, code, headers, sentAt, successful }: DeliveryRe
   successful: String(successful),
 });
 
-/** The token is never told. */
+/** Documents never contain the token. */
 export const notificationDocument = (configuration: NotificationConfiguration) => ({
   id: configuration.id,
   type: 'notification-configurations',

@@ -8,8 +8,8 @@ import { accepted, getMemberships } from '#resources/users/memberships.ts';
 import { getUsers } from '#resources/users/users.ts';
 
 /**
- * Who gets notifications by e-mail. Addresses of an organization's members count as theirs; any other is verified by its
- * owner before anything else is sent there. Everybody may unsubscribe (HCP API: email recipient statuses).
+ * Recipients of e-mail notifications. Addresses of members count as verified; other addresses are verified by their
+ * owner before they receive notifications. Every recipient can unsubscribe (HCP API: email recipient statuses).
  */
 export interface EmailRecipient {
   id: string;
@@ -18,16 +18,16 @@ export interface EmailRecipient {
   createdAt: string;
   updatedAt: string;
   verifiedAt?: string;
-  /** From everything of the organization. */
+  /** Unsubscribed from all notifications of the organization. */
   unsubscribedAt?: string;
-  /** From what happens in these projects. */
+  /** Unsubscribed from notifications of these projects. */
   unsubscribedProjects?: Set<string>;
   failures?: number;
-  /** When the owner of the address was last asked. */
+  /** Time of the last verification e-mail. */
   askedAt?: string;
 }
 
-/** E-mails of one organization in a day: they cost money, and a sender its reputation. */
+/** Maximum e-mails of an organization per day: they cost money, and complaints harm the sender's reputation. */
 export const maxEmailsADay = 1000;
 const askAgainMs = 24 * 3600 * 1000;
 const tokenSeconds = 90 * 24 * 3600;
@@ -35,7 +35,7 @@ const tokenSeconds = 90 * 24 * 3600;
 const hashOf = (email: string): string => createHash('sha256').update(foldCase(email)).digest('hex');
 const keyOf = (organization: string, email: string): Key => keys.emailRecipient(organization, hashOf(email));
 
-/** The same for an address, however often it is asked for. */
+/** The same tag for the same address. */
 export const recipientTag = (email: string): string => hashOf(email).slice(0, 16);
 
 const ensure = async (organization: string, email: string): Promise<EmailRecipient> => {
@@ -57,7 +57,7 @@ const change = (
     condition: 'attribute_exists(pk)',
   });
 
-/** False when the organization has sent its day's number. 1 write. */
+/** False when the organization has reached its daily limit. 1 write. */
 export const countEmail = async (organization: string): Promise<boolean> => {
   const counted = await update(keys.emailCount(organization, now().slice(0, 10)), {
     add: { sent: 1 },
@@ -68,7 +68,7 @@ export const countEmail = async (organization: string): Promise<boolean> => {
   return counted !== undefined;
 };
 
-/** Whose link it is, and about which configuration the e-mail was. */
+/** The recipient, and the configuration of the e-mail. */
 interface EmailToken {
   organization: string;
   email: string;
@@ -76,7 +76,7 @@ interface EmailToken {
   use: 'verify' | 'unsubscribe';
 }
 
-/** What a link in an e-mail carries; good for 90 days. 1 write. */
+/** Token of a link in an e-mail, valid for 90 days. 1 write. */
 export const newEmailToken = async (token: EmailToken): Promise<string> => {
   const secret = newSecret();
   const expiresAt = Math.floor(Date.now() / 1000) + tokenSeconds;
@@ -84,7 +84,7 @@ export const newEmailToken = async (token: EmailToken): Promise<string> => {
   return secret;
 };
 
-/** 2 reads. Undefined for a token that is none, or no more. */
+/** 2 reads. Undefined when the token is unknown or expired. */
 export const findByToken = async (
   secret: string,
   use: EmailToken['use'],
@@ -114,7 +114,7 @@ export const countFailure = async (organization: string, email: string): Promise
   await change({ organization, email }, {}, { add: { failures: 1 } });
 };
 
-/** True once in 24 hours: then its owner is asked whether the address is theirs. */
+/** True once in 24 hours, when a verification e-mail may be sent. */
 export const mayAsk = async (organization: string, email: string): Promise<boolean> => {
   const { askedAt, verifiedAt, unsubscribedAt } = await ensure(organization, email);
   if (verifiedAt || unsubscribedAt) return false;
@@ -127,7 +127,7 @@ export const mayAsk = async (organization: string, email: string): Promise<boole
   return updated !== undefined;
 };
 
-/** Those of the addresses that are known to be a member's. 2 reads. */
+/** The addresses that belong to members. 2 reads. */
 const addressesOfMembers = async (organization: string, emails: string[]): Promise<Set<string>> => {
   const pointers = await batchGet<Key & { userId: string }>(emails.map(keys.email));
   const memberships = await getMemberships(organization, [...new Set(pointers.map(({ userId }) => userId))]);
@@ -137,9 +137,9 @@ const addressesOfMembers = async (organization: string, emails: string[]): Promi
 };
 
 export interface Recipients {
-  /** Each once. */
+  /** Without duplicates. */
   emails: string[];
-  /** Addresses whose owners have not answered. */
+  /** Addresses not verified yet. */
   unverified: string[];
 }
 
@@ -152,8 +152,8 @@ interface Addressed {
 const distinct = (emails: string[]): string[] => [...new Map(emails.map((email) => [foldCase(email), email])).values()];
 
 /**
- * Who gets an e-mail about the project now. At most 4 reads.
- * @param projectId absent for what is of no project
+ * Addresses that receive e-mails about the project now. At most 4 reads.
+ * @param projectId absent for notifications without a project
  */
 export const recipientsOf = async (
   { organization, emailAddresses = [], userIds = [] }: Addressed,

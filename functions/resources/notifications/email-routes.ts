@@ -7,8 +7,8 @@ import { openRoute, type Route } from '#api/route.ts';
 import { type EmailRecipient, findByToken, unsubscribe, verifyRecipient } from './email-recipients.ts';
 
 /**
- * Links of e-mails (HCP API: email recipient statuses). They need no token of the API: whoever has the e-mail has its link.
- * A GET changes nothing, because programs that check mail follow links.
+ * Links of e-mails (HCP API: email recipient statuses). They need no API token: the link itself authorizes the
+ * recipient. A GET changes nothing, because mail scanners follow links.
  */
 
 const tokenOf = (request: ApiRequest, sent?: string): string => sent || (request.query.get('token') ?? '');
@@ -95,7 +95,7 @@ const preferences = ['project', 'all_organization', 'cancel'];
 const savePreference = async (request: ApiRequest): Promise<Answer> => {
   const fields = fieldsOf(request);
   const { recipient, token } = await find(tokenOf(request, fields.token), 'unsubscribe');
-  // What a mail program sends for one click (RFC 8058) means everything.
+  // A mail program's one-click request (RFC 8058) unsubscribes from everything.
   const preference = fields['List-Unsubscribe'] ? 'all_organization' : (fields.unsubscribe_preference ?? '');
   if (!preferences.includes(preference)) {
     throw badRequest(`unsubscribe_preference must be one of ${preferences.join(', ')}.`);

@@ -14,7 +14,7 @@ import {
 } from './email-recipients.ts';
 import type { NotificationConfiguration } from './records.ts';
 
-/** Notifications by e-mail: one message for each recipient, so that nobody learns of the others. */
+/** E-mail notifications: one message per recipient, so that recipients do not see each other's addresses. */
 
 const base = '/api/v2/email-recipient-statuses';
 
@@ -32,9 +32,9 @@ const overLimit = `the organization has sent its ${maxEmailsADay} e-mails of tod
 
 interface Emails {
   message: Message;
-  /** That it is about; absent for what is of no project. */
+  /** Project of the notification; absent without one. */
   projectId?: string;
-  /** False for who has it already. */
+  /** False when this recipient already received it. */
   claim?(recipient: string): Promise<boolean>;
   end?(recipient: string): Promise<void>;
 }
@@ -70,7 +70,9 @@ const summaryOf = (sent: Sent[], unverified: string[]): string => {
     .slice(0, 1000);
 };
 
-/** Whatever comes of it is an answer. 4 reads, and 4 writes and 1 or 2 requests to SES for each recipient. */
+/**
+ * Returns failures as a response instead of throwing. 4 reads, and 4 writes and 1 or 2 requests to SES per recipient.
+ */
 export const deliverEmails = async (
   configuration: NotificationConfiguration,
   emails: Emails,
@@ -91,7 +93,7 @@ export const deliverEmails = async (
   return { response, again: sent.some(({ again }) => again) };
 };
 
-/** Asks the owners of addresses that are no member's, once a day at most, whether they want notifications. */
+/** Sends a verification e-mail, at most once a day, to addresses that belong to no member. */
 export const askRecipients = async (configuration: NotificationConfiguration): Promise<void> => {
   const { organization } = configuration;
   const { unverified } = await recipientsOf(configuration);

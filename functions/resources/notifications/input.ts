@@ -17,7 +17,7 @@ const otherFields: OtherFields = {
   related: 'subscribable',
 };
 
-/** Better said than never sent. */
+/** Rejected here, because without SES it would never be sent. */
 const noEmail =
   'this platform sends no e-mail until its operator sets a sender (setting emailSender). Use "generic" with the URL of a service that does, "slack" or "microsoft-teams"';
 
@@ -31,17 +31,17 @@ const destinationType = v.pipe(
   v.transform((type) => type as DestinationType),
 );
 
-/** Recipients of one configuration: each is an e-mail. */
+/** Each recipient of a configuration gets a separate e-mail. */
 const maxRecipients = 50;
 const tooMany = `may have at most ${maxRecipients}`;
-/** ASCII only: what SES takes, and nothing that begins another header. */
+/** ASCII only: SES accepts nothing else, and line breaks cannot start another header. */
 const address = v.pipe(text(254), v.email('has an address that is none'));
 
 const relationships = {
   users: v.optional(v.object({ data: v.pipe(v.array(identifier('users')), v.maxLength(maxRecipients, tooMany)) })),
 };
 
-/** Each once, in the order of documents. */
+/** Without duplicates, in the order of documents. */
 const triggersAmong = (choice: readonly Trigger[]) =>
   v.pipe(
     v.array(text(100)),
@@ -64,7 +64,7 @@ const settings = (choice: readonly Trigger[]) => ({
   'email-addresses': setting(v.pipe(v.array(address), v.maxLength(maxRecipients, tooMany))),
 });
 
-/** An empty token is none: clients send one to take it away. */
+/** Clients send an empty token to remove it. */
 const tokenOf = (token: string | null | undefined): string | null | undefined => (token === '' ? null : token);
 
 const checkToken = (type: DestinationType, token: string | null | undefined): void => {
@@ -100,7 +100,7 @@ const checkDestination = (type: DestinationType, url: string | null | undefined,
   throw unprocessable(`/data/${field.join('/')}`, `${field[1]}: ${why}`);
 };
 
-/** @param choice the triggers that it may have. @throws {ApiError} 400 or 422 */
+/** @param choice triggers allowed for this owner. @throws {ApiError} 400 or 422 */
 export const readNewNotification = (request: ApiRequest, choice: readonly Trigger[]): NotificationValues => {
   const { attributes, relationships: related } = readData(
     request,
@@ -131,7 +131,7 @@ export const readNewNotification = (request: ApiRequest, choice: readonly Trigge
   };
 };
 
-/** What was given, and nothing else. @throws {ApiError} 400 or 422 */
+/** Only the attributes in the request. @throws {ApiError} 400 or 422 */
 export const readNotificationChange = (
   request: ApiRequest,
   configuration: NotificationConfiguration,

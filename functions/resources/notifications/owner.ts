@@ -5,7 +5,7 @@ import type { Team } from '#resources/teams/team.ts';
 import { type Trigger, teamTriggers, triggers } from '#run/notifications/kinds.ts';
 import { getNotification, type NotificationConfiguration } from './records.ts';
 
-/** What a notification configuration belongs to: it decides who may, and what is told. */
+/** Owner of a notification configuration: a workspace, project or team, which determines permissions and triggers. */
 
 type OwnerType = 'workspaces' | 'projects' | 'teams';
 
@@ -24,7 +24,7 @@ const triggersOf: Record<OwnerType, readonly Trigger[]> = {
   teams: teamTriggers,
 };
 
-/** In the order that documents have them in. */
+/** In the order of documents. */
 export const triggersFor = (owned: Owned): readonly Trigger[] => triggersOf[ownerOf(owned).type];
 
 const seeing: Record<OwnerType, Permission> = {
@@ -32,14 +32,14 @@ const seeing: Record<OwnerType, Permission> = {
   projects: 'project:read',
   teams: 'team:read',
 };
-/** HCP API: notification configurations; administrators of the workspace, of the project, and those who manage teams. */
+/** HCP API: notification configurations; administrators of the workspace or project, and users who manage teams. */
 const changing: Record<OwnerType, Permission> = {
   workspaces: 'workspace:update',
   projects: 'project:update',
   teams: 'team:write',
 };
 
-/** With its team: whether somebody sees a secret one depends on it. */
+/** With its team, because a secret team is visible only to some callers. */
 export type FoundNotification = NotificationConfiguration & { team?: Team };
 
 export const notification: Finder<FoundNotification> = {

@@ -8,13 +8,13 @@ import type { Trigger } from '#run/notifications/kinds.ts';
 import type { DestinationType } from '#run/notifications/message.ts';
 
 /**
- * Notification configurations: who is told what of the runs and the health of a workspace or of all in a project, and of
- * what is asked of a team (HCP API: notification configurations).
+ * Notification configurations of a workspace, of all workspaces in a project, or of a team: runs, health and change
+ * requests (HCP API: notification configurations).
  */
 export interface NotificationConfiguration extends Edited {
   id: string;
   organization: string;
-  /** It has one of the three. */
+  /** One of these three is set. */
   workspaceId?: string;
   projectId?: string;
   teamId?: string;
@@ -22,18 +22,18 @@ export interface NotificationConfiguration extends Edited {
   destinationType: DestinationType;
   /** Null with `email`. */
   url: string | null;
-  /** With `email`: of anybody, and of users of the organization. */
+  /** With `email`: external addresses, and users of the organization. */
   emailAddresses?: string[];
   userIds?: string[];
   enabled: boolean;
   triggers: Trigger[];
-  /** Signs notifications; sealed and never returned. Absent: notifications are not signed. */
+  /** Key that signs notifications; encrypted, never returned. Absent: notifications are not signed. */
   sealedToken?: Uint8Array;
   createdAt: string;
   updatedAt: string;
-  /** The latest first. */
+  /** Latest first. */
   responses?: DeliveryResponse[];
-  /** How many there have been. */
+  /** Number of deliveries. */
   deliveries?: number;
 }
 
@@ -41,12 +41,12 @@ export type NotificationSettings = Pick<
   NotificationConfiguration,
   'name' | 'destinationType' | 'url' | 'enabled' | 'triggers' | 'emailAddresses' | 'userIds'
 >;
-/** `token`: null for none; undefined leaves it as it is. */
+/** `token`: null removes it; undefined keeps it. */
 export type NotificationValues = NotificationSettings & { token?: string | null };
 
 /** HCP API: notification configurations. */
 export const maxNotifications = 20;
-/** How many answers are kept. */
+/** Number of responses kept. */
 const maxResponses = 5;
 
 type Owned = Pick<NotificationConfiguration, 'id' | 'workspaceId' | 'projectId' | 'teamId'>;
@@ -67,20 +67,21 @@ interface Owner {
   notifications?: Set<string>;
 }
 
-/** The oldest first. 1 read. */
+/** Oldest first. 1 read. */
 export const listNotifications = async (...owners: Owner[]): Promise<NotificationConfiguration[]> => {
   const ids = owners.flatMap(({ notifications }) => [...(notifications ?? [])]);
   const configurations = await batchGet<NotificationConfiguration & Key>(ids.map(keys.notification));
   return configurations.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 
-/** What to sign with; undefined when nothing is signed. 1 KMS request. */
+/** Signing key; undefined when notifications are not signed. 1 KMS request. */
 export const openToken = async (configuration: NotificationConfiguration): Promise<string | undefined> =>
   configuration.sealedToken && open(configuration.sealedToken, contextOf(configuration));
 
 /**
- * 2 writes, 1 KMS request with a token. Undefined when what it belongs to was deleted; 1 read when it is refused.
- * @param id created by the caller, who has told it to the destination
+ * 2 writes, and 1 KMS request with a token. Undefined when its owner was deleted; 1 more read when the limit is
+ * reached.
+ * @param id chosen by the caller, who already sent it to the destination
  */
 export const createNotification = async (
   owner: Pick<NotificationConfiguration, 'organization' | 'workspaceId' | 'projectId' | 'teamId'>,
@@ -90,7 +91,7 @@ export const createNotification = async (
   const at = now();
   const configuration: NotificationConfiguration = { ...settings, ...owner, id, createdAt: at, updatedAt: at };
   if (token) configuration.sealedToken = await seal(token, contextOf(configuration));
-  // The owner first: an id that leads nowhere is harmless, a configuration that no run looks for is not.
+  // The owner first: a dangling id is harmless, but a configuration without a pointer would never be used.
   const updated = await update(ownerKey(configuration), {
     add: { notifications: new Set([id]) },
     condition:
@@ -105,7 +106,7 @@ export const createNotification = async (
   return configuration;
 };
 
-/** Undefined when it is gone, or was changed since the editor looked. */
+/** Undefined when it was deleted, or changed since the editor read it. */
 export const updateNotification = async (
   configuration: NotificationConfiguration,
   { token, ...change }: Partial<NotificationValues>,
@@ -123,7 +124,7 @@ export const updateNotification = async (
   return update<NotificationConfiguration>(keys.notification(configuration.id), asEdit(edit, editor));
 };
 
-/** May be repeated. */
+/** Can be repeated. */
 export const deleteNotification = async (configuration: NotificationConfiguration): Promise<void> => {
   await remove(keys.notification(configuration.id));
   await update(ownerKey(configuration), {
@@ -132,15 +133,15 @@ export const deleteNotification = async (configuration: NotificationConfiguratio
   });
 };
 
-/** Those of a workspace, project or team that is being deleted. */
+/** Deletes the configurations of a deleted workspace, project or team. */
 export const deleteNotificationsOf = async (ids: Iterable<string>): Promise<void> => {
   await Promise.all([...ids].map((id) => remove(keys.notification(id))));
 };
 
-/** How often another answer may come in between read and write. */
+/** Retries after concurrent responses. */
 const tries = 20;
 
-/** Keeps what became of a notification; undefined when the configuration is gone. */
+/** Stores the response to a notification; undefined when the configuration is deleted. */
 export const keepResponse = async (
   id: string,
   response: DeliveryResponse,
@@ -164,7 +165,7 @@ interface Delivery extends Key {
   over?: boolean;
 }
 
-/** What is told of a run or a workspace, once: a trigger, and the status or time that set it off. */
+/** A notification about a run or workspace, sent once: a trigger, and the status or time that caused it. */
 export interface Occasion {
   trigger: Trigger;
   status: string;
@@ -174,8 +175,8 @@ const deliveryKey = (aboutId: string, configurationId: string, { trigger, status
   keys.told(aboutId, `${configurationId}#${trigger}#${status}`);
 
 /**
- * Whether this event is the one that tells a configuration of it: the first that comes, until it is through. A state that
- * the machine tries again makes another event, and tells nobody twice; Lambda's second try of the same event goes on.
+ * Whether this event delivers the notification: the first one does, until it is done. A state that the machine
+ * retries creates another event, which must not notify twice; Lambda's retry of the same event continues.
  */
 export const claimDelivery = async (
   aboutId: string,
@@ -189,7 +190,7 @@ export const claimDelivery = async (
   return delivery?.eventId === eventId && !delivery.over;
 };
 
-/** It was taken, or never will be. */
+/** Marks the delivery as done: accepted, or failed for good. */
 export const endDelivery = async (aboutId: string, configurationId: string, notice: Occasion): Promise<void> => {
   await update(deliveryKey(aboutId, configurationId, notice), { set: { over: true } });
 };

@@ -35,13 +35,13 @@ import {
 } from './records.ts';
 
 /**
- * Notification configurations of workspaces, projects and teams (HCP API: notification configurations). URLs of chats are secrets: only who
- * may change them sees them, as there.
+ * Notification configurations of workspaces, projects and teams (HCP API: notification configurations). Webhook URLs
+ * are secrets: as in HCP Terraform, only users with permission to change them see them.
  */
 
 const deleted = () => notFound('The notification configuration was deleted at the same time.');
 
-/** Asks the destination whether it is there; recipients of e-mails get one. */
+/** Sends a verification request to the destination; e-mail recipients get a verification e-mail. */
 const verify = async (
   configuration: NotificationConfiguration,
   token: string | undefined,
@@ -53,7 +53,7 @@ const verify = async (
   return deliverNotification({ url: url ?? '', destinationType, token }, message, baseUrl);
 };
 
-/** @throws {ApiError} 422 for who is neither a member of the organization nor invited */
+/** @throws {ApiError} 422 for users who are neither members nor invited */
 const checkUsers = async (organization: string, userIds: string[] = []): Promise<void> => {
   if (userIds.length === 0) return;
   const members = new Set((await getMemberships(organization, userIds)).map(({ userId }) => userId));
@@ -62,7 +62,7 @@ const checkUsers = async (organization: string, userIds: string[] = []): Promise
   throw unprocessable('/data/relationships/users', `users: user ${stranger} is not a member of ${organization}`);
 };
 
-/** @throws {ApiError} 400 (HCP API: notification configurations) when it did not answer as it should */
+/** @throws {ApiError} 400 (HCP API: notification configurations) when the response was not successful */
 const checkVerified = ({ response }: Delivery): void => {
   if (response.successful) return;
   const reason = response.code ? `it answered ${response.code}` : response.body;
@@ -91,7 +91,7 @@ const created201 = async (
 ): Promise<{ answer: Answer; isFirst: boolean }> => {
   const values = readNewNotification(request, triggersFor(place));
   const full = `${owner.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`;
-  // Before anybody is called; the write decides.
+  // Before the verification request; the write enforces the limit.
   if ((owner.notifications?.size ?? 0) >= maxNotifications) throw unprocessable('/data', full);
   await checkUsers(place.organization, values.userIds);
   const id = newId('nc');
@@ -144,7 +144,7 @@ const listOfOwner = async ({ request, subject }: Context<Subject & Owner>): Prom
   return isPaged ? list(request, page, all.length, answer) : ok(all.map(notificationDocument));
 };
 
-/** Whether the change leads to new or different requests. */
+/** Whether the change sends requests to a new destination. */
 const isNews = (before: NotificationConfiguration, { enabled, url, token }: Partial<NotificationValues>): boolean =>
   before.destinationType !== 'email' &&
   (enabled ?? before.enabled) &&
@@ -207,7 +207,7 @@ export const notificationRoutes: Route[] = [
   route('GET', ofProject, 'project:update', project, listOfOwner),
   route('POST', ofTeam, 'team:write', team, createInTeam),
   route('GET', ofTeam, 'team:write', team, listOfOwner),
-  // Of a project's it takes project:update, of a team's team:write (owner.ts).
+  // Configurations of a project need project:update, those of a team team:write (owner.ts).
   route('GET', path, 'workspace:update', notification, async ({ subject }) => shown(subject)),
   route('PATCH', path, 'workspace:update', notification, update),
   route('DELETE', path, 'workspace:update', notification, remove),

@@ -7,7 +7,7 @@ import { isOperator } from './admission-rules.ts';
 import { getOrganization, type Organization } from './records.ts';
 import { findVersion, terraformVersionDocument, terraformVersions } from './terraform-versions.ts';
 
-/** What whoever operates the platform reads of it and of any organization (Terraform Enterprise API: admin). For all others it is not there. */
+/** Operator's view of the platform and its organizations (Terraform Enterprise API: admin). Other callers get 404. */
 
 const adminDocument = (organization: Organization) => ({
   id: organization.name,
@@ -32,7 +32,7 @@ const adminDocument = (organization: Organization) => ({
 
 const read = async ({ request, principal }: Call) => {
   const name = param(request, 'organization');
-  // Both are looked up for everybody: nobody learns from the time it takes which organizations there are.
+  // Both are read for every caller, so that response times do not reveal which organizations exist.
   const [organization, may] = await Promise.all([getOrganization(name), isOperator(principal)]);
   if (!organization || !may) throw notFound(`Organization ${name} not found, or you don't have access.`);
   return ok(adminDocument(organization));

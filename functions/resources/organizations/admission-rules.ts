@@ -3,16 +3,18 @@ import { environment } from '#platform/environment.ts';
 import { membershipsOf, roleOf } from '#resources/users/memberships.ts';
 import { getOrganizations, type Organization } from './records.ts';
 
-/** The operator's admission rules (infra/stack/organizations.ts): a user who can sign in is not trusted yet. */
+/** The operator's admission rules (infra/stack/organizations.ts): being able to sign in grants nothing. */
 
-/** 1 read, only where it matters who asks. */
+/** 1 read, only when the rule depends on the user. */
 export const mayCreateOrganizations = async (userId: string): Promise<boolean> => {
   const { creators } = environment.organizationRules;
   if (creators !== 'owners') return creators === 'anyone';
   return (await membershipsOf(userId)).some((membership) => roleOf(membership) === 'owner');
 };
 
-/** Whether it is a token of an owner of an organization that the operator made, and nothing weaker. 2 reads. */
+/**
+ * Whether the token belongs to an owner of an organization created by the operator; only user tokens count. 2 reads.
+ */
 export const isOperator = async ({ kind, userId }: Principal): Promise<boolean> => {
   if (kind !== 'user') return false;
   const owned = (await membershipsOf(userId)).filter((membership) => roleOf(membership) === 'owner');

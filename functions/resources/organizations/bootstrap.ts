@@ -8,25 +8,25 @@ import { createOrganization } from './create.ts';
 import { defaultOrganizationSettings, getOrganization, isNameTaken, markAsOperators } from './records.ts';
 
 /**
- * The first organization and its owner, for whoever operates the platform: what lets the owner in is a secret that is good
- * for one sign-in, so that whoever hands it over has nothing afterwards.
+ * Creates the first organization and its owner for the operator. The owner signs in with a single-use secret, which
+ * is worthless to the operator afterwards.
  */
 
 const input = v.object({
   organization: organizationName,
   email,
   username: v.optional(username),
-  /** Gives the owner of an organization that exists another secret; a former one is worth nothing then. */
+  /** Replaces the owner's secret in an existing organization; the former one stops working. */
   rotate: v.optional(v.boolean(), false),
 });
 
 export interface Bootstrapped {
   organization: string;
   userId: string;
-  /** Shown this once, good for one sign-in. */
+  /** Shown once, valid for one sign-in. */
   secret: string;
   goodUntil: string;
-  /** Where the owner signs in with it. */
+  /** URL at which the owner signs in. */
   signInAt: string;
 }
 
@@ -50,7 +50,7 @@ const ownerOf = async (request: v.InferOutput<typeof input>): Promise<string> =>
         `Organization ${request.organization} exists. Send "rotate": true to get a new one-time secret for its owner.`,
       );
     }
-    // Completes what a first attempt that was cut off left out.
+    // Completes an interrupted first attempt.
     await createOrganization(existing.name, existing, existing.createdBy);
     if (!existing.isOperators) await markAsOperators(existing);
     return existing.createdBy;
@@ -67,7 +67,7 @@ const ownerOf = async (request: v.InferOutput<typeof input>): Promise<string> =>
   return user.id;
 };
 
-/** @throws {Error} with what is wrong with the input, or that the organization exists */
+/** @throws {Error} when the input is invalid or the organization exists */
 export const handler = async (event: unknown): Promise<Bootstrapped> => {
   const parsed = v.safeParse(input, event);
   if (!parsed.success) {

@@ -10,8 +10,8 @@ import { addMember, getMembership } from '#resources/users/memberships.ts';
 import { getOrganization, isNameTaken, type Organization, type OrganizationSettings } from './records.ts';
 
 /**
- * Creates it with its default project and `createdBy` as owner. Undefined when the name is taken, in any case, by one that
- * was deleted too; a creator who was cut off may repeat it.
+ * Creates it with its default project and `createdBy` as owner. Undefined when the name was ever used, in any case.
+ * The creator can repeat an interrupted creation.
  */
 export const createOrganization = async (
   name: string,
@@ -46,7 +46,7 @@ export const createOrganization = async (
   return organization;
 };
 
-/** Undefined when it is gone, or is not as the editor has seen it. */
+/** Undefined when it is deleted, or changed since the editor read it. */
 export const updateOrganization = (
   { name, defaultAgentPoolId: from }: Organization,
   change: Partial<OrganizationSettings>,

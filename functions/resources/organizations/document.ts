@@ -19,7 +19,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
       organization.sendPassingStatusesForUntriggeredSpeculativePlans,
     'aggregated-commit-status-enabled': organization.aggregatedCommitStatusEnabled,
     'speculative-plan-management-enabled': organization.speculativePlanManagementEnabled,
-    /** Not in HCP's API: whether comments show the plans of pull requests. */
+    /** Not in HCP's API: whether pull request comments contain plans. */
     'pull-request-comments-enabled': organization.pullRequestCommentsEnabled ?? true,
     'allow-force-delete-workspaces': organization.allowForceDeleteWorkspaces,
     'user-tokens-enabled': organization.userTokensEnabled ?? true,
@@ -41,11 +41,11 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'owners-team-saml-role-id': null,
     'two-factor-conformant': true,
     'is-in-degraded-mode': false,
-    // As many modules may have tests as there may be modules.
+    // Every registry module can have tests.
     'remaining-testable-count': 1000,
     permissions: {
       ...organizationPermissions(granted),
-      // What HCP Terraform does not report: whether the page has environments to show, or may begin with them.
+      // Not in HCP's API: whether the page shows environments.
       'can-use-environments': organization.hasTemplates === true || granted.has('project:create'),
     },
   },

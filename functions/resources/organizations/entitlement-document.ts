@@ -2,7 +2,7 @@ import { maxTasks } from '#resources/run-tasks/records.ts';
 import { maxWorkspaceTasks } from '#resources/run-tasks/workspace-tasks.ts';
 import type { Organization } from './records.ts';
 
-/** What this platform can do; the command line runs remotely only with `operations`. */
+/** Features of this platform; the command line runs remotely only with `operations`. */
 export const entitlementsDocument = (organization: Organization) => ({
   id: organization.externalId,
   type: 'entitlement-sets',

@@ -3,7 +3,7 @@ import { type Route, route } from '#api/route.ts';
 import { entitlementsDocument } from './entitlement-document.ts';
 import { entitledOrganization } from './finder.ts';
 
-/** What an organization may use here; terraform asks before every run. */
+/** Features that an organization can use; terraform reads them before every run. */
 export const entitlementRoutes: Route[] = [
   route(
     'GET',

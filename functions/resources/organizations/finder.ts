@@ -18,7 +18,7 @@ export const organization: Finder<InOrganization> = {
   scope: inOrganization,
 };
 
-/** Terraform asks what its organization can do before anything else. */
+/** Terraform reads the entitlements of its organization before anything else. */
 export const entitledOrganization: Finder<InOrganization> = {
   ...organization,
   visibleWith: 'organization:read-entitlements',

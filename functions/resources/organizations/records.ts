@@ -10,7 +10,7 @@ import type { PolicyType, TokenTtl } from './token-ttl-record.ts';
 
 export interface OrganizationSettings {
   email: string;
-  /** Minutes; null = the platform's own. */
+  /** Minutes; null = the platform's default. */
   sessionTimeout: number | null;
   sessionRemember: number | null;
   collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
@@ -18,20 +18,20 @@ export interface OrganizationSettings {
   sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   aggregatedCommitStatusEnabled: boolean;
   speculativePlanManagementEnabled: boolean;
-  /** Absent in what was stored before there was this: true. */
+  /** Absent in older records: true. */
   pullRequestCommentsEnabled?: boolean;
   allowForceDeleteWorkspaces: boolean;
-  /** Absent in what was stored before there was this: true. */
+  /** Absent in older records: true. */
   userTokensEnabled?: boolean;
-  /** Minutes since a user's last sign-in at the issuer in which their tokens are accepted; null = no limit. */
+  /** Maximum minutes since a user's last sign-in at the issuer for their tokens to be accepted; null = no limit. */
   ssoMaxTokenAge?: number | null;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
-  /** What runs of new workspaces use that do not say; null, or absent in what was stored before: the platform's. */
+  /** Engine of new workspaces that name none; null, or absent in older records: the platform's default. */
   defaultEngine?: Engine | null;
-  /** With execution mode `agent`, and then only. Absent in what was stored before there was this. */
+  /** Set with execution mode `agent` only. Absent in older records. */
   defaultAgentPoolId?: string | null;
-  /** As `1h30m`; null = the platform's own. Absent in what was stored before there was this. */
+  /** Such as `1h30m`; null = the platform's default. Absent in older records. */
   terraformBuildWorkerPlanTimeout?: string | null;
   terraformBuildWorkerApplyTimeout?: string | null;
 }
@@ -57,30 +57,30 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
 };
 
 export interface Organization extends OrganizationSettings, NameCounts, Edited {
-  /** Its id in the API. It cannot be changed: every record names it. */
+  /** The organization's id in the API. It cannot be changed, because every record contains it. */
   name: string;
   /** `org-…`. */
   externalId: string;
   createdAt: string;
   createdBy: string;
   defaultProjectId: string;
-  /** How long its tokens may be good at most, by what they are of. */
+  /** Maximum lifetime of its tokens, by kind. */
   tokenTtls?: Partial<Record<PolicyType, TokenTtl>>;
-  /** The operator made it, by the Bootstrap function. */
+  /** Created by the operator with the Bootstrap function. */
   isOperators?: boolean;
-  /** Environments' templates have been made here (environments/). */
+  /** Templates of environments have been created here (environments/). */
   hasTemplates?: true;
-  /** How long data of its workspaces is kept that say nothing else (data-retention/). */
+  /** Default retention of its workspaces' data (data-retention/). */
   dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;
-  /** It has, or had, provider sets (provider-sets/). */
+  /** Has or had provider sets (provider-sets/). */
   hasProviderSets?: true;
-  /** IP allowlists restrict who calls, since this version of them; noted with memberships and agents' tokens too. */
+  /** Version of the IP allowlists that restrict callers; repeated on memberships and agent tokens. */
   ipAllowlists?: number;
-  /** There are quotas of environments. */
+  /** Quotas for environments exist. */
   hasQuotas?: true;
-  /** It is there no more; its name stays given (organization-end.ts). */
+  /** Deleted; its name stays reserved (organization-end.ts). */
   deletedAt?: string;
 }
 
@@ -90,26 +90,26 @@ const living = (organization: Organization | undefined): Organization | undefine
 export const getOrganization = async (name: string): Promise<Organization | undefined> =>
   living(await get<Organization>(keys.organization(name)));
 
-/** In the order of the names; missing ones are left out. 1 read for 100. */
+/** Ordered by name; missing ones are left out. 1 read per 100. */
 export const getOrganizations = async (names: string[]): Promise<Organization[]> =>
   (await batchGet<Organization & Key>(names.map(keys.organization))).filter(living);
 
-/** Whether an organization has the name, or once had it: no name is given twice. */
+/** Whether an organization has or had the name: names are never reused. */
 export const isNameTaken = async (name: string): Promise<boolean> =>
   (await get<Organization>(keys.organization(name))) !== undefined;
 
-/** Those the user belongs to, in the order of names. */
+/** Organizations of the user, ordered by name. */
 export const listOrganizations = async (userId: string): Promise<Organization[]> =>
   getOrganizations((await membershipsOf(userId)).map(({ organization }) => organization));
 
-/** The operator answers for it from now on: it was made before that was noted. */
+/** Marks an organization from before the mark existed as created by the operator. */
 export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
   update<Organization>(keys.organization(name), {
     set: { isOperators: true },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 
-/** Once for each: the page shows environments where there may be some. */
+/** Once per organization: the page then shows environments. */
 export const noteTemplates = async ({ name, hasTemplates }: Organization): Promise<void> => {
   if (hasTemplates) return;
   await update<Organization>(keys.organization(name), {
@@ -118,7 +118,7 @@ export const noteTemplates = async ({ name, hasTemplates }: Organization): Promi
   });
 };
 
-/** Once: who creates a change request looks for its teams only then. */
+/** Once per organization: change requests look for teams to notify only with this flag. */
 export const noteTeamNotifications = async (name: string): Promise<void> => {
   await update<Organization>(keys.organization(name), {
     set: { teamsNotified: true },

@@ -36,7 +36,7 @@ import { carryUserTokens } from './user-tokens.ts';
 const noPublishing = 'the private registry is for one organization';
 
 const otherFields: OtherFields = {
-  // HCP Terraform's clients ask for stacks with every organization they make; the answer says that there are none.
+  // HCP Terraform's clients request stacks with every new organization; stacks are not supported.
   shown: `created-at external-id fair-run-queuing-enabled hcp-id is-in-degraded-mode is-unified
       module-consuming-organizations-count over-stacks-resource-limit parent-data-retention-policy-info permissions
       plan-expired plan-expires-at plan-identifier plan-is-enterprise plan-is-trial
@@ -64,7 +64,7 @@ const otherFields: OtherFields = {
 
 const minutes = v.pipe(v.number(), v.integer('must be a whole number of minutes'), v.minValue(1, 'must be at least 1'));
 
-/** Of a plan or an apply (Terraform Enterprise API: admin, organizations). */
+/** Time limit of a plan or an apply (Terraform Enterprise API: admin, organizations). */
 const timeLimit = v.pipe(
   v.string(),
   v.check(
@@ -96,7 +96,7 @@ const settings = {
 
 const relationships = { 'default-agent-pool': v.optional(toOne('agent-pools')) };
 
-/** Completes what was said of the execution mode by what was said of its pool. */
+/** Completes the requested execution mode with the requested agent pool. */
 const settlePool = async (
   change: Partial<OrganizationSettings>,
   relationship: { data: { id: string } | null } | undefined,
@@ -129,7 +129,7 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     (await principal.on({ organization: name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);
-  // An empty list would not say why.
+  // An empty list would not explain why.
   const closed = fitting.find(
     ({ ipAllowlists, ssoMaxTokenAge = null }) => ipAllowlists !== undefined || ssoMaxTokenAge !== null,
   );
@@ -208,12 +208,12 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   return withEtag(ok(organizationDocument(organization, granted)), organization);
 };
 
-/** What a deletion takes with it lies above this subject. */
+/** The deletion is implemented in a wing above this one. */
 interface Removal {
   deleteOrganization(organization: Organization, deletedBy: string): Promise<void>;
 }
 
-/** With its workspaces, as HCP Terraform does: it takes an owner. */
+/** Deletes its workspaces too, as HCP Terraform does; requires an owner. */
 const remove =
   ({ deleteOrganization }: Removal) =>
   async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {

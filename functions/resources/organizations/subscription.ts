@@ -3,8 +3,8 @@ import { entitlementsDocument } from './entitlement-document.ts';
 import type { Organization } from './records.ts';
 
 /**
- * What clients ask about plans and payment: there is one plan for everybody, it has what the entitlements say, and it never
- * ends (HCP API: feature sets, subscriptions).
+ * Plan and payment data that clients read: every organization has the same plan, with all entitlements and without
+ * expiry (HCP API: feature sets, subscriptions).
  */
 
 const planName = 'Self-hosted';
@@ -30,7 +30,7 @@ export const featureSetDocument = (): Resource => {
   };
 };
 
-/** The organization's name is in it, so that finding it costs nothing more. */
+/** Contains the organization's name, so that finding it takes no extra read. */
 const idOf = ({ name }: Organization): string => `sub-${name}`;
 
 export const subscriptionDocument = (record: Organization): Resource => ({

@@ -5,16 +5,16 @@ import { environment } from '#platform/environment.ts';
 import { type TerraformRelease, terraformOnPath, terraformReleases } from '#platform/net/binary/terraform-releases.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 
-/** The Terraform versions that runners can use: the one that they bring, and every released one, which they download. */
+/** Terraform versions that runners can use: the bundled one, and every released one, which they download. */
 export interface TerraformVersions {
   /** Newest first. */
   versions: TerraformRelease[];
-  /** Why the released ones are missing. */
+  /** Reason for missing released versions. */
   problem?: string;
 }
 
 const keepMs = 10 * 60_000;
-/** A list of releases is some megabytes. */
+/** A list of releases has several megabytes. */
 const readMs = 15_000;
 
 let cached: { releases: TerraformRelease[]; until: number } | undefined;
@@ -48,11 +48,11 @@ export const terraformVersions = async (): Promise<TerraformVersions> => {
 
 const idOf = (version: string): string => `tool-${version}`;
 
-/** The release behind an id, or undefined. */
+/** The release with this id, or undefined. */
 export const findVersion = ({ versions }: TerraformVersions, id: string): TerraformRelease | undefined =>
   versions.find(({ version }) => idOf(version) === id);
 
-/** As Terraform Enterprise shows it. What is not counted or known here is null. */
+/** Terraform Enterprise's format. Values that this platform does not know are null. */
 export const terraformVersionDocument = ({ version, builds = [] }: TerraformRelease): Resource => {
   const linux = builds.filter(({ os, arch }) => os === 'linux' && (arch === 'amd64' || arch === 'arm64'));
   return {

@@ -17,7 +17,7 @@ import { deleteToken, deleteTokensOf, listTokens, type Token } from '#resources/
 import { type InOrganization, organization } from './finder.ts';
 import type { Organization } from './records.ts';
 
-/** The token of an organization, and the one that reads its audit trail: one of each (HCP API: organization tokens). */
+/** The organization's API token and its audit trail token, one of each (HCP API: organization tokens). */
 
 interface Sort {
   kind: 'organization' | 'audit-trails';
@@ -48,11 +48,11 @@ const find = async ({ request, subject }: Context<InOrganization>): Promise<Toke
 
 const read = async (context: Context<InOrganization>): Promise<Answer> => ok(tokenDocument(await find(context)));
 
-/** The former one is dead. */
+/** The former token stops working. */
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const { kind, ensure } = sortOf(request);
-  // A refused request makes no account.
+  // Validates before writing, so that a rejected request creates no account.
   readToken(request);
   const userId = await ensure(subject.record);
   const former = await listTokens(userId);

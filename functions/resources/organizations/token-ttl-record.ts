@@ -1,4 +1,4 @@
-/** What is stored of token TTL policies (token-ttl.ts). */
+/** Stored token TTL policies (token-ttl.ts). */
 
 export const policyTypes = ['organization', 'team', 'audit_trails'] as const;
 export type PolicyType = (typeof policyTypes)[number];

@@ -10,7 +10,7 @@ import type { Organization } from './records.ts';
 import { setTokenTtls } from './token-ttl.ts';
 import { policyTypes } from './token-ttl-record.ts';
 
-/** Maximum lifetimes of tokens (HCP API: token TTL policies). They count for tokens that are created from then on. */
+/** Maximum lifetimes of tokens (HCP API: token TTL policies). They apply to tokens created afterwards. */
 
 const documents = ({ name, tokenTtls = {} }: Organization): Resource[] =>
   policyTypes.flatMap((type) => {
@@ -29,7 +29,7 @@ const documents = ({ name, tokenTtls = {} }: Organization): Resource[] =>
   });
 
 const hourMs = 3_600_000;
-/** As long as tokens are good for which nothing is said. */
+/** The default lifetime of tokens. */
 const longestMs = 2 * 366 * 24 * hourMs;
 
 const elsewhere: Record<string, string> = {

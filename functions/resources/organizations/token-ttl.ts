@@ -4,9 +4,9 @@ import { now } from '#platform/store/time.ts';
 import type { Organization } from './records.ts';
 import type { PolicyType } from './token-ttl-record.ts';
 
-/** How long tokens of an organization may be good at most (HCP API: token TTL policies). */
+/** Maximum lifetimes of an organization's tokens (HCP API: token TTL policies). */
 
-/** Sets some; others stay. Undefined when the organization is gone. */
+/** Sets the given policies; others stay. Undefined when the organization is deleted. */
 export const setTokenTtls = (
   { name, tokenTtls = {} }: Organization,
   change: ReadonlyMap<PolicyType, number>,
@@ -28,7 +28,7 @@ const typeOf: Record<string, PolicyType | undefined> = {
   'audit-trails': 'audit_trails',
 };
 
-/** When a token that is made now expires at the latest; undefined where no policy says so. */
+/** Latest expiry of a token created now; undefined without a policy. */
 export const latestExpiry = (kind: string, { tokenTtls }: Pick<Organization, 'tokenTtls'>): string | undefined => {
   const type = typeOf[kind];
   const policy = type && tokenTtls?.[type];

@@ -6,8 +6,8 @@ import type { Organization } from './records.ts';
 const atOnce = 20;
 
 /**
- * Whether tokens of users are good in the organization, as their memberships have it: whoever asks who somebody is finds it
- * there. 1 write for each member, when it is changed; may be repeated.
+ * Copies to the memberships whether the organization accepts user tokens, so that authorization takes one read. 1
+ * write per member after a change; can be repeated.
  */
 export const carryUserTokens = async ({ name, userTokensEnabled = true }: Organization): Promise<void> => {
   await inBatches(await listMembers(name), atOnce, (userId) =>

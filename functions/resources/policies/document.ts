@@ -17,7 +17,7 @@ export const policyDocument = (policy: Policy) => ({
     kind: policy.kind,
     query: policy.query,
     'enforcement-level': policy.enforcementLevel,
-    // Of a file: none before there is one (HCP API).
+    // Null before the policy file is uploaded (HCP API).
     enforce: policy.contentKey
       ? [{ path: `${policy.name}.${policy.kind === 'opa' ? 'rego' : 'sentinel'}`, mode: policy.enforcementLevel }]
       : [],
@@ -35,7 +35,7 @@ export const policyDocument = (policy: Policy) => ({
   },
 });
 
-/** @param unreservedTagKeys of its selectors, where they are known */
+/** @param unreservedTagKeys of its selectors; absent when not loaded */
 export const policySetDocument = (set: PolicySet, unreservedTagKeys?: string[]) => {
   const versioned = set.newestVersionId !== undefined;
   return {
@@ -77,7 +77,7 @@ export const policySetDocument = (set: PolicySet, unreservedTagKeys?: string[]) 
   };
 };
 
-/** `uploadUrl` only while there is something to upload. */
+/** `uploadUrl` is present only while an upload is expected. */
 export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: string) => ({
   id: version.id,
   type: 'policy-set-versions',

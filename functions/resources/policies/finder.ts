@@ -20,7 +20,7 @@ export const policySet: Finder<PolicySet> = {
   scope: inOrganization,
 };
 
-/** Gone with its policy set. */
+/** Versions are deleted with their policy set. */
 export const policySetVersion: Finder<PolicySetVersion> = {
   what: 'policy set version',
   parameter: 'policySetVersion',

@@ -27,7 +27,7 @@ export const policyName = v.pipe(
 
 export const kind = v.optional(v.picklist(policyKinds), 'sentinel');
 
-/** `enforce` is the older form: the mode of its first entry counts, and the path is the platform's own. */
+/** `enforce` is the older form: its first entry's mode is used, and its path is ignored. */
 const settings = {
   description: setting(text(1000)),
   query: setting(text(maxQuery)),
@@ -53,7 +53,7 @@ const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel |
 };
 
 const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): string | null => {
-  // A Sentinel policy has one rule, and HCP Terraform takes and drops a query of it.
+  // A Sentinel policy has one rule; HCP Terraform accepts and drops a query.
   if (ofKind === 'sentinel') return null;
   const trimmed = query?.trim();
   if (trimmed) return trimmed;
@@ -99,7 +99,7 @@ export const readPolicyChange = (request: ApiRequest, policy: Policy) => {
   };
 };
 
-/** @throws {ApiError} 422 when the set cannot have policies of its own */
+/** @throws {ApiError} 422 when the set cannot contain individually managed policies */
 export const checkOwnPolicies = (set: PolicySet, pointer: string): void => {
   if (set.newestVersionId) {
     throw unprocessable(
@@ -109,7 +109,7 @@ export const checkOwnPolicies = (set: PolicySet, pointer: string): void => {
   }
 };
 
-/** @throws {ApiError} 422 when the set cannot have policies of its own, or not these */
+/** @throws {ApiError} 422 when the set cannot contain individually managed policies, or not these */
 export const checkPolicies = async (set: PolicySet, ids: string[], pointer: string): Promise<void> => {
   if (ids.length === 0) return;
   checkOwnPolicies(set, pointer);
@@ -129,7 +129,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
 export const toMany = <T extends string>(type: T, max: number) =>
   v.object({ data: v.pipe(v.array(identifier(type)), v.maxLength(max, `may have at most ${max}`)) });
 
-/** The policies in a body that adds them to a set, or takes them out. @throws {ApiError} 400 or 422 */
+/** The policies in a body that adds them to a set or removes them. @throws {ApiError} 400 or 422 */
 export const readPolicies = (request: ApiRequest): string[] => {
   const { data } = readWhole(request, toMany('policies', maxRelated.policyIds));
   return [...new Set(data.map(({ id }) => id))];

@@ -6,7 +6,7 @@ import { now } from '#platform/store/time.ts';
 import { createUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 
-/** Policies that are managed one by one (HCP API: policies). Those of a versioned policy set are in its archive. */
+/** Individually managed policies (HCP API: policies). The policies of a versioned policy set are in its archive. */
 export interface Policy {
   id: string;
   organization: string;
@@ -31,10 +31,10 @@ export const maxPolicyBytes = 4 * 1024 * 1024;
 
 export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing policies are left out. */
 export const getPolicies = (ids: string[]): Promise<Policy[]> => batchGet<Policy & Key>(ids.map(keys.policy));
 
-/** Undefined when the organization has a policy of that name. */
+/** Undefined when the organization already has a policy with this name. */
 export const createPolicy = async (
   settings: PolicySettings & Pick<Policy, 'organization' | 'name' | 'kind'>,
 ): Promise<Policy | undefined> => {
@@ -47,14 +47,14 @@ export const createPolicy = async (
   });
 };
 
-/** Undefined when it was deleted. */
+/** Undefined when the policy was deleted. */
 export const updatePolicy = (policy: Policy, change: Partial<PolicySettings>): Promise<Policy | undefined> =>
   update<Policy>(keys.policy(policy.id), {
     set: { ...change, updatedAt: now() },
     condition: 'attribute_exists(pk)',
   });
 
-/** Undefined when it was deleted. */
+/** Undefined when the policy was deleted. */
 export const uploadPolicy = async (policy: Policy, source: string): Promise<Policy | undefined> => {
   const contentKey = objects.policyContent(policy.id, digestOf(source));
   await putObject(contentKey, source, 'text/plain; charset=utf-8');
@@ -68,13 +68,13 @@ export const uploadPolicy = async (policy: Policy, source: string): Promise<Poli
 export const readPolicy = async ({ contentKey }: Pick<Policy, 'contentKey'>): Promise<string | undefined> =>
   contentKey ? (await getObject(contentKey))?.toString('utf8') : undefined;
 
-/** The caller removes it from its sets first. Existing runs keep it. */
+/** The caller removes the policy from its sets first. Existing runs keep it. */
 export const deletePolicy = async (policy: Policy): Promise<void> => {
   await remove(keys.policy(policy.id));
   await releaseUnique(keys.policyName(policy.organization, policy.name), policy.id);
 };
 
-/** Records which sets have the policy. */
+/** Records whether the set contains the policy. */
 export const notePolicySets = async (id: string, setId: string, belongs: boolean): Promise<void> => {
   const member = { policySetIds: new Set([setId]) };
   await update(keys.policy(id), {
@@ -83,7 +83,7 @@ export const notePolicySets = async (id: string, setId: string, belongs: boolean
   });
 };
 
-/** Ids in the order of names. */
+/** Ordered by name. */
 export const listPolicyNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
   const pointers = await queryAll<{ sk: string; holder: string }>({
     pk: keys.organization(organization).pk,

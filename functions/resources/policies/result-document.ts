@@ -13,13 +13,13 @@ import type { Run } from '#run/run.ts';
 import { taskStageId } from '#run/task-stages.ts';
 import { getPolicyResult, type PolicyResult, policyEvaluationId, policySetOutcomeId } from './result-records.ts';
 
-/** Who overrode failed policies, and why. Not in HCP's API. */
+/** The user who overrode failed policies, and their comment. Not in HCP's API. */
 const overrideOf = (run: Run, kind: 'policyCheck' | 'policyEvaluation') => {
   const override = run.overrides?.[kind];
   return override ? { by: override.by, at: override.at, comment: override.comment ?? null } : null;
 };
 
-/** The outcome of a set; some keys have underscores. */
+/** Outcome of a set; some keys have underscores, as in HCP's API. */
 const setAttributes = (set: PolicySetOutcome) => ({
   outcomes: set.outcomes.map((outcome) => ({
     enforcement_level: outcome.enforcementLevel,
@@ -27,7 +27,7 @@ const setAttributes = (set: PolicySetOutcome) => ({
     status: outcome.status,
     policy_name: outcome.policyName,
     description: outcome.description,
-    // Readers look for the error where the messages are.
+    // Clients show errors among the messages.
     output: outcome.error === undefined ? outcome.output : [...outcome.output, outcome.error],
   })),
   error: set.error ?? null,
@@ -37,7 +37,7 @@ const setAttributes = (set: PolicySetOutcome) => ({
   'policy-tool-version': set.policyToolVersion,
 });
 
-/** `kept` and `sets` are the result, if there is one; they appear once the status is final. */
+/** `kept` and `sets` are the stored result; they appear once the status is final. */
 export const policyCheckDocument = (
   run: Run,
   stored: PolicyResult | undefined,
@@ -135,7 +135,7 @@ export const policySetOutcomeDocument = (runId: string, number: number, set: Pol
       ...setAttributes(set),
       overridable: set.overridable,
       'result-count': count,
-      // The spelling that go-tfe reads.
+      // go-tfe reads this key with an underscore.
       result_count: count,
     },
     relationships: { 'policy-evaluation': one('policy-evaluations', policyEvaluationId(runId)) },

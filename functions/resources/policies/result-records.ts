@@ -6,19 +6,19 @@ import type { PolicySetOutcome } from '#run/policies.ts';
 import { charactersOf } from '#run/policy-status.ts';
 
 /**
- * Policy results of a run: a small item with the verdict, and an object with each policy's output. Ids begin with
+ * Policy results of a run: a small item with the verdict, and an object with each policy's output. Ids start with
  * their run's characters, so that no lookup is needed; a run has at most one evaluation and one check.
  */
 
-/** `evaluation` of the sets of kind `opa`, `check` of those of kind `sentinel`. */
+/** `evaluation` for sets of kind `opa`, `check` for sets of kind `sentinel`. */
 export type ResultKind = 'evaluation' | 'check';
 
 export interface PolicyResult {
   runId: string;
   verdict: string;
-  /** Which policies failed, for people. */
+  /** Names of the failed policies, shown to users. */
   reason?: string;
-  /** By level (run/policies.ts: resultCount, checkCount). */
+  /** Results by enforcement level (run/policies.ts: resultCount, checkCount). */
   count: Record<string, number>;
   /** Number of evaluated sets. */
   setCount: number;
@@ -51,7 +51,7 @@ export const readPolicySetOutcomeId = (id: string): { runId: string; number: num
 export const getPolicyResult = (runId: string, kind: ResultKind): Promise<PolicyResult | undefined> =>
   get<PolicyResult>(keys.policyResult(runId, kind));
 
-/** Stores the result unless there is one already. Returns the stored one. */
+/** Stores the result unless one exists. Returns the stored one. */
 export const keepPolicyResult = async (
   kind: ResultKind,
   result: Omit<PolicyResult, 'detailsKey'>,

@@ -21,11 +21,11 @@ import {
 } from './records.ts';
 import { getPolicySets, maxRelated, type PolicySet, relate, unrelate } from './set-records.ts';
 
-/** Policies that are managed one by one (HCP API: policies). */
+/** Individually managed policies (HCP API: policies). */
 
 const deleted = () => notFound('The policy was deleted at the same time.');
 
-/** @throws {ApiError} 422 when the set can have no policy of that kind, or no more */
+/** @throws {ApiError} 422 when the set accepts no policy of this kind, or is full */
 const checkTakes = (set: PolicySet, kind: Policy['kind'], pointer: string): void => {
   checkOwnPolicies(set, pointer);
   if (set.kind !== kind) throw unprocessable(pointer, `policy-sets: ${set.name} is of kind ${set.kind}, not ${kind}`);

@@ -8,7 +8,7 @@ import { getPolicies } from './records.ts';
 import { type PolicySet, policySetsOf } from './set-records.ts';
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
-/** Which policies a run has to pass, fixed when it is created. */
+/** The policies that a run has to pass, fixed at its creation. */
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'> & Partial<Pick<Workspace, 'tags'>>;
 
@@ -37,10 +37,10 @@ export interface FrozenPolicySet {
   overridable: boolean;
   toolVersion: string;
   parameters: FrozenParameter[];
-  /** Of a versioned set. */
+  /** Version of a versioned set. */
   versionId?: string;
   bundleKey?: string;
-  /** Of a set with individually managed policies. */
+  /** Policies of a set with individually managed ones. */
   policies?: FrozenPolicy[];
 }
 
@@ -90,8 +90,8 @@ const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> =
 };
 
 /**
- * Freezes the policies that a new run has to pass, and stores them under its id. 2 requests when no policy set applies to
- * the workspace: then nothing is stored, and the result is empty. May be repeated.
+ * Freezes the policies that a new run has to pass, and stores them under its id. 2 requests when no policy set
+ * applies to the workspace: then nothing is stored, and the result is empty. Can be repeated.
  */
 export const freezePolicies = async (workspace: Home, runId: string, template?: string): Promise<FrozenPolicies> => {
   const applying = await policySetsOf(workspace, template);
@@ -119,7 +119,7 @@ export interface OpenParameter {
   sensitive: boolean;
 }
 
-/** In the clear. 1 KMS request for each sensitive one. */
+/** Decrypts the parameters. 1 KMS request per sensitive one. */
 export const openParameters = ({ parameters }: FrozenPolicySet): Promise<OpenParameter[]> =>
   Promise.all(
     parameters.map(async (parameter) =>

@@ -1,20 +1,20 @@
 import type { Tag } from '#resources/projects/tags.ts';
 
-/** Which workspaces a policy set applies to by their tags. Pure. */
+/** Selects workspaces of a policy set by their tags. Pure. */
 
 export interface TagSelector {
   key: string;
-  /** Null: any. */
+  /** Null matches any value. */
   value: string | null;
   excludes?: true;
 }
 
-/** A tag without a value in the selector means any value. */
+/** A selector without a value matches any value. */
 const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
   tags.some((tag) => tag.key === key && (value === null || tag.value === value));
 
 /**
- * Whether the selectors match these tags. An excluding selector wins; without any including one everything matches,
+ * Whether the selectors match these tags. An excluding selector wins. Without an including one everything matches,
  * because a run that skips a policy is worse than one that is checked needlessly.
  */
 export const selects = (selectors: readonly TagSelector[], tags: readonly Tag[]): boolean => {

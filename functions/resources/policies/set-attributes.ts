@@ -1,6 +1,6 @@
 import { apart, copied, type MovingTable } from '#api/moving.ts';
 
-/** Attributes of a policy set that clients may set, with what import and export do with each. */
+/** Attributes of a policy set that clients may set, and how import and export treat each. */
 export const policySetAttributes = {
   name: copied,
   description: copied,
@@ -10,7 +10,7 @@ export const policySetAttributes = {
   'policy-tool-version': copied,
   'agent-enabled': copied,
   'tag-selectors': { import: 'copied', export: 'left' },
-  /** Of sets whose policies come from a repository or an upload, which are not moved, as a note says. */
+  /** For policies from a repository or an upload, which are not exported; a note in the export explains it. */
   'policies-path': apart,
   'policy-update-patterns': apart,
   'vcs-repo': apart,

@@ -14,7 +14,7 @@ import { checkScoping, tagSelectorList } from './tag-selector-input.ts';
 /** Input of policy sets (HCP API: policy sets). */
 
 const otherFields: OtherFields = {
-  // Follows from global, workspaces and projects.
+  // Derived from global, workspaces and projects.
   shown: 'created-at policy-count project-count scoping-type unreserved-tag-keys updated-at versioned workspace-count',
   related: 'current-version newest-version organization',
 };
@@ -35,7 +35,7 @@ const typeOf = (relation: Relation): 'policies' | 'workspaces' | 'projects' => {
   return relation.startsWith('workspace') ? 'workspaces' : 'projects';
 };
 
-/** Stored as it was sent: the provider compares it. */
+/** Stored as sent, because the provider compares it. */
 const path = v.pipe(
   text(500),
   v.check((path) => !path.split('/').includes('..'), 'must be a path inside the archive, without ".."'),
@@ -56,7 +56,7 @@ const settings = {
   'policy-update-patterns': setting(
     v.pipe(v.array(v.pipe(text(250), v.nonEmpty('must not be empty'))), v.maxLength(100, 'has at most 100 patterns')),
   ),
-  // Read by what connects it.
+  // Read by the version control connection.
   'vcs-repo': v.nullish(v.unknown()),
   'tag-selectors': setting(tagSelectorList),
 } satisfies Record<Exclude<keyof typeof policySetAttributes, 'name' | 'kind'>, unknown>;
@@ -66,7 +66,7 @@ const noPatterns = { policyUpdatePatterns: [] as string[], tagSelectors: [] as T
 
 type SettingsInput = { [name in keyof typeof settings]?: unknown };
 
-/** Unsupported settings are refused instead of stored without effect. */
+/** Rejects unsupported settings instead of storing them without effect. */
 const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): void => {
   if (attributes['agent-enabled'] && ofKind === 'sentinel') {
     throw unprocessable(
@@ -183,7 +183,7 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   return change;
 };
 
-/** The ids in a body that adds or removes a relationship. @throws {ApiError} 400 or 422 */
+/** The ids in a body that adds or removes related resources. @throws {ApiError} 400 or 422 */
 export const readRelated = async (request: ApiRequest, set: PolicySet, relation: Relation, adds: boolean) => {
   const read =
     relation === 'policies'

@@ -15,9 +15,9 @@ import { notePolicySets } from './records.ts';
 import { selects, type TagSelector } from './select-by-tags.ts';
 
 /**
- * Policy sets. The set's own item decides where it applies. Organizations, projects and workspaces have pointers to sets
- * that may apply there. These are only hints: they are written before the item and stay when the set no longer applies,
- * because a run that skips a policy is worse than one that reads a set needlessly.
+ * Policy sets. The set's own item decides where it applies. Organizations, projects and workspaces have pointers to
+ * sets that may apply there. These are only hints: they are written before the item and stay when the set no longer
+ * applies, because a run that skips a policy is worse than one that reads a set needlessly.
  */
 export interface PolicySet extends Edited {
   id: string;
@@ -27,15 +27,15 @@ export interface PolicySet extends Edited {
   kind: PolicyKind;
   /** Applies to every workspace of the organization. */
   global: boolean;
-  /** Failures of its mandatory policies may be overridden; for kind `opa`. */
+  /** Failures of its mandatory policies can be overridden; for kind `opa`. */
   overridable: boolean;
-  /** Version of the engine that it was written for, e.g. `0.44.0`; null: any. */
+  /** Required version of the engine, e.g. `0.44.0`; null: any. */
   policyToolVersion: string | null;
-  /** Folder of the archive that its policies are in, as given; empty: the archive itself. */
+  /** Folder of its policies in the archive, as entered; empty: the root. */
   policiesPath: string | null;
-  /** Paths in its repository whose changes create a version; none: those in its folder. */
+  /** Changes to these paths in its repository create a version; absent: changes in its folder. */
   policyUpdatePatterns?: string[];
-  /** Where its versions come from; absent where they are uploaded. */
+  /** Repository of its versions; absent when they are uploaded. */
   vcsRepo?: VcsRepo | null;
   createdAt: string;
   updatedAt: string;
@@ -43,14 +43,14 @@ export interface PolicySet extends Edited {
   projectIds?: Set<string>;
   workspaceExclusionIds?: Set<string>;
   projectExclusionIds?: Set<string>;
-  /** It applies to workspaces by their tags instead of by name (tag-selector-input.ts). */
+  /** Selects workspaces by their tags instead of by name (tag-selector-input.ts). */
   tagSelectors?: TagSelector[];
-  /** Its policies when they are managed one by one. */
+  /** Its individually managed policies. */
   policyIds?: Set<string>;
-  /** The newest version, whatever its status. */
+  /** The newest version in any status. */
   newestVersionId?: string;
   newestVersionAt?: string;
-  /** The newest version that can be evaluated, and when it was created. */
+  /** The newest version that can be evaluated, and its creation time. */
   currentVersionId?: string;
   currentVersionAt?: string;
   /** Number of policies in that version. */
@@ -58,7 +58,7 @@ export interface PolicySet extends Edited {
   deletedAt?: string;
 }
 
-/** Maximum of each relationship: the set's item holds their ids. */
+/** Maximum number of ids in each relationship, which the set's item contains. */
 export const maxRelated = {
   workspaceIds: 1000,
   projectIds: 500,
@@ -87,11 +87,11 @@ const living = (set: PolicySet | undefined): PolicySet | undefined => (set?.dele
 export const getPolicySet = async (id: string): Promise<PolicySet | undefined> =>
   living(await get<PolicySet>(keys.policySet(id)));
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing sets are left out. */
 export const getPolicySets = async (ids: string[]): Promise<PolicySet[]> =>
   (await batchGet<PolicySet & Key>(ids.map(keys.policySet))).filter(living);
 
-/** One write, which may be repeated. */
+/** 1 write; can be repeated. */
 const point = (scope: PolicyScope, setId: string) =>
   update(keys.policySetsOf(scope), { add: { ids: new Set([setId]) } });
 
@@ -106,7 +106,7 @@ const names: UniqueNames<PolicySet> = {
 const isLookedForEverywhere = ({ global, tagSelectors }: PolicySetSettings): boolean =>
   global || Boolean(tagSelectors?.length);
 
-/** Undefined when the organization has a set of that name. */
+/** Undefined when the organization already has a set with this name. */
 export const createPolicySet = async (
   settings: PolicySetSettings & Pick<PolicySet, 'organization' | 'kind'>,
 ): Promise<PolicySet | undefined> => {
@@ -154,7 +154,7 @@ const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
   return related.startsWith('workspace') ? { workspace: id } : { project: id };
 };
 
-/** Undefined when the set was deleted or would exceed the maximum. 1 write, and 1 for each. */
+/** Undefined when the set was deleted or would exceed the limit. 1 write, and 1 per id. */
 export const relate = async (set: PolicySet, to: Related, ids: string[]): Promise<PolicySet | undefined> => {
   if (ids.length === 0) return set;
   await inBatches(ids, atOnce, (id) => {
@@ -197,14 +197,14 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   await releaseName(names, set);
   const rest = await queryAll<Key & { policySetVersionId?: string }>({ pk: key.pk, prefix: 'V' });
   await inBatches(rest, atOnce, async ({ pk, sk, policySetVersionId }) => {
-    // Runs that use a version have the key of its bundle.
+    // Runs refer to the bundle of a version, not to the version.
     if (policySetVersionId) await remove(keys.policySetVersion(policySetVersionId));
     await remove({ pk, sk });
   });
   await remove(key);
 };
 
-/** Ids in the order of names. */
+/** Ordered by name. */
 export const listPolicySetNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
   const { pk } = keys.organization(organization);
   const pointers = await queryAll<{ sk: string; holder: string }>({ pk, prefix: 'POLSET#' });
@@ -225,9 +225,9 @@ const appliesTo = (set: PolicySet, { id, organization, projectId, tags }: Home):
 type Pointers = Key & { ids?: Set<string> };
 
 /**
- * The sets that apply to a workspace, in the order of names. 2 requests, and 1 more when there may be any; 1 more where a
- * set applies by tags, since those of its project are the workspace's too.
- * @param template of the workspace, whose sets apply to it too
+ * The sets that apply to a workspace, ordered by name. 2 requests, 1 more when there may be any, and 1 more when a
+ * set selects by tags, since a workspace inherits its project's tags.
+ * @param template template of the workspace, whose sets also apply
  */
 export const policySetsOf = async (workspace: Home, template?: string): Promise<PolicySet[]> => {
   const { id, organization, projectId } = workspace;
@@ -236,7 +236,7 @@ export const policySetsOf = async (workspace: Home, template?: string): Promise<
   const ofProject = keys.policySetsOf({ project: projectId });
   const pointers = await Promise.all([
     batchGet<Pointers>(scopes.map(keys.policySetsOf)),
-    // A run that is created also reads the project's variable sets, in the same partition.
+    // Creating a run also reads the project's variable sets, from the same partition.
     queryTogether<Pointers>(ofProject.pk, ofProject.sk),
   ]);
   const ids = new Set(pointers.flat().flatMap((pointer) => [...(pointer.ids ?? [])]));

@@ -40,7 +40,7 @@ import {
 } from './set-records.ts';
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
-/** Policy sets and where they apply (HCP API: policy sets). */
+/** Policy sets and their scope (HCP API: policy sets). */
 
 const add = async (set: PolicySet, { relation, ids }: Targets, pointer: string): Promise<PolicySet> => {
   const changed = await relate(set, related[relation], ids);
@@ -56,14 +56,14 @@ export interface SetConnecting<P> {
   connect(prepared: P, setId: string): Promise<PolicySet['vcsRepo']>;
   /** Undoes the connection of a failed change. */
   abandon(set: PolicySet, requested: PolicySet['vcsRepo']): Promise<void>;
-  /** Fetches the commit that the set follows from now on. */
+  /** Fetches the commit of a newly followed branch. */
   settle(before: PolicySet | undefined, after: PolicySet): Promise<void>;
   leave(set: PolicySet): Promise<void>;
 }
 
 /**
- * Keys of the set's tag selectors whose tags workspaces may change: who may tag a workspace can take it out of the set. 1 query,
- * and only with selectors.
+ * Tag keys of the set's selectors that workspaces may override: users who can tag a workspace can take it out of the
+ * set. 1 query, and only with selectors.
  */
 const unreservedKeys = async ({ organization, tagSelectors = [] }: PolicySet): Promise<string[] | undefined> => {
   if (tagSelectors.length === 0) return undefined;
@@ -146,7 +146,7 @@ const include = includable(
   'workspace_exclusions',
   'project_exclusions',
 );
-/** Maximum of included resources. */
+/** Maximum number of included resources. */
 const maxIncluded = 100;
 
 const included = async (

@@ -17,10 +17,10 @@ export interface PolicySetVersion {
   statusTimestamps: Record<string, string>;
   createdAt: string;
   updatedAt: string;
-  /** Key of the bundle, once the version is ready; later uploads are ignored. */
+  /** Key of the bundle, set once the version is ready; later uploads are ignored. */
   bundleKey?: string;
   policyCount?: number;
-  /** For people, when `status` is errored. */
+  /** Shown to users when `status` is errored. */
   errorMessage?: string;
   /** For a version from version control: its commit, and the provider's name for `source`. */
   ingress?: { commitSha: string; commitUrl: string; identifier: string };
@@ -63,7 +63,10 @@ export const createPolicySetVersion = (set: PolicySet): Promise<PolicySetVersion
   });
 };
 
-/** One whose archive is being fetched ({@link settleCommitOfPolicies}). May be repeated. Undefined when the set is gone. */
+/**
+ * Creates a version whose archive is being fetched ({@link settleCommitOfPolicies}). Can be repeated. Undefined when
+ * the set is deleted.
+ */
 export const createPolicyCommit = (
   set: Pick<PolicySet, 'id' | 'organization'>,
   of: Required<Pick<PolicySetVersion, 'id' | 'createdAt' | 'ingress' | 'source'>>,
@@ -124,7 +127,7 @@ const ingest = async (
   }
 };
 
-/** Makes it the set's current version, unless there is a newer one. May be repeated. */
+/** Makes it the set's current version, unless a newer one is current. Can be repeated. */
 const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> =>
   update<PolicySet>(keys.policySet(version.policySetId), {
     set: {
@@ -138,8 +141,8 @@ const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> 
   });
 
 /**
- * Checks for the upload, and if it is there reads it and settles the status: clients wait for this, and S3's events
- * arrive late. One request to S3 while pending, none after.
+ * Checks whether the upload has finished; if so, reads it and sets the status, because clients wait for the status
+ * and S3's events arrive late. One request to S3 while pending, none afterwards.
  */
 export const checkPolicyUpload = async (version: PolicySetVersion): Promise<PolicySetVersion> => {
   const set = version.status === 'pending' ? await getPolicySet(version.policySetId) : undefined;
@@ -168,7 +171,10 @@ const settle = async (version: PolicySetVersion, ingested: Ingested): Promise<Po
 /** Other files of the repository count only against the limits of a commit (version-control/repack.ts). */
 const commitLimits = { packedBytes: 100 * 1024 * 1024, unpackedBytes: 1024 ** 3, files: archiveLimits.files };
 
-/** Completes a version with its commit's archive, or with the failure. False while the version does not exist. May be repeated. */
+/**
+ * Completes a version with its commit's archive, or with the failure. False while the version does not exist. Can be
+ * repeated.
+ */
 export const settleCommitOfPolicies = async (
   versionId: string,
   fetched: { key: string } | { failure: string },
@@ -189,10 +195,10 @@ export const settleCommitOfPolicies = async (
   return true;
 };
 
-/** Maximum of versions to check when newer ones were created but never uploaded. */
+/** Maximum number of versions to check when newer ones were created but never uploaded. */
 const maxAwaited = 5;
 
-/** The set with its latest upload, even if that was not read yet or a reader was interrupted. */
+/** The set with its latest upload, even if it has not been read yet or a reader was interrupted. */
 export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
   if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
   const { items } = await listPolicySetVersions(set.id, { page: 1, size: maxAwaited });

@@ -44,10 +44,10 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
   return created(policySetVersionDocument(version, uploadUrl));
 };
 
-/** Clients wait here for their upload. */
+/** Clients poll here for their upload. */
 const readVersion = async ({ subject, granted }: Context<PolicySetVersion>): Promise<Answer> => {
   const version = await checkPolicyUpload(subject);
-  // Whoever has the URL can upload.
+  // The upload URL authorizes an upload by itself, so readers do not get it.
   const mayUpload = version.status === 'pending' && granted.has('policy:write');
   return ok(policySetVersionDocument(version, mayUpload ? await policyUploadUrl(version) : undefined));
 };

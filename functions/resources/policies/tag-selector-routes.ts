@@ -15,7 +15,7 @@ import {
   tagSelectorList,
 } from './tag-selector-input.ts';
 
-/** Policy sets that apply to workspaces by their tags (HCP API: policy sets, tag selectors). */
+/** Selection of a policy set's workspaces by tags (HCP API: policy sets, tag selectors). */
 
 const read = (request: ApiRequest): TagSelector[] =>
   readWhole(request, v.object({ data: v.optional(tagSelectorList, []) })).data;

@@ -1,6 +1,6 @@
 import { apart, copied, type MovingTable } from '#api/moving.ts';
 
-/** Attributes of a project that clients may set, with what import and export do with each. */
+/** Attributes of a project that clients may set, and how import and export treat each. */
 export const projectAttributes = {
   name: copied,
   description: copied,

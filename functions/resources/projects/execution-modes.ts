@@ -1,7 +1,7 @@
 import type { Execution } from '#run/execution-mode.ts';
 import type { Project } from './records.ts';
 
-/** What those that follow do. */
+/** The inherited execution mode and agent pool. */
 export const executionIn = (
   above: Pick<Project, 'defaultExecutionMode' | 'defaultAgentPoolId'> | undefined,
 ): Execution => ({

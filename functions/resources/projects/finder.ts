@@ -5,7 +5,7 @@ import { type InOrganization, organization } from '#resources/organizations/find
 import type { Organization } from '#resources/organizations/records.ts';
 import { getProject, type Project } from './records.ts';
 
-/** Where something new is to be: in the organization, or in the project that the body names. */
+/** Place of a new resource: the organization, or the project named in the body. */
 export interface NewInOrganization extends InOrganization {
   projectId?: string;
 }

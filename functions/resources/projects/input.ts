@@ -48,7 +48,7 @@ const inherited = (home: Organization | undefined) => {
   return { inheritsExecutionMode: true, defaultExecutionMode, defaultAgentPoolId };
 };
 
-/** What is given, and what follows from it: a mode of its own, or the organization's. */
+/** Requested attributes and their consequences: a mode of its own, or the organization's. */
 const changeOf = async (
   { attributes: requested, relationships: related }: ProjectInput,
   organization: string,

@@ -22,19 +22,19 @@ export interface Project extends Edited {
   name: string;
   description: string | null;
   createdAt: string;
-  /** What its workspaces run like unless they say otherwise; its own copy where it is the organization's. */
+  /** Default execution mode of its workspaces; a copy if it is the organization's. */
   defaultExecutionMode?: ExecutionMode;
-  /** With execution mode `agent`, and then only. */
+  /** Set with execution mode `agent` only. */
   defaultAgentPoolId?: string | null;
-  /** Absent: it does. */
+  /** Absent: true. */
   inheritsExecutionMode?: boolean;
-  /** After so long without a change of their states its workspaces are destroyed, unless they say otherwise. */
+  /** Default period without a state change after which its workspaces are destroyed. */
   autoDestroyActivityDuration?: string | null;
-  /** By key, each once; its workspaces have them too. */
+  /** Ordered by key, without duplicates; its workspaces inherit them. */
   tags?: Tag[];
-  /** What teams may do with it and with its workspaces. */
+  /** Access of teams to the project and its workspaces. */
   teamAccess?: TeamAccess<ProjectGrant>;
-  /** Ids of its notification configurations; its workspaces know that there are some. */
+  /** Ids of its notification configurations; its workspaces carry a flag that there are some. */
   notifications?: Set<string>;
 }
 
@@ -51,10 +51,10 @@ export type ProjectSettings = Pick<
 
 export const getProject = (id: string): Promise<Project | undefined> => get<Project>(keys.project(id));
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing projects are left out. */
 export const getProjects = (ids: string[]): Promise<Project[]> => batchGet<Project & Key>(ids.map(keys.project));
 
-/** What the index of names has of a project. */
+/** An entry of the index by name. */
 export interface ProjectName extends Key {
   projectId: string;
   name: string;
@@ -62,17 +62,17 @@ export interface ProjectName extends Key {
 
 const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix: 'PROJECT#' });
 
-/** A name that a rename left behind is not its project's. */
+/** Skips entries of former names that an interrupted rename left behind. */
 const named = async (entries: ProjectName[]): Promise<Project[]> => {
   const names = new Map(entries.map(({ projectId, name }) => [projectId, name]));
   return (await getProjects([...names.keys()])).filter(({ id, name }) => names.get(id) === name);
 };
 
-/** By name; those that there are. 1 read for each name, and the projects. */
+/** Existing projects with these names. 1 read per name, and the projects. */
 export const findProjects = async (organization: string, names: string[]): Promise<Project[]> =>
   named(await batchGet<ProjectName>([...new Set(names)].map((name) => keys.projectName(organization, name))));
 
-/** In the order of names; whether it `fits` is asked of the name alone. Reads the page, or what was looked at for it. */
+/** Ordered by name. `fits` sees only the name. Reads the page, or all entries that a filter has to check. */
 export const listProjects = async (
   organization: NameCounts & { name: string },
   paging: Paging,
@@ -87,12 +87,12 @@ export const listProjects = async (
   return findNames(names, { narrow, records: named }, paging);
 };
 
-/** All of them, piece by piece. */
+/** All projects, in batches. */
 export async function* eachProject(organization: string): AsyncGenerator<Project[]> {
   for await (const entries of eachName<ProjectName>(namesOf(organization))) yield named(entries);
 }
 
-/** Undefined when the name is taken. A project whose creator died before it was there is completed. */
+/** Undefined when the name is taken. Completes a project whose creation was interrupted. */
 export const addProject = async (project: Project): Promise<Project | undefined> => {
   const name = keys.projectName(project.organization, project.name);
   let { id } = project;
@@ -112,8 +112,8 @@ export const createProject = (
 ): Promise<Project | undefined> => addProject({ ...settings, id: newId('prj'), createdAt: new Date().toISOString() });
 
 /**
- * Undefined when the new name is taken, the project is gone, or is not as the editor has seen it.
- * @param editor absent where the platform inherits a setting
+ * Undefined when the new name is taken, or the project was deleted or changed since the editor read it.
+ * @param editor absent when the platform copies an inherited setting
  */
 export const updateProject = async (
   project: Project,

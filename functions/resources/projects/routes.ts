@@ -30,7 +30,7 @@ const byName = (a: Project, b: Project): number => {
   return x < y ? -1 : x > y ? 1 : 0;
 };
 
-/** Of those that teams were given something on: few enough to be read. */
+/** Projects on which the caller's teams have grants: few enough to read them all. */
 const within = async ({ subject, principal }: Context<InOrganization>, reach: Reach): Promise<Project[]> => {
   const reachable = await getProjects([...reach.projectIds]);
   const granted = await principal.onProjects(subject.organization, reachable);
@@ -75,7 +75,7 @@ const create = async ({ request, subject, granted }: Context<InOrganization>): P
 
 const include = includable('effective_tag_bindings');
 
-/** Documents with the tags that they have, if those are to come along. */
+/** Documents, with the projects' tags if the request includes them. */
 const withTags = (request: ApiRequest, projects: Project[], data: Resource[]): [Resource[], Resource[] | undefined] => {
   if (!include.of(request).has('effective_tag_bindings')) return [data, undefined];
   const tags = new Map(projects.map((project) => [project.id, effectiveBindings(project)]));
@@ -94,11 +94,11 @@ const read = async ({ request, subject, granted }: Context<Project>): Promise<An
   return withEtag(ok(document as Resource, included), subject);
 };
 
-/** What projects mean to what is in them. */
+/** Updates of a project's workspaces after the project changed. */
 interface Below {
-  /** Execution mode and agent pool, to the workspaces that follow (resources/workspaces/execution-modes.ts). */
+  /** Copies execution mode and agent pool to workspaces that inherit them (resources/workspaces/execution-modes.ts). */
   carry(project: Project): Promise<void>;
-  /** How long they live without activity, likewise (resources/workspaces/inherited-auto-destroy.ts). */
+  /** Copies the auto-destroy duration in the same way (resources/workspaces/inherited-auto-destroy.ts). */
   carryAutoDestroy(project: Project): Promise<void>;
   hasWorkspaces(project: Project): Promise<boolean>;
   deleteProject(project: Project): Promise<void>;

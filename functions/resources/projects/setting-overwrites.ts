@@ -1,13 +1,13 @@
 import { unprocessable } from '#api/errors.ts';
 
-/** Whether something has an execution mode of its own, or follows what is above it (HCP API: setting-overwrites). */
+/** Whether a project or workspace has its own execution mode or inherits it (HCP API: setting-overwrites). */
 
 const at = '/data/attributes/setting-overwrites';
 
 /**
- * The mode and its agent pool follow together, or not at all.
- * @returns undefined when nothing is said
- * @throws {ApiError} 422 when they are to part
+ * Execution mode and agent pool are inherited together or not at all.
+ * @returns undefined when the request does not mention them
+ * @throws {ApiError} 422 when the two differ
  */
 export const overwriteIn = <M extends string, P extends string>(
   overwrites: Partial<Record<M | P, boolean | null>> | null | undefined,
@@ -18,7 +18,7 @@ export const overwriteIn = <M extends string, P extends string>(
   if (typeof ofMode === 'boolean' && typeof ofPool === 'boolean' && ofMode !== ofPool) {
     throw unprocessable(
       `${at}/${pool}`,
-      // Clients look for these words.
+      // Clients match these words.
       `If ${pool.replace(/^default-/, '')} and ${mode.replace(/^default-/, '')} are both included in setting-overwrites, their values must be the same.`,
     );
   }
@@ -26,8 +26,8 @@ export const overwriteIn = <M extends string, P extends string>(
 };
 
 /**
- * What follows cannot be given as well, unless it is what it follows: then a whole document was sent back.
- * @param unsaid what clients send that have nothing to say
+ * An inherited setting cannot be given a value, except the inherited one, which clients send back in whole documents.
+ * @param unsaid value that clients send to mean "not set"
  * @throws {ApiError} 422
  */
 export const checkFollows = (name: string, value: string | null | undefined, above: string, unsaid?: string): void => {

@@ -8,12 +8,12 @@ import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';
 import { bindingOf, checkTagCount, distinct, type Tag, tagBindingDocuments, tagBindingList } from './tags.ts';
 
-/** Tags of a project, which its workspaces have too. */
+/** Tags of a project, which its workspaces inherit. */
 
 const tagsIn = ({ request }: Context<Project>): Tag[] =>
   readWhole(request, v.object({ data: tagBindingList })).data.map(bindingOf);
 
-/** Keeps concurrent changes of tags: after a conflict the tags are read again. */
+/** Preserves concurrent changes: after a conflict the tags are read again. */
 const write = async (
   { subject, principal: { userId } }: Context<Project>,
   tagsOf: (project: Project) => Tag[],
@@ -28,7 +28,7 @@ const write = async (
   throw notFound('The project was deleted at the same time.');
 };
 
-/** With those that it has. */
+/** Adds to the existing tags. */
 const adding = (context: Context<Project>): Promise<Project> => {
   const tags = tagsIn(context);
   return write(context, (project) => [...(project.tags ?? []), ...tags]);
@@ -37,7 +37,7 @@ const adding = (context: Context<Project>): Promise<Project> => {
 const list = async ({ request, subject }: Context<Project>): Promise<Answer> =>
   wholeList(request, tagBindingDocuments(subject));
 
-/** Nothing is above a project that could have tags. */
+/** A project does not inherit tags. */
 export const effectiveBindings = (project: Project): Resource[] =>
   tagBindingDocuments(project).map(({ id, attributes: { key, value } }) => ({
     id,

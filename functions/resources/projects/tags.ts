@@ -4,7 +4,7 @@ import { unprocessable } from '#api/errors.ts';
 import { tagKey, tagValue } from '#api/names.ts';
 import { typeOf } from '#api/validation.ts';
 
-/** A plain tag has the value ''. Kept in lists, because objects have keys of their own (`constructor`). */
+/** A plain tag has the value ''. Tags are in arrays, because objects inherit keys such as `constructor`. */
 export interface Tag {
   key: string;
   value: string;
@@ -23,7 +23,7 @@ export const tagBindingList = v.pipe(
   v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
 );
 
-/** By key, each once: the last one given. */
+/** One tag per key: the last one. */
 export const distinct = (tags: Tag[]): Tag[] =>
   [...new Map(tags.map((tag) => [tag.key, tag])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 
@@ -33,7 +33,7 @@ export const bindingOf = ({ attributes }: { attributes: { key: string; value: st
 });
 
 /**
- * That a workspace or a project does not get more than it may have; one that has them already may get fewer.
+ * Checks the maximum number of tags. A workspace or project that already exceeds it may reduce them.
  * @throws {ApiError} 422
  */
 export const checkTagCount = (what: 'workspace' | 'project', requested: Tag[], present: Tag[] = []): void => {
@@ -56,6 +56,6 @@ export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged) =>
     attributes: { key, value, 'created-at': createdAt },
   }));
 
-/** Tags have no records of their own; the same tag has the same id each time. */
+/** Tags have no records; the id is derived, so that a tag always has the same one. */
 export const tagId = (prefix: string, scope: string, key: string): string =>
   `${prefix}-${createHash('sha256').update(`${scope}\n${key}`).digest('hex').slice(0, 16)}`;

@@ -4,7 +4,7 @@ import { type Body, type File, NestingError, parseHcl } from '#platform/formats/
 export interface ProviderConfiguration {
   /** The provider's name in the block. */
   localName: string;
-  /** Names of the variables that the block refers to. */
+  /** Names of variables in the block. */
   variables: string[];
 }
 
@@ -22,7 +22,7 @@ const fileOf = (text: string): File | { fault: string } => {
   }
 };
 
-/** Parses the configuration, or says why it cannot be used, for people. */
+/** Parses the configuration, or returns the reason why it cannot be used, for users. */
 export const providerConfigurationOf = (text: string): ProviderConfiguration | { fault: string } => {
   const file = fileOf(text);
   if ('fault' in file) return file;

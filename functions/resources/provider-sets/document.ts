@@ -1,7 +1,7 @@
 import { many, one } from '#api/answer.ts';
 import type { ProviderSet } from './records.ts';
 
-/** HCP API: provider sets. @param seen its workspaces and projects that the reader may see */
+/** HCP API: provider sets. @param seen its workspaces and projects that the caller may see */
 export const providerSetDocument = (set: ProviderSet, seen: { workspaceIds: string[]; projectIds: string[] }) => ({
   id: set.id,
   type: 'provider-sets',

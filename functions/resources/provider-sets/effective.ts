@@ -6,7 +6,7 @@ import type { JobProviderSet } from '#run/protocols/runner.ts';
 import { rankOfSet } from '#run/provider-sets.ts';
 import { listProviderSets, type ProviderSet } from './records.ts';
 
-/** The provider sets of a workspace, and the ones that a run uses, which are fixed when it is created. */
+/** Provider sets of a workspace; those of a run are fixed at its creation. */
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
 
@@ -17,7 +17,7 @@ const rankIn = ({ priority, global, workspaceIds, projectIds }: ProviderSet, { i
     ofWorkspace: workspaceIds?.has(id) ?? false,
   });
 
-/** In order of precedence; of equal ones, by name. */
+/** In order of precedence, then by name. */
 export const effectiveProviderSets = async (home: Home): Promise<ProviderSet[]> =>
   (await listProviderSets(home.organization))
     .map((set) => ({ set, rank: rankIn(set, home) }))
@@ -25,7 +25,7 @@ export const effectiveProviderSets = async (home: Home): Promise<ProviderSet[]> 
     .sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0))
     .map(({ set }) => set);
 
-/** The first of each provider: the others have no effect. */
+/** The first set for each provider; the others have no effect. */
 const chosenFrom = (sets: ProviderSet[]): JobProviderSet[] => {
   const chosen = new Map<string, JobProviderSet>();
   for (const { name, providerSource: source, configurationHcl: configuration, content } of sets) {
@@ -40,7 +40,7 @@ const mayHave = (home: Flagged, workspace: Pick<Workspace, 'sourceModule'>): boo
   Boolean(home?.hasProviderSets && workspace.sourceModule);
 
 /**
- * Reads and writes nothing for workspaces that were not made from a module, and in organizations that never had a
+ * Reads and writes nothing for workspaces that were not created from a module, and in organizations that never had a
  * provider set. Otherwise 1 query, and 1 read and 1 object if there are any.
  */
 export const freezeProviderSets = async (
@@ -64,7 +64,7 @@ export const frozenProviderSets = async (key: string | undefined): Promise<{ pro
   return { providerSets: JSON.parse(content.toString('utf8')) as JobProviderSet[] };
 };
 
-/** Variables that the sets of a workspace refer to, or of one that will be created. */
+/** Variables that the provider sets of an existing or planned workspace refer to. */
 export const variablesOfSets = async (home: Flagged, workspace: Home): Promise<string[]> => {
   if (!home?.hasProviderSets) return [];
   return [...new Set(chosenFrom(await effectiveProviderSets(workspace)).flatMap(({ variables }) => variables))];

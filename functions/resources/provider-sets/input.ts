@@ -50,7 +50,7 @@ const toMany = (kind: Kind) =>
 
 const relationships = { workspaces: v.optional(toMany('workspaces')), projects: v.optional(toMany('projects')) };
 
-/** Clients look for the words "Invalid Workspaces" and "Invalid Projects". @throws {ApiError} 422 */
+/** Clients match the words "Invalid Workspaces" and "Invalid Projects". @throws {ApiError} 422 */
 const checkTargets = async (organization: string, kind: Kind, ids: string[], pointer: string): Promise<void> => {
   const records: { id: string; organization: string }[] =
     kind === 'workspaces' ? await getWorkspaces(ids) : await getProjects(ids);

@@ -8,8 +8,8 @@ import type { Organization } from '#resources/organizations/records.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
 /**
- * Provider sets: provider configurations for workspaces that were made from modules (HCP API: provider sets). An
- * organization has few, so all of them are read to find a workspace's.
+ * Provider sets: provider configurations for workspaces created from modules (HCP API: provider sets). An
+ * organization has few, so finding a workspace's sets reads them all.
  */
 export interface ProviderSet extends Edited {
   id: string;
@@ -18,7 +18,7 @@ export interface ProviderSet extends Edited {
   description: string | null;
   /** Applies to every no-code workspace of the organization. */
   global: boolean;
-  /** Takes precedence over sets that are nearer to the workspace. */
+  /** Takes precedence over sets with a narrower scope. */
   priority: boolean;
   /** `registry.terraform.io/hashicorp/aws`, in lower case. */
   providerSource: string;
@@ -37,7 +37,7 @@ export type ProviderSetSettings = Pick<
   'name' | 'description' | 'global' | 'priority' | 'providerSource' | 'configurationHcl' | 'content'
 >;
 
-/** Sets of an organization; workspaces and projects of a set, whose item holds their ids. */
+/** Maximum sets of an organization, and maximum workspaces and projects of a set, whose item contains their ids. */
 export const maxProviderSets = 100;
 export const maxTargets = 500;
 
@@ -59,7 +59,7 @@ const pointersOf = (organization: string) =>
 export const countProviderSets = async (organization: string): Promise<number> =>
   (await pointersOf(organization)).length;
 
-/** In the order of names. 1 query, and 1 read where there are any. */
+/** Ordered by name. 1 query, and 1 read if there are any. */
 export const listProviderSets = async (organization: string): Promise<ProviderSet[]> => {
   const pointers = await pointersOf(organization);
   const sets = await batchGet<ProviderSet & Key>(pointers.map(({ holder }) => keys.providerSet(holder)));
@@ -72,7 +72,7 @@ const names: UniqueNames<ProviderSet> = {
   find: getProviderSet,
 };
 
-/** Undefined when the name is taken. 2 writes, 1 more for an organization's first. */
+/** Undefined when the name is taken. 2 writes, and 1 more for an organization's first set. */
 export const createProviderSet = async (
   { name: organization, hasProviderSets }: Pick<Organization, 'name' | 'hasProviderSets'>,
   { workspaceIds, projectIds, ...settings }: ProviderSetSettings & Partial<Record<Targets, string[]>>,
@@ -88,7 +88,7 @@ export const createProviderSet = async (
     updatedAt: at,
   };
   return createNamed(names, set, async () => {
-    // Runs of an organization without provider sets read none.
+    // Without this flag, runs of the organization do not read provider sets.
     if (!hasProviderSets) {
       const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
       await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
@@ -98,7 +98,7 @@ export const createProviderSet = async (
   });
 };
 
-/** Undefined when the name is taken, the set is gone, or is not as the editor has seen it. */
+/** Undefined when the name is taken, or the set was deleted or changed since the editor read it. */
 export const updateProviderSet = async (
   set: ProviderSet,
   change: Partial<ProviderSetSettings> & Partial<Record<Targets, string[]>>,
@@ -120,7 +120,7 @@ export const updateProviderSet = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Undefined when the set is gone, has become global or would exceed its limit. */
+/** Undefined when the set was deleted, became global or would exceed the limit. */
 export const addTargets = (id: string, to: Targets, ids: string[]): Promise<ProviderSet | undefined> =>
   update<ProviderSet>(keys.providerSet(id), {
     set: { updatedAt: now() },
@@ -136,7 +136,7 @@ export const removeTargets = (id: string, from: Targets, ids: string[]): Promise
     condition: 'attribute_exists(pk)',
   });
 
-/** Runs that were created keep what they have. May be repeated. */
+/** Existing runs keep their frozen copy. Can be repeated. */
 export const deleteProviderSet = async (set: ProviderSet): Promise<void> => {
   await remove(keys.providerSet(set.id));
   await releaseName(names, set);

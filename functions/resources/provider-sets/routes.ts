@@ -30,11 +30,11 @@ import {
   updateProviderSet,
 } from './records.ts';
 
-/** Provider sets, and the workspaces and projects they apply to (HCP API: provider sets). */
+/** Provider sets, and the workspaces and projects to which they apply (HCP API: provider sets). */
 
 const include = includable('workspaces', 'projects');
 
-/** Workspaces and projects of the sets, as far as they exist and the caller may see them. */
+/** Existing workspaces and projects of the sets that the caller may see. */
 const related = async (
   { principal }: Pick<Context<Subject>, 'principal'>,
   sets: ProviderSet[],
@@ -121,7 +121,7 @@ const remove = async ({ subject }: Context<ProviderSet>): Promise<Answer> => {
   return noContent();
 };
 
-/** Removes all of them or none: missing ones are named. */
+/** Removes all of them or none; the error names missing ones. */
 const removeSome = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const ids = readSetIds(request);
   const all = new Map((await listProviderSets(subject.organization)).map((set) => [set.id, set]));
@@ -133,7 +133,7 @@ const removeSome = async ({ request, subject }: Context<InOrganization>): Promis
   return noContent();
 };
 
-/** May be repeated. */
+/** Can be repeated. */
 const relate =
   (kind: Kind, adds: boolean) =>
   async ({ request, subject }: Context<ProviderSet>) => {

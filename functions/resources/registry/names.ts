@@ -11,7 +11,10 @@ export const providerName = v.pipe(
   v.regex(/^[a-z0-9]{1,64}$/, 'has 1 to 64 lower-case letters and digits'),
 );
 
-/** Of published providers: may contain a hyphen or an underscore, although Terraform cannot install the latter. */
+/**
+ * Name of a published provider: may contain a hyphen or an underscore, although Terraform cannot install names with
+ * an underscore.
+ */
 export const publishedProviderName = v.pipe(
   v.string(),
   v.regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'has 1 to 64 lower-case letters, digits, "-" and "_"'),
@@ -20,5 +23,5 @@ export const publishedProviderName = v.pipe(
 export const registryName = v.picklist(['private', 'public']);
 export type RegistryName = v.InferOutput<typeof registryName>;
 
-/** The publisher in another registry. */
+/** Name of the publisher in another registry. */
 export const namespaceName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/, message));

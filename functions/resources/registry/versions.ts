@@ -13,10 +13,10 @@ export const version = v.pipe(
   v.check(isVersion, 'must be a semantic version without "v", e.g. 1.2.0 or 2.0.0-beta1'),
 );
 
-/** The newest first. */
+/** Newest first. */
 export const byVersion = (a: { version: string }, b: { version: string }): number => compareBuild(b.version, a.version);
 
-/** The newest that is no pre-release; where there are only those, the newest of them. */
+/** Newest version that is not a pre-release; if all are pre-releases, the newest of them. */
 export const newestStable = <V extends { version: string }>(versions: V[]): V | undefined => {
   const sorted = [...versions].sort(byVersion);
   return sorted.find(({ version }) => prerelease(version) === null) ?? sorted[0];

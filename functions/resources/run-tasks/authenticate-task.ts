@@ -7,7 +7,7 @@ import type { Run } from '#run/run.ts';
 import { findResultOfAccessToken, type TaskResult } from './results.ts';
 
 /**
- * The task result that the caller's token is for, and its run.
+ * The task result of the request's access token, and its run.
  * @throws {ApiError} 401
  */
 export const authenticateTask = async (request: ApiRequest): Promise<{ result: TaskResult; run: Run }> => {

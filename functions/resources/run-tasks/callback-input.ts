@@ -51,7 +51,7 @@ const body = v.object({
     }),
     relationships,
   }),
-  /** Where the vendor's page has it. */
+  /** HCP's documentation has the relationships here. */
   relationships,
 });
 

@@ -2,7 +2,7 @@ import { many, one } from '#api/answer.ts';
 import type { Task } from './records.ts';
 import type { WorkspaceTask } from './workspace-tasks.ts';
 
-/** The key is never told; `workspaceTaskIds` of every workspace that has the task. */
+/** Documents never contain the key. `workspaceTaskIds`: ids of all attachments to workspaces. */
 export const taskDocument = (task: Task, workspaceTaskIds: string[]) => ({
   id: task.id,
   type: 'tasks',

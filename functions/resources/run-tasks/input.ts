@@ -20,7 +20,7 @@ const taskFields: OtherFields = { shown: 'created-at updated-at', related: 'orga
 const workspaceTaskFields: OtherFields = { shown: 'created-at updated-at', related: 'task workspace' };
 
 const stage = v.picklist(taskStages);
-/** Each once, in the given order: a client that reads another order than it wrote takes that for a change. */
+/** Without duplicates, in the given order: clients report a different order as a change. */
 const anyStages = v.pipe(
   v.array(stage),
   v.transform((stages): TaskStage[] => [...new Set(stages)]),
@@ -42,7 +42,7 @@ const settings = {
   ),
 } satisfies Record<Exclude<keyof typeof taskAttributes, 'name' | 'url'>, unknown>;
 
-/** There are no agents, so no task can be private. */
+/** Run tasks cannot use agent pools, so no task can be private. */
 const relationships = { 'agent-pool': v.optional(toOne('agent-pools')) };
 
 const checkNoAgents = (related: { 'agent-pool'?: { data: unknown } }): void => {
@@ -66,13 +66,13 @@ const globalOf = (change: Global, before: Task['global']): Task['global'] => {
   };
 };
 
-/** An empty key is none: clients send one to take it away. */
+/** Clients send an empty key to remove it. */
 const keyOf = (key: string | null | undefined): string | null | undefined => (key === '' ? null : key);
 
 const at = '/data/attributes';
 
 /**
- * Asks whether the task answers, and takes our signature.
+ * Checks that the task responds and accepts the signature.
  * @throws {ApiError} 422 that names the field
  */
 const verify = async (
@@ -135,7 +135,7 @@ export const readTaskChange = async (request: ApiRequest, task: Task): Promise<P
 const workspaceSettings = {
   'enforcement-level': setting(enforcementLevel),
   stages: setting(stages),
-  /** The older spelling, of one. */
+  /** Older attribute for a single stage. */
   stage: setting(stage),
 };
 
@@ -154,7 +154,7 @@ export const readNewWorkspaceTask = (request: ApiRequest): { taskId: string; set
     { task: v.object({ data: identifier('tasks') }) },
     workspaceTaskFields,
   );
-  // A relationship that is missing altogether leaves an empty object.
+  // A missing relationship leaves an empty object.
   const taskId = related.task?.data.id;
   if (!taskId) throw unprocessable('/data/relationships/task', 'task: is missing');
   const defaults: WorkspaceTaskSettings = { stages: ['post_plan'], enforcementLevel: 'advisory' };

@@ -6,15 +6,15 @@ import type { TagLevel } from '#run/task-stages.ts';
 import type { TaskResult } from './results.ts';
 
 /**
- * Outcomes of task results: all of one result in one object of the bucket, another one after each change, which the
- * result names; so the result's own conditional write decides which of two changes at once is made first.
+ * Outcomes of task results. All outcomes of a result are in one object of the bucket; each change writes a new
+ * object, whose key the result stores, so that the result's conditional write orders concurrent changes.
  */
 export interface Outcome {
   id: string;
-  /** What the task calls it. */
+  /** The task's own id of it. */
   outcomeId: string;
   description: string;
-  /** Markdown from the task: untrusted. */
+  /** Untrusted Markdown from the task. */
   body: string | null;
   url: string | null;
   tags: { label: string; value: { label: string; level: TagLevel }[] }[];
@@ -23,33 +23,33 @@ export interface Outcome {
 
 export type NewOutcome = Omit<Outcome, 'id' | 'createdAt'>;
 
-/** Most a result may have, and most bytes they may have together. */
+/** Maximum number of outcomes of a result, and their maximum size in bytes. */
 export const maxOutcomes = 250;
 export const maxOutcomeBytes = 5 * 1024 * 1024;
 
 const form = /^tro-([A-Za-z0-9]{25})[0-9a-f]{10}$/;
 
-/** Begins with the characters of its result, so that finding that costs nothing. */
+/** Starts with the characters of its result's id, so that finding the result takes no read. */
 const idOf = (resultId: string, outcomeId: string): string => {
   const hash = createHash('sha256').update(outcomeId).digest('hex').slice(0, 10);
   return `${resultId.replace(/^taskrs-/, 'tro-')}${hash}`;
 };
 
-/** The result that an outcome's id can only be of. */
+/** Result id derived from an outcome's id. */
 export const resultIdOfOutcome = (id: string): string | undefined => {
   const [, characters] = form.exec(id) ?? [];
   return characters && `taskrs-${characters}`;
 };
 
-/** In the order in which they were first told. 1 bucket request when there are any. */
+/** In the order of their first report. 1 bucket request if there are any. */
 export const readOutcomes = async ({ outcomesKey }: TaskResult): Promise<Outcome[]> => {
   const object = outcomesKey && (await getObject(outcomesKey));
   return object ? (JSON.parse(object.toString('utf8')) as Outcome[]) : [];
 };
 
 /**
- * Puts outcomes beside those that were told before; one with the same name replaces what was said. Returns what the
- * result is to say of them; a number when they would be too many, a size in bytes when too large.
+ * Merges outcomes into the stored ones; one with the same id replaces the former. Returns the attributes to write to
+ * the result; a count when there are too many outcomes, a size in bytes when they are too large.
  */
 export const keepOutcomes = async (
   result: TaskResult,

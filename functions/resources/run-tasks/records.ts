@@ -9,7 +9,7 @@ import { createNamed, releaseName, rename, type UniqueNames } from '#platform/st
 import type { TaskStage } from '#run/check-record.ts';
 import type { EnforcementLevel } from '#run/task-stages.ts';
 
-/** A run task of an organization: an outside system that runs ask for its verdict. */
+/** A run task of an organization: an external service whose verdict runs request. */
 export interface Task extends Edited {
   id: string;
   organization: string;
@@ -17,9 +17,9 @@ export interface Task extends Edited {
   url: string;
   description: string | null;
   enabled: boolean;
-  /** Every workspace of the organization has it, while `enabled`. */
+  /** While `enabled`, the task applies to every workspace of the organization. */
   global: GlobalConfiguration;
-  /** Signs requests; sealed and never returned. Absent: requests are not signed. */
+  /** Key that signs requests; encrypted, never returned. Absent: requests are not signed. */
   sealedKey?: Uint8Array;
   createdAt: string;
   updatedAt: string;
@@ -32,10 +32,10 @@ export interface GlobalConfiguration {
 }
 
 export type TaskSettings = Pick<Task, 'name' | 'url' | 'description' | 'enabled' | 'global'>;
-/** `hmacKey`: null for none; undefined leaves it as it is. */
+/** `hmacKey`: null removes it; undefined keeps it. */
 export type TaskValues = TaskSettings & { hmacKey?: string | null };
 
-/** Most an organization may have, and may have as global ones: each run reads those. */
+/** Maximum number of tasks of an organization, and of global ones, which every run reads. */
 export const maxTasks = 200;
 export const maxGlobalTasks = 50;
 
@@ -50,28 +50,28 @@ const contextOf = ({ organization, id }: Pick<Task, 'organization' | 'id'>): Sec
 
 export const getTask = (id: string): Promise<Task | undefined> => get<Task>(keys.task(id));
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing tasks are left out. */
 export const getTasks = (ids: string[]): Promise<Task[]> => batchGet<Task & Key>(ids.map(keys.task));
 
-/** In the order of names. */
+/** Ordered by name. */
 export const listTasks = async (organization: string): Promise<Task[]> => {
   const names = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' });
   const tasks = await getTasks(names.map(({ taskId }) => taskId));
   return tasks.filter((task) => task.organization === organization);
 };
 
-/** How many tasks the organization has. */
+/** Number of tasks in the organization. */
 export const countTasks = async (organization: string): Promise<number> =>
   (await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' })).length;
 
 const globalTaskIds = async (organization: string): Promise<string[]> =>
   (await queryTogether<Pointer>(keys.organization(organization).pk, 'GLOBALTASK#')).map(({ taskId }) => taskId);
 
-/** Those that every workspace of the organization has. 1 query when there are none. */
+/** Tasks that apply to every workspace of the organization. 1 query when there are none. */
 export const listGlobalTasks = async (organization: string): Promise<Task[]> =>
   (await getTasks(await globalTaskIds(organization))).filter((task) => task.global.enabled);
 
-/** The key to sign with; undefined when there is none. 1 KMS request. */
+/** Signing key; undefined when there is none. 1 KMS request. */
 export const openHmacKey = async (task: Task): Promise<string | undefined> =>
   task.sealedKey && open(task.sealedKey, contextOf(task));
 
@@ -84,8 +84,8 @@ const names: UniqueNames<Task> = {
 export class TooManyGlobalError extends Error {}
 
 /**
- * Enters it among the global ones, first: a pointer that leads nowhere is harmless, a global task that no run finds is not.
- * False when they are too many by then, those of requests at the same moment counted; it is none of them then. 1 write, 1 read.
+ * Writes the pointer first: a dangling pointer is harmless, but runs would miss a global task without one. Returns
+ * false, and removes the pointer, when the limit is exceeded, concurrent requests included. 1 write, 1 read.
  */
 const makeGlobal = async ({ organization, id }: Task): Promise<boolean> => {
   const pointer = keys.globalTask(organization, id);
@@ -96,8 +96,8 @@ const makeGlobal = async ({ organization, id }: Task): Promise<boolean> => {
 };
 
 /**
- * Undefined when the organization has a task of that name. 2 writes; 1 more and 1 read for a global one; 1 KMS request with
- * a key. @throws {TooManyGlobalError}
+ * Undefined when the organization already has a task with this name. 2 writes; 1 more and 1 read for a global task; 1
+ * KMS request with a key. @throws {TooManyGlobalError}
  */
 export const createTask = async (
   organization: string,
@@ -113,7 +113,7 @@ export const createTask = async (
   });
 };
 
-/** Undefined when the name is taken, or the task gone. @throws {TooManyGlobalError} */
+/** Undefined when the name is taken, or the task is deleted. @throws {TooManyGlobalError} */
 export const updateTask = async (
   task: Task,
   { hmacKey, ...change }: Partial<TaskValues>,
@@ -137,7 +137,7 @@ export const updateTask = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Runs that were created keep asking it no more: their results are errored, and say why. May be repeated. */
+/** Existing runs no longer request it: their results become errored, with the reason. Can be repeated. */
 export const deleteTask = async (task: Task): Promise<void> => {
   await remove(keys.task(task.id));
   await remove(keys.globalTask(task.organization, task.id));

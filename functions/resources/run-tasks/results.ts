@@ -7,16 +7,16 @@ import type { TaskStage } from '#run/check-record.ts';
 import { partTimestampKey, type Timestamp } from '#run/status.ts';
 import { type EnforcementLevel, isResultFinal, type TaskResultStatus } from '#run/task-stages.ts';
 
-/** What became of one task in one stage of one run. */
+/** Result of one task in one stage of one run. */
 export interface TaskResult {
   id: string;
   runId: string;
   stage: TaskStage;
   taskId: string;
-  /** As it was when the run was created. */
+  /** The task's name when the run was created. */
   taskName: string;
   taskUrl: string;
-  /** Absent when the task is there because it is global. */
+  /** Absent for a global task. */
   workspaceTaskId?: string;
   enforcementLevel: EnforcementLevel;
   isSpeculative: boolean;
@@ -24,19 +24,19 @@ export interface TaskResult {
   statusTimestamps: Record<string, Timestamp>;
   message?: string;
   url?: string;
-  /** Task token of the execution that waits for it; never leaves the control plane. */
+  /** Task token of the waiting execution; never leaves the control plane. */
   token?: string;
-  /** Which attempt has written the token. */
+  /** Attempt that wrote the token. */
   order?: string;
-  /** Since when it waits. */
+  /** Start of the wait. */
   waitingSince?: Timestamp;
-  /** SHA-256 of the access tokens its requests were sent with: one for each time the state was entered. */
+  /** SHA-256 of the access tokens in its requests, one for each time the state was entered. */
   accessTokenHashes?: Set<string>;
-  /** From then on its access tokens are worth nothing. */
+  /** Its access tokens are rejected from then on. */
   accessExpiresAt?: Timestamp;
-  /** The task has answered 200 to the request. */
+  /** When the task answered the request with 200. */
   acknowledgedAt?: Timestamp;
-  /** Bucket object of its outcomes, another one after each change; and how many there are. */
+  /** Key of the object with its outcomes, which each change replaces, and their number. */
   outcomesKey?: string;
   outcomeCount?: number;
   createdAt: Timestamp;
@@ -52,7 +52,7 @@ const keyOf = (id: string): Key | undefined => {
 
 type NewResult = Omit<TaskResult, 'status' | 'statusTimestamps' | 'createdAt' | 'updatedAt'>;
 
-/** A pending result, and where it belongs. */
+/** A new pending result with its key. */
 export const newTaskResult = (values: NewResult): { key: Key; result: TaskResult } => {
   const at = now();
   const key = keyOf(values.id);
@@ -68,8 +68,8 @@ export const getTaskResult = async (id: string): Promise<TaskResult | undefined>
 export type ResultChange = Pick<Partial<TaskResult>, 'message' | 'url' | 'outcomesKey' | 'outcomeCount'>;
 
 /**
- * One conditional write of a result as it was read; undefined when it is final meanwhile, or has other outcomes. A
- * canceled one may still be noted as unreachable. `status` is stamped once.
+ * Changes a result with one conditional write; undefined when it became final or its outcomes changed since it was
+ * read. A canceled result can still be marked as unreachable. Sets the timestamp of `status` once.
  */
 export const changeTaskResult = (
   result: TaskResult,
@@ -95,40 +95,40 @@ export const changeTaskResult = (
   });
 };
 
-/** How long a run waits for a result, and for a word of it, in seconds; as in infra/stack/lifecycle.ts. */
+/** Maximum seconds that a run waits for a result, and between two progress updates; as in infra/stack/lifecycle.ts. */
 export const resultSeconds = 3600;
 
 export const silenceSeconds = 600;
 
-/** A callback may be under way when its time is over. */
+/** Accepts callbacks that were sent before the time limit. */
 const graceSeconds = 300;
 
 const prefix = 'sft_';
 
 const tokenForm = /^sft_([A-Za-z0-9]{25})\.[A-Za-z0-9_-]{43}$/;
 
-/** The result that an access token says it is of; undefined when it is no access token. */
+/** Result id in an access token; undefined when the text is not an access token. */
 export const resultIdIn = (accessToken: string): string | undefined => {
   const [, characters] = tokenForm.exec(accessToken) ?? [];
   return characters && `taskrs-${characters}`;
 };
 
-/** Begins every such token, so that scanners for leaked secrets can know it. */
+/** Prefix of access tokens, by which secret scanners recognize leaked ones. */
 export const isAccessToken = (secret: string): boolean => secret.startsWith(prefix);
 
-/** The result that the token opens; undefined when it is unknown or has expired. 1 read. */
+/** The result of the access token; undefined when it is unknown or expired. 1 read. */
 export const findResultOfAccessToken = async (accessToken: string): Promise<TaskResult | undefined> => {
   const id = resultIdIn(accessToken);
   const result = id ? await getTaskResult(id) : undefined;
-  // A digest is looked up, not compared by content that could be guessed piece by piece.
+  // Compares hashes, so that response times do not reveal parts of a token.
   if (!result?.accessTokenHashes?.has(hashSecret(accessToken))) return undefined;
   return (result.accessExpiresAt ?? '') > now() ? result : undefined;
 };
 
 /**
- * Keeps the token of the execution that begins to wait, and makes an access token for the task's request. Waiting again
- * is a repeat: earlier access tokens stay good, since a task may have them. Undefined when there is no such result, or
- * another attempt waits since.
+ * Stores the task token of the waiting execution, and creates an access token for the request to the task. After a
+ * retry, earlier access tokens stay valid, since the task may have received them. Undefined when the result does not
+ * exist, or a later attempt waits.
  */
 export const awaitResult = async (
   id: string,
@@ -154,7 +154,7 @@ export const awaitResult = async (
   return result && { result, accessToken };
 };
 
-/** The task has answered the request; unless it has said more already, it is at work. */
+/** Marks the result as running after the task acknowledged the request, unless the task has already reported more. */
 export const acknowledgeResult = async (result: TaskResult): Promise<void> => {
   const key = keyOf(result.id) as Key;
   const at = now();
@@ -167,7 +167,7 @@ export const acknowledgeResult = async (result: TaskResult): Promise<void> => {
 };
 
 /**
- * Ends a result for want of what its task has to say; one that is final stays as it is. Undefined when there is none.
+ * Ends a result without the task's verdict; a final result stays unchanged. Undefined when the result does not exist.
  */
 export const settleResult = async (
   id: string,
@@ -182,5 +182,5 @@ export const settleResult = async (
   }
 };
 
-/** Characters of a result's message. */
+/** Maximum length of a result's message, in characters. */
 export const maxMessage = 1000;

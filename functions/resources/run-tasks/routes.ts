@@ -43,7 +43,7 @@ import {
 const taskIncludes = includable('workspace_tasks', 'workspace_tasks.workspace');
 const workspaceTaskIncludes = includable('task');
 
-/** Documents of tasks, with what was asked to come along. */
+/** Documents of tasks with the requested includes. */
 const documents = async (
   { request, subject, principal }: Context<Subject>,
   tasks: Task[],
@@ -71,7 +71,7 @@ const single = async (context: Context<Subject>, record: Task): Promise<Answer> 
   return withEtag(ok(data[0] as Resource, included), record);
 };
 
-/** @throws {ApiError} 422 when global run tasks are too many */
+/** @throws {ApiError} 422 when there are too many global run tasks */
 const checkingGlobal = async <T>(name: string, write: () => Promise<T>): Promise<T> => {
   try {
     return await write();
@@ -121,7 +121,7 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   return single(context, updated);
 };
 
-/** Names only what the caller may see. */
+/** Names only workspaces that the caller may see. */
 const inUse = async ({ subject, principal }: Context<Task>, workspaces: Workspace[]): Promise<ApiError> => {
   const uses = workspaces.map((workspace) => ({ workspaceId: workspace.id, workspace }));
   const names = (await principal.visible(subject.organization, uses)).map(({ workspace }) => workspace.name);
@@ -190,7 +190,7 @@ const change = async (context: Context<Workspace>): Promise<Answer> => {
 
 const ofWorkspace = '/workspaces/{workspace}/tasks';
 
-/** Integrations are tasks that the platform carries out by itself: it has none, every task is somebody's own service. */
+/** The platform has no built-in integrations: every run task is an external service. */
 const integrations = async ({ request }: Call): Promise<Answer> => list(request, pageOf(request), 0, []);
 
 export const taskRoutes: Route[] = [

@@ -14,7 +14,7 @@ import {
 import type { Outcome } from './outcomes.ts';
 import type { TaskResult } from './results.ts';
 
-/** What a run says of its stages. */
+/** Attributes of a run that its task stages depend on. */
 export type StagesOf = StageFacts & Pick<Run, 'createdAt' | 'decision' | 'cancel' | 'overrides'>;
 
 export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: Pick<Viewer, 'granted'>) => {
@@ -32,7 +32,7 @@ export const taskStageDocument = (run: StagesOf, stage: TaskStage, { granted }: 
       'created-at': run.createdAt,
       'updated-at': Object.values(stamps).sort().at(-1) ?? run.createdAt,
       actions: { 'is-overridable': stage === 'post_plan' && pendingOverride(run) === 'policyEvaluation' },
-      // A run task that is required cannot be overridden; policies can.
+      // A mandatory run task cannot be overridden; policies can.
       permissions: { 'can-override-policy': mayOverride, 'can-override-tasks': false, 'can-override': mayOverride },
     },
     relationships: {
@@ -52,7 +52,7 @@ export const taskResultDocument = (result: TaskResult, run: StageFacts) => ({
   id: result.id,
   type: 'task-results',
   attributes: {
-    // Neither may be empty: the command line reads the first letter.
+    // The command line reads the first letter of both, so neither may be empty.
     status: shownResultStatus(result, run),
     'workspace-task-enforcement-level': result.enforcementLevel,
     message: result.message ?? null,

@@ -56,7 +56,7 @@ const withRun = async (result: TaskResult | undefined): Promise<Result | undefin
   return { organization: run.organization, workspaceId: run.workspaceId, run: run, result };
 };
 
-/** One that its run does not list was made by a creation that another one overtook. */
+/** Skips a result that an overtaken creation of the run left behind: the run does not list it. */
 const listed = (run: StageFacts, { id, stage }: TaskResult): boolean =>
   run.checks?.tasks?.[stage]?.taskResultIds.includes(id) ?? false;
 
@@ -79,7 +79,10 @@ const taskOutcome: Finder<Result> = {
 
 const include = includable('run', 'run.workspace', 'task_results', 'policy_evaluations', 'cost_estimate');
 
-/** What comes along with stages of one run. A cycle of included documents breaks clients: the run's workspace names no run. */
+/**
+ * Resources included with a run's stages. The included workspace has no link to a run, because a cycle of included
+ * documents breaks clients.
+ */
 const related = async (
   { request, granted, principal }: Context<Stage> | Context<Run>,
   run: Run,
@@ -134,7 +137,7 @@ const override =
     const { run, stage } = subject;
     const status = taskStageStatus(run, stage);
     const comment = readComment(request);
-    // Clients repeat a POST whose answer was lost.
+    // Clients repeat a POST whose response was lost.
     const repeated = stage === 'post_plan' && run.overrides?.policyEvaluation?.by === principal.userId;
     const accepted =
       status === 'awaiting_override' &&
@@ -167,14 +170,14 @@ const outcomeOf = async ({ request, subject }: Context<Result>): Promise<Outcome
 const readOutcome = async (context: Context<Result>): Promise<Answer> =>
   ok(outcomeDocument(await outcomeOf(context), context.subject.result.id));
 
-/** Somebody else's Markdown: text for a program, never a page. */
+/** Untrusted Markdown from the task: returned as text, never rendered as a page. */
 const readBody = async (context: Context<Result>): Promise<Answer> => {
   const { body } = await outcomeOf(context);
   if (!body) throw notFound('This task result outcome has no body.');
   return { statusCode: 200, headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' }, body };
 };
 
-/** What the outcomes say, one after the other: tasks here say nothing else. */
+/** The bodies of the outcomes, joined: tasks report no other text. */
 const readResultBody = async ({ subject }: Context<Result>): Promise<Answer> => {
   const texts = (await readOutcomes(subject.result)).flatMap(({ body }) => (body ? [body] : []));
   if (texts.length === 0) throw notFound('This task result has no body: none of its outcomes has one.');

@@ -9,8 +9,8 @@ import { newTaskResult, type TaskResult } from './results.ts';
 import { listWorkspaceTasks } from './workspace-tasks.ts';
 
 /**
- * Task stages of a run. Their ids begin with their run's characters, so that finding them costs nothing; what a stage
- * has is frozen in the run's item, and how it goes can be read from that (run/task-stages.ts).
+ * Task stages of a run. Their ids start with the characters of their run's id, so that finding them takes no read. A
+ * stage's tasks are fixed in the run's item, from which its status follows (run/task-stages.ts).
  */
 
 /** The same task of the same run has the same id each time. */
@@ -19,14 +19,14 @@ const resultId = (runId: string, stage: TaskStage, taskId: string): string => {
   return `${runId.replace(/^run-/, 'taskrs-')}${digitOf(stage)}${rest}`;
 };
 
-/** What of a run that is about to be created decides which tasks it has. */
+/** Attributes of a new run that determine its tasks. */
 export interface StageRun {
   runId: string;
   organization: string;
   workspaceId: string;
-  /** Workspace of the template that the run's is made of: its tasks are asked too. */
+  /** Workspace of the environment template that the run belongs to; its tasks apply too. */
   templateWorkspaceId?: string | undefined;
-  /** Such a run never comes to its apply. */
+  /** A plan-only run never reaches its apply. */
   planOnly: boolean;
 }
 
@@ -36,7 +36,7 @@ interface Attachment {
   enforcementLevel: EnforcementLevel;
 }
 
-/** Of a task that a stage has twice, of the workspace and globally, the stricter one counts. */
+/** When a task applies both to the workspace and globally, the stricter level wins. */
 const stricter = (a: Attachment | undefined, b: Attachment): Attachment =>
   a && (a.enforcementLevel === 'mandatory' || b.enforcementLevel === 'advisory') ? a : b;
 
@@ -74,10 +74,10 @@ const wantedTasks = async ({
 };
 
 /**
- * Fixes which tasks a run that is about to be created will ask: the enabled ones of its workspace, and the global ones
- * of its organization. Writes a pending result for each, and nothing else; two queries when there are no tasks. Call it
- * before the run is written, and keep the answer with the run: a result that no run lists says nothing, so it may be
- * repeated, or cut off, anywhere.
+ * Fixes the tasks of a new run: the enabled ones of its workspace, and the global ones of its organization. Writes a
+ * pending result for each, and nothing else; two queries when there are no tasks. Call it before writing the run, and
+ * store the answer with the run. It can be repeated or interrupted at any point, because results that no run lists
+ * are ignored.
  */
 export const freezeTaskStages = async (run: StageRun): Promise<{ stages: FrozenTaskStages }> => {
   const attachments = await wantedTasks(run);
@@ -104,7 +104,7 @@ export const freezeTaskStages = async (run: StageRun): Promise<{ stages: FrozenT
   return { stages };
 };
 
-/** Of one stage, in the run's order; or of all. 1 query. */
+/** Results of one stage, or of all, in the run's order. 1 query. */
 export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promise<TaskResult[]> => {
   const prefix = `TASKRESULT#${stage ? digitOf(stage) : ''}`;
   const stored = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix });
@@ -115,8 +115,8 @@ export const listTaskResults = async (run: StageFacts, stage?: TaskStage): Promi
 };
 
 /**
- * Task tokens that executions wait with for tasks of the run, to be told of a cancel. A token that comes later is told
- * by whoever keeps it (lifecycle/states/run-task.ts), because it reads the run again.
+ * Task tokens of executions that wait for run tasks, which a cancel has to resume. An execution that stores its token
+ * later reads the run again and sees the cancel (lifecycle/states/run-task.ts).
  */
 export const openTaskTokens = async (run: Pick<Run, 'id'>): Promise<string[]> => {
   const results = await queryAll<TaskResult>({ pk: keys.run(run.id).pk, prefix: 'TASKRESULT#' });

@@ -6,7 +6,7 @@ import { queryTogether } from '#platform/store/together.ts';
 import type { TaskStage } from '#run/check-record.ts';
 import type { EnforcementLevel } from '#run/task-stages.ts';
 
-/** A run task as a workspace has it. */
+/** The attachment of a run task to a workspace. */
 export interface WorkspaceTask {
   id: string;
   workspaceId: string;
@@ -19,10 +19,10 @@ export interface WorkspaceTask {
 
 export type WorkspaceTaskSettings = Pick<WorkspaceTask, 'stages' | 'enforcementLevel'>;
 
-/** Most a workspace may have. */
+/** Maximum number of run tasks in a workspace. */
 export const maxWorkspaceTasks = 50;
 
-/** A workspace has a task once, so the two make its id. */
+/** Derived from both ids, because a workspace has a task at most once. */
 const idOf = (workspaceId: string, taskId: string): string => derivedId('wstask', `${workspaceId} ${taskId}`);
 
 export const getWorkspaceTask = (workspaceId: string, id: string): Promise<WorkspaceTask | undefined> =>
@@ -32,7 +32,7 @@ export const getWorkspaceTask = (workspaceId: string, id: string): Promise<Works
 export const listWorkspaceTasks = (workspaceId: string): Promise<WorkspaceTask[]> =>
   queryTogether<WorkspaceTask>(keys.workspace(workspaceId).pk, 'WSTASK#');
 
-/** Every workspace that has the task, as it has it. */
+/** All attachments of the task to workspaces. */
 export const listTaskWorkspaces = async (taskId: string): Promise<WorkspaceTask[]> => {
   const pointers = await queryAll<{ workspaceId: string }>({ pk: keys.task(taskId).pk, prefix: 'WSTASK#' });
   const attachments = await Promise.all(
@@ -46,7 +46,7 @@ export const isTaskInUse = async (taskId: string): Promise<boolean> => {
   return pointers.length > 0;
 };
 
-/** Undefined when the workspace has the task already. 2 writes. */
+/** Undefined when the workspace already has the task. 2 writes. */
 export const createWorkspaceTask = async (
   workspaceId: string,
   taskId: string,
@@ -65,7 +65,7 @@ export const createWorkspaceTask = async (
   return (await create({ ...keys.workspaceTask(workspaceId, attachment.id), ...attachment })) ? attachment : undefined;
 };
 
-/** Undefined when it is gone. */
+/** Undefined when the attachment is deleted. */
 export const updateWorkspaceTask = (
   { workspaceId, id }: WorkspaceTask,
   change: Partial<WorkspaceTaskSettings>,
@@ -80,7 +80,7 @@ export const deleteWorkspaceTask = async ({ workspaceId, taskId, id }: Workspace
   await remove(keys.taskWorkspace(taskId, workspaceId));
 };
 
-/** A workspace that is deleted leaves its tasks. */
+/** Called when a workspace is deleted. */
 export const deleteWorkspaceTasksOf = async (workspaceId: string): Promise<void> => {
   for (const attachment of await listWorkspaceTasks(workspaceId)) await deleteWorkspaceTask(attachment);
 };

@@ -5,7 +5,7 @@ import { readLog } from './logs.ts';
 
 const pieceBytes = 1024 * 1024;
 
-/** What the log of an apply says was done and begun. Reads the whole log, 1 MiB at a time. */
+/** Completed and started changes, read from the log of an apply. Reads the whole log, 1 MiB at a time. */
 export const appliedChanges = async (run: Run): Promise<AppliedChanges> => {
   const progress = new ApplyProgress();
   let rest = '';
@@ -27,6 +27,6 @@ const read = (progress: ApplyProgress, line: string): void => {
   try {
     progress.readJson(JSON.parse(line) as ProgressLine, 0);
   } catch {
-    // Cut off, or the output of another program.
+    // A truncated line, or output of another program.
   }
 };

@@ -5,8 +5,9 @@ import type { Run } from '#run/run.ts';
 import { updateRun } from './records.ts';
 
 /**
- * Notes that a hidden run (run/hidden.ts) is to end in order, for its runner's next beat; who may answer executions delivers it
- * at once, the sweep in a minute. Undefined when that was noted before, or when it is over. 1 write.
+ * Requests an orderly end of a hidden run (run/hidden.ts). Its runner sees the request with its next heartbeat. A
+ * caller with the right to resume executions delivers it at once; otherwise the sweep does within a minute. Undefined
+ * when a cancel was already requested, or the run has ended. 1 write.
  */
 export const requestCancel = (runId: string, by: string): Promise<Run | undefined> => {
   const forceAvailableAt = new Date(Date.now() + forceCancelCoolOffSeconds * 1000).toISOString();

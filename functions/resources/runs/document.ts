@@ -11,7 +11,7 @@ import { stagesOf, taskStageId } from '#run/task-stages.ts';
 import { commentIdsOf, type RunComment, type RunEvent } from './events.ts';
 import { logPath } from './log-links.ts';
 
-/** What the caller sees depends on who it is; `now` on when. */
+/** The caller and the time on which a document depends. */
 export interface Viewer {
   granted: Granted;
   userId: string;
@@ -19,20 +19,20 @@ export interface Viewer {
 
 const userIn = (id: string | undefined): string | undefined => (id !== undefined && isUser(id) ? id : undefined);
 
-/** Results show with the status that follows them, never before. */
+/** Results appear together with the final status, never before. */
 const shown = (phase: Phase) => (isPhaseFinal(phase.status) ? phase.report : undefined);
 
-/** What started the run. */
+/** Attributes on the run's origin. */
 const origin = (run: Run) => ({
   message: run.message,
   source: run.source,
-  /** Not in HCP's API for runs: the client that created it, as workspaces have it. */
+  /** Not in HCP's API for runs: the client that created it, as on workspaces. */
   'source-name': run.sourceName ?? null,
   'trigger-reason': run.trigger ? 'run_trigger' : run.createdBy === versionControl ? 'vcs' : 'manual',
   'triggering-source-name': run.trigger?.workspaceName ?? null,
 });
 
-/** What Terraform is to do. */
+/** Options for Terraform. */
 const options = (run: Run) => ({
   'is-destroy': run.isDestroy,
   refresh: run.refresh,
@@ -51,7 +51,7 @@ const options = (run: Run) => ({
   'terraform-version': run.terraformVersion,
 });
 
-/** How far it has come. */
+/** Attributes on the run's progress. */
 const progress = (run: Run) => ({
   status: run.status,
   'status-timestamps': run.statusTimestamps,
@@ -59,11 +59,11 @@ const progress = (run: Run) => ({
   'updated-at': Object.values(run.statusTimestamps).sort().at(-1) ?? run.createdAt,
   'canceled-at': run.cancel?.at ?? null,
   'force-cancel-available-at': run.cancel?.forceAvailableAt,
-  /** Not in HCP's API: what Terraform finishes before a canceled run ends. */
+  /** Not in HCP's API: resources that Terraform finishes before a canceled run ends. */
   'finishing-resources': isFinal(run.status) ? [] : (run.cancel?.open ?? []),
   'has-changes': shown(run.plan)?.hasChanges ?? false,
   'position-in-queue': 0,
-  /** Not in HCP's API: why the run ended, for people. */
+  /** Not in HCP's API: reason for the end, shown to users. */
   'end-reason': run.endReason ?? null,
 });
 
@@ -72,7 +72,7 @@ const relationships = (run: Run) => ({
   'configuration-version': one('configuration-versions', run.configurationVersionId),
   plan: one('plans', planId(run.id)),
   apply: one('applies', applyId(run.id)),
-  // Absent where a commit caused the run and its author is no user.
+  // Absent for a run caused by a commit whose author is not a user.
   'created-by': one('users', userIn(run.createdBy)),
   'confirmed-by': one('users', run.decision?.action === 'apply' ? run.decision.by : null),
   'canceled-by': one('users', userIn(run.cancel?.by)),
@@ -105,14 +105,14 @@ export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Dat
   },
 });
 
-/** Of a single run; a list would cost a query for each. */
+/** Only for a single run; in a list it would cost a query per run. */
 export const runWithEventsDocument = (run: Run, eventIds: string[], viewer: Viewer) => {
   const document = runDocument(run, viewer);
   const events = { ...many('run-events', eventIds), ...document.relationships['run-events'] };
   return { ...document, relationships: { ...document.relationships, 'run-events': events } };
 };
 
-/** The agent, once one has claimed the phase. */
+/** The agent that claimed the phase, if any. */
 const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
   agentPool
     ? {
@@ -136,19 +136,19 @@ const common = (run: Run, name: PhaseName, baseUrl: string) => {
     'resource-changes': report?.resourceChanges ?? null,
     'resource-destructions': report?.resourceDestructions ?? null,
     'resource-imports': report?.resourceImports ?? null,
-    /** Not in HCP's API: the error, for people. */
+    /** Not in HCP's API: the error, shown to users. */
     'error-message': report?.message ?? null,
   };
 };
 
-/** Plan exports are made of its JSON output. */
+/** Plan exports are created from the JSON output. */
 const isExportable = ({ plan }: Run): boolean =>
   plan.status === 'finished' && !plan.content && (plan.report?.artifacts?.includes('plan-json') ?? false);
 
 const stateVersions = (report: Phase['report']) =>
   many('state-versions', report?.stateVersionId ? [report.stateVersionId] : []);
 
-/** @param granted of who asks; where it does not come along, nothing may be exported */
+/** @param granted permissions of the caller; without them, the document denies exports */
 export const planDocument = (run: Run, baseUrl: string, granted?: Granted) => {
   const id = planId(run.id);
   const report = shown(run.plan);
@@ -159,7 +159,7 @@ export const planDocument = (run: Run, baseUrl: string, granted?: Granted) => {
       ...common(run, 'plan', baseUrl),
       'has-changes': report?.hasChanges ?? false,
       'generated-configuration': report?.generatedConfiguration ?? false,
-      /** Not in HCP's API: the version that planned, if the run has a constraint or `latest`. */
+      /** Not in HCP's API: the Terraform version of the plan, if the run has a constraint or `latest`. */
       'terraform-version': report?.terraformVersion ?? null,
       'structured-run-output-enabled': run.structuredOutput,
       actions: { 'is-exportable': isExportable(run) },
@@ -184,7 +184,7 @@ export const applyDocument = (run: Run, baseUrl: string) => {
     relationships: { 'state-versions': stateVersions(shown(run.apply)) },
     links: {
       self: `/api/v2/applies/${id}`,
-      /** Not in HCP's API: whether there is one. */
+      /** Not in HCP's API: link to the errored state, if there is one. */
       ...(run.unsaved?.stored ? { 'errored-state': `/api/v2/applies/${id}/errored-state` } : {}),
     },
   };
@@ -210,7 +210,7 @@ export const commentDocument = (comment: RunComment) => ({
   links: { self: `/api/v2/comments/${comment.id}` },
 });
 
-/** How many runs wait and how many are worked on. */
+/** Number of waiting and of active runs. */
 export const capacityDocument = (organization: Organization, counts: { pending: number; running: number }) => ({
   id: organization.externalId,
   type: 'organization-capacity',

@@ -40,7 +40,7 @@ const related = async ({ request }: Context<Run>, events: RunEvent[]): Promise<R
     Promise.all(actors.map(getUser)),
     withComments ? getComments(events.map(({ commentId }) => commentId).filter(present)) : [],
   ]);
-  // The events of comments are in `data`: once more in `included` would be a cycle.
+  // The events of comments are already in `data`; repeating them in `included` would create a cycle.
   return [...users.filter(present).map(userDocument), ...comments.map(commentDocument)];
 };
 

@@ -6,15 +6,14 @@ import type { Run } from '#run/run.ts';
 import { isFinal, timestampKey } from '#run/status.ts';
 
 /**
- * A run's timeline, and what people said about it. Ids of both begin with their run's characters, so that finding them
- * costs nothing.
+ * Timeline and comments of a run. Their ids start with their run's characters, so that finding the run takes no read.
  */
 
 export interface RunEvent {
   id: string;
   runId: string;
   action: string;
-  /** User id; absent for what the platform did. */
+  /** User id; absent for actions of the platform. */
   actor?: string;
   commentId?: string;
   description?: string;
@@ -27,17 +26,17 @@ export interface RunComment {
   body: string;
   createdBy: string;
   createdAt: string;
-  /** The line in the timeline that it came with. */
+  /** The timeline event recorded with it. */
   eventId: string;
 }
 
-/** The run's item counts them, so that a page of them is read and nothing else. */
+/** The run's item counts its comments, so that only the requested page is read. */
 export const maxComments = 1000;
 export const maxCommentLength = 10_000;
 
 const charactersOf = (runId: string): string => runId.replace(/^run-/, '');
 
-/** Rises with time; the same event has the same id however often it is recorded. */
+/** Ids sort by time; the same event gets the same id each time it is recorded. */
 const eventIdOf = (runId: string, action: string, createdAt: string, about = ''): string => {
   const time = Date.parse(createdAt).toString(36).padStart(9, '0');
   const digest = createHash('sha256').update(`${action} ${about}`).digest('hex').slice(0, 6);
@@ -49,16 +48,16 @@ const commentForm = /^wsc-([A-Za-z0-9]{16})([0-9a-z]{1,5})$/;
 
 const commentId = (runId: string, number: number): string => `wsc-${charactersOf(runId)}${number.toString(36)}`;
 
-/** The run that an id of an event or a comment belongs to. */
+/** The run of an event or comment id. */
 export const runOfEvent = (id: string): string | undefined => runIn(eventForm.exec(id));
 export const runOfComment = (id: string): string | undefined => runIn(commentForm.exec(id));
 const runIn = (match: RegExpExecArray | null): string | undefined => match?.[1] && `run-${match[1]}`;
 
-/** Of all its comments, oldest first. No read: the run's item counts them. */
+/** Ids of all comments, oldest first. No read: the run's item counts them. */
 export const commentIdsOf = ({ id, commentCount = 0 }: Pick<Run, 'id' | 'commentCount'>): string[] =>
   Array.from({ length: commentCount }, (_, i) => commentId(id, i + 1));
 
-/** The first line of its timeline, which is all of it when the run was just created. */
+/** The first event, which is the only one of a newly created run. */
 export const createdEventId = ({ id, createdAt }: Pick<Run, 'id' | 'createdAt'>): string =>
   eventIdOf(id, 'created', createdAt);
 
@@ -72,7 +71,7 @@ const commentKey = (id: string): Key => {
   return keys.runComment(`run-${run}`, Number.parseInt(number, 36));
 };
 
-/** Numbers and keeps a comment; undefined when the run has as many as it may. 2 writes. */
+/** Numbers and stores a comment; undefined when the run has reached the limit. 2 writes. */
 const addComment = async (
   runId: string,
   { action, createdAt, createdBy, body }: Pick<RunComment, 'createdAt' | 'createdBy' | 'body'> & { action: string },
@@ -90,8 +89,8 @@ const addComment = async (
 };
 
 /**
- * Adds a line to the run's timeline, with the comment it came with. 1 write, 3 with a comment.
- * @param about tells events of one kind and moment apart
+ * Adds an event to the run's timeline, with its comment. 1 write, 3 with a comment.
+ * @param about distinguishes events of the same kind and time
  */
 export const recordRunEvent = async (
   run: Pick<Run, 'id'>,
@@ -109,7 +108,7 @@ export const recordRunEvent = async (
   await put({ ...eventKey(id), ...event });
 };
 
-/** Undefined when the run has as many as it may. */
+/** Undefined when the run has reached the limit. */
 export const commentOn = async (run: Run, createdBy: string, body: string): Promise<RunComment | undefined> => {
   const createdAt = now();
   const action = 'commented';
@@ -122,7 +121,7 @@ export const commentOn = async (run: Run, createdBy: string, body: string): Prom
 };
 
 /**
- * That it was created, and how it ended: the run's item says both, so they are not stored. (Former versions did, under the
+ * Creation and end, which follow from the run's item and so are not stored. (Former versions stored them under the
  * same ids.)
  */
 const impliedEvents = (run: Run): RunEvent[] => {
@@ -134,21 +133,21 @@ const impliedEvents = (run: Run): RunEvent[] => {
   ];
 };
 
-/** With the stored ones, in the order of time, which is that of ids. */
+/** Adds them to the stored events, in the order of time, which is the order of ids. */
 const withImplied = (run: Run, stored: RunEvent[]): RunEvent[] => {
   const byId = new Map([...impliedEvents(run), ...stored].map((event) => [event.id, event]));
   return [...byId.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 };
 
-/** In the order of time; bounded by what can happen to a run, and by {@link maxComments}. */
+/** Ordered by time; limited by the possible events of a run and by {@link maxComments}. */
 export const listRunEvents = async (run: Run): Promise<RunEvent[]> =>
   withImplied(run, await queryAll<RunEvent>({ pk: keys.run(run.id).pk, prefix: 'EVENT#' }));
 
 export type RunWithEvents = Run & { eventIds: string[] };
 
 /**
- * A run and the ids of its events, oldest first. One query: the events lie before the run's item under its key, with
- * nothing between but two small results of policies.
+ * A run and the ids of its events, oldest first. One query: under the run's key, the events precede the run's item,
+ * with only two small policy results in between.
  */
 export const getRunWithEvents = async (id: string): Promise<RunWithEvents | undefined> => {
   const { pk, sk } = keys.run(id);
@@ -161,7 +160,7 @@ export const getRunWithEvents = async (id: string): Promise<RunWithEvents | unde
 export const getRunEvent = async (run: Run, id: string): Promise<RunEvent | undefined> =>
   impliedEvents(run).find((event) => event.id === id) ?? (runOfEvent(id) ? get<RunEvent>(eventKey(id)) : undefined);
 
-/** The oldest first. */
+/** Oldest first. */
 export const listComments = (runId: string, { page, size }: { page: number; size: number }): Promise<RunComment[]> =>
   query<RunComment>({
     pk: keys.run(runId).pk,
@@ -172,5 +171,5 @@ export const listComments = (runId: string, { page, size }: { page: number; size
 export const getComment = (id: string): Promise<RunComment | undefined> =>
   runOfComment(id) ? get<RunComment>(commentKey(id)) : Promise.resolve(undefined);
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing comments are left out. */
 export const getComments = (ids: string[]): Promise<RunComment[]> => batchGet<RunComment & Key>(ids.map(commentKey));

@@ -1,4 +1,4 @@
-// Through the AWS SDK on purpose (decisions/0005).
+// The AWS SDK's client, not the signed caller (decisions/0005).
 import {
   SendTaskFailureCommand,
   SendTaskHeartbeatCommand,
@@ -16,18 +16,20 @@ import type { Run } from '#run/run.ts';
 import { isResultFinal } from '#run/task-stages.ts';
 
 /**
- * A run's execution: starting it, and resuming its waits. An execution waits with a task token for the run, or with one
- * for each run task. Everything here may be repeated.
+ * Starts a run's execution, and resumes its waits. An execution waits with one task token for the run, or with one
+ * per run task. Everything here can be repeated.
  */
 
 const client = new SFNClient(directly('states'));
 
-/** The items of the machine's Map states, by stage. */
+/** Items of the state machine's Map states, by stage. */
 const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
   checks?.tasks &&
   Object.fromEntries(Object.entries(checks.tasks).map(([stage, { taskResultIds }]) => [stage, taskResultIds]));
 
-/** Names of executions are run ids, so starting twice is harmless (Step Functions: StartExecution is idempotent). */
+/**
+ * Executions are named after their run, so starting twice is harmless (Step Functions: StartExecution is idempotent).
+ */
 export const startExecution = async (run: Run): Promise<void> => {
   try {
     await client.send(
@@ -48,7 +50,7 @@ export const startExecution = async (run: Run): Promise<void> => {
   }
 };
 
-/** False when the token is no longer valid: it was answered, timed out, or its execution has ended. */
+/** False when the token is no longer valid: it was used, it timed out, or its execution has ended. */
 const send = async (answer: Promise<unknown>): Promise<boolean> => {
   try {
     await answer;
@@ -67,13 +69,13 @@ export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> 
   );
 
 /**
- * Resumes the execution that waits for a final result, which it reads from the record; false when none waits. May be
- * repeated.
+ * Resumes the execution that waits for a final result, which it reads from the record; false when no execution waits.
+ * Can be repeated.
  */
 export const deliverResult = async ({ status, token }: TaskResult): Promise<boolean> =>
   !!token && isResultFinal(status) && answerWait(token, { output: {} });
 
-/** The run was canceled, so the result is not needed. */
+/** Called when the run was canceled and the result is no longer needed. */
 export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolean> =>
   answerWait(taskToken, { error: 'Canceled', cause });
 
@@ -81,7 +83,7 @@ export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolea
 export const extendWait = (taskToken: string): Promise<boolean> =>
   send(client.send(new SendTaskHeartbeatCommand({ taskToken })));
 
-/** Resumes the waiting execution if the run item has an answer for it. May be repeated. */
+/** Resumes the waiting execution if the run's item determines how. Can be repeated. */
 export const deliver = async (run: Run): Promise<boolean> => {
   const answer = resume(run);
   if (!answer || !run.wait) return false;

@@ -45,7 +45,7 @@ const inGroup = (run: Run, group: Group): boolean => {
 
 const text = ({ query }: ApiRequest, parameter: string): string => (query.get(parameter) ?? '').trim().toLowerCase();
 
-/** Ids of the organization's members whose name fits. */
+/** Ids of members whose username contains the text. */
 const usersNamed = async (organization: string, search: string): Promise<Set<string>> => {
   const users = await getUsers(await listMembers(organization));
   return new Set(users.filter(({ username }) => username.toLowerCase().includes(search)).map(({ id }) => id));
@@ -76,7 +76,7 @@ const fitsAll =
     tests.every((test) => test(item));
 
 /**
- * What the request asks for; `plain` when it asks for nothing. Plan-only runs are left out unless they are asked for.
+ * Filter of the request; `plain` without any. Leaves out plan-only runs unless the request names them.
  * @throws {ApiError} 400
  */
 export const readRunFilter = async (

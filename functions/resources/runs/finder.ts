@@ -7,7 +7,7 @@ import { getRunWithEvents, type RunWithEvents, runOfComment, runOfEvent } from '
 import { getRun as getAny } from './records.ts';
 import { getRunTrigger, type RunTrigger } from './triggers.ts';
 
-/** Assessments (functions/resources/workspaces/health/), test runs and queries are no runs to those who ask. */
+/** Health assessments (functions/resources/workspaces/health/), test runs and queries are not visible as runs. */
 const unlessHidden = <R extends Run>(run: R | undefined): R | undefined => (run && isHidden(run) ? undefined : run);
 
 const getRun = async (id: string): Promise<Run | undefined> => unlessHidden(await getAny(id));
@@ -26,14 +26,14 @@ export const run: Finder<Run> = {
   ...inWorkspace,
 };
 
-/** The run that an answer shows by itself: lists do without the ids of events. */
+/** A single run with the ids of its events, which lists leave out. */
 export const runWithEvents: Finder<RunWithEvents> = {
   ...run,
   find: async (request) => unlessHidden(await getRunWithEvents(param(request, 'run'))),
   ...inWorkspace,
 };
 
-/** Plans, applies and cost estimates are parts of their run. */
+/** Finds plans, applies and cost estimates by their run. */
 const part = (noun: string, idOf: (runId: string) => string): Finder<Run> => ({
   what: noun,
   parameter: noun,
@@ -47,12 +47,12 @@ const part = (noun: string, idOf: (runId: string) => string): Finder<Run> => ({
 
 export const plan = part('plan', planId);
 
-/** A run task may look at the plan of the run that asks it. */
+/** A run task may read the plan of its own run. */
 export const taskPlan: Finder<Run> = { ...plan, ofTask: ({ id }, run) => run.id === id };
 
 export const apply = part('apply', applyId);
 
-/** The run that something said of it belongs to. */
+/** Finds the run of an event or comment. */
 const about = (noun: string, parameter: string, runIdIn: (id: string) => string | undefined): Finder<Run> => ({
   what: noun,
   parameter,

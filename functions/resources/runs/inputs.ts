@@ -8,15 +8,18 @@ import type { JobVariable } from '#run/protocols/runner.ts';
 import type { Run } from '#run/run.ts';
 import { ownRank, runRank } from '#run/variable-precedence.ts';
 
-/** What a run works with: the values of its variables, fixed when it is created. */
+/** Values of a run's variables, fixed at its creation. */
 
-/** A variable as a run keeps it, and as whoever creates the run gives more of them. Sealed values stay sealed for the variable they belong to. */
+/**
+ * A variable stored with a run, or added by its creator. An encrypted value stays encrypted in the context of its
+ * variable.
+ */
 export type FrozenVariable = Omit<JobVariable, 'value'> &
   ({ value: string } | { sealed: string; context: SecretContext });
 
 const freeze = (variable: Variable): FrozenVariable => {
   const { key, hcl, sensitive, value = '', sealed } = variable;
-  // Policy sets alone have parameters.
+  // Only policy sets have parameters.
   const category = variable.category as JobVariable['category'];
   const common = { key, category, hcl, sensitive };
   return sealed
@@ -36,12 +39,12 @@ type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
 
 export interface EffectiveVariable {
   variable: Variable;
-  /** Name of the variable set; absent for the workspace's own. */
+  /** Name of the variable set; absent for the workspace's own variables. */
   set?: string;
   rank: number;
 }
 
-/** Every variable that reaches a workspace, in rising precedence: its own, and those of the sets that apply. */
+/** Every variable of a workspace in rising precedence: its own, and those of variable sets. */
 export const effectiveVariables = async (workspace: Home): Promise<EffectiveVariable[]> => {
   const [own, sets] = await Promise.all([listVariables(workspace.id), effectiveVariableSets(workspace)]);
   const ofSets = await Promise.all(
@@ -50,16 +53,15 @@ export const effectiveVariables = async (workspace: Home): Promise<EffectiveVari
     ),
   );
   const all: EffectiveVariable[] = [...own.map((variable) => ({ variable, rank: ownRank })), ...ofSets.flat()];
-  // Stable: sets of one rank stay in their order.
+  // The sort is stable, so sets of equal rank keep their order.
   return all.sort((a, b) => a.rank - b.rank);
 };
 
 /**
- * Fixes the values a run works with. Of several for one variable only the one that counts is kept. Returns the object
- * they are in; undefined when there are none.
- *
- * @param own.more what counts before all others, and no person has set
- * @param own.reserved environment variables that only `more` may have: without those, others' of such names are left out
+ * Fixes the values of a run's variables. Of several values for one variable, stores only the effective one. Returns
+ * the key of the stored object; undefined when there are no variables.
+ * @param own.more variables of the platform, which take precedence over all others
+ * @param own.reserved names of environment variables that only `more` may set; others with these names are dropped
  */
 export const freezeVariables = async (
   workspace: Home,
@@ -86,7 +88,7 @@ const storeInputs = async (runId: string, variables: FrozenVariable[]): Promise<
   return objectKey;
 };
 
-/** Fixes what a test run works with: the module's environment variables, and what was given to the run. */
+/** Fixes the variables of a test run: the module's environment variables, and those given to the run. */
 export const freezeTestVariables = async (
   moduleId: string,
   runId: string,
@@ -101,15 +103,15 @@ const readInputs = async (run: Pick<Run, 'id' | 'inputsKey'>): Promise<FrozenVar
   return (JSON.parse(object.toString('utf8')) as { variables: FrozenVariable[] }).variables;
 };
 
-/** What variables the run has, without their values. */
+/** The run's variables without their values. */
 export const listInputs = async (
   run: Pick<Run, 'id' | 'inputsKey'>,
 ): Promise<Pick<JobVariable, 'key' | 'category' | 'sensitive'>[]> =>
   (await readInputs(run)).map(({ key, category, sensitive }) => ({ key, category, sensitive }));
 
 /**
- * The run's variables in the clear. 1 KMS request for each sensitive one.
- * @throws {Error} when one of them was not given to this run's workspace
+ * The run's variables, decrypted. 1 KMS request per sensitive one.
+ * @throws {Error} when a variable does not belong to this run's workspace
  */
 export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey' | 'workspaceId'>): Promise<JobVariable[]> => {
   const variables = await readInputs(run);
@@ -122,7 +124,7 @@ export const openInputs = async (run: Pick<Run, 'id' | 'inputsKey' | 'workspaceI
   );
 };
 
-/** What says whose a value is lies beside it: put there by another hand, it could be anybody's. */
+/** The encryption context is stored beside the value; a forged item could name another owner, so it is checked. */
 const openFor = (
   { id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>,
   { key, sealed, context }: { key: string; sealed: string; context: SecretContext },

@@ -8,8 +8,8 @@ import { isFinal } from '#run/status.ts';
 import { listRuns } from './records.ts';
 
 /**
- * Lists of runs, newest first. What never changes of a run stands in its pointers too, some 200 bytes each; the runs
- * themselves are read only where a filter is about what changes, or for the page that is answered.
+ * Lists of runs, newest first. Pointers repeat the attributes of a run that never change, some 200 bytes each. The
+ * runs themselves are read only for filters on changing attributes, and for the page.
  */
 
 export interface RunPointer extends Key {
@@ -20,13 +20,13 @@ export interface RunPointer extends Key {
 }
 
 export interface RunFilter {
-  /** Whether the run may fit, as far as its pointer tells. */
+  /** Whether the run can match, judged by its pointer. */
   mayFit(pointer: RunPointer): boolean;
-  /** Missing: the pointer tells it all. */
+  /** Absent when the pointer decides. */
   fits?(run: Run): boolean;
-  /** Those that are for the reader to see; missing: all. */
+  /** The pointers that the caller may see; absent: all. */
   visible?(pointers: RunPointer[]): Promise<RunPointer[]>;
-  /** Only runs that are not over can fit. */
+  /** Only open runs can match. */
   open: boolean;
   /** Creation times, inclusive; for lists of an organization. */
   from?: string;
@@ -35,7 +35,7 @@ export interface RunFilter {
 
 export type RunPage = ScanResult<Run>;
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing runs are left out. */
 export const getRuns = (ids: string[]): Promise<Run[]> => batchGet<Run & Key>(ids.map(keys.run));
 
 const shown = async (pointers: RunPointer[], visible: RunFilter['visible']): Promise<RunPointer[]> =>
@@ -64,7 +64,7 @@ const openPointers = (organization: string): Promise<RunPointer[]> =>
 
 const isOpen = (run: Run): boolean => !isFinal(run.status);
 
-/** Runs of the organization that are not over, newest first: what its queue and its capacity are made of. */
+/** Open runs of the organization, newest first, from which its queue and its capacity are computed. */
 export const listOpenRuns = async (organization: string, visible?: RunFilter['visible']): Promise<Run[]> => {
   const pointers = await shown(await openPointers(organization), visible);
   return (await getRuns(pointers.map(({ runId }) => runId))).filter(isOpen);
@@ -78,7 +78,7 @@ const pageOfOpen = async (pointers: RunPointer[], filter: RunFilter, { page, siz
   return { items, total: runs.length, more: runs.length > page * size };
 };
 
-/** All runs but the plan-only ones: what a list shows that asks for nothing else (HCP API: runs, list). */
+/** All runs except plan-only ones: the default list (HCP API: runs, list). */
 export const listAppliableRuns = async (workspace: Workspace, paging: Paging): Promise<RunPage> => {
   const { runCount, planOnlyCount = 0 } = workspace;
   const total = runCount - planOnlyCount;
@@ -88,7 +88,7 @@ export const listAppliableRuns = async (workspace: Workspace, paging: Paging): P
   return { ...(await findRuns(workspace, filter, paging)), total, more };
 };
 
-/** Runs of the workspace that fit. */
+/** Matching runs of the workspace. */
 export const findRuns = async (workspace: Workspace, filter: RunFilter, paging: Paging): Promise<RunPage> => {
   if (!filter.open) return scanned(keys.workspace(workspace.id).pk, filter, paging);
   const pointers = await openPointers(workspace.organization);
@@ -99,7 +99,7 @@ export const findRuns = async (workspace: Workspace, filter: RunFilter, paging: 
   );
 };
 
-/** Runs of all workspaces of the organization that fit. */
+/** Matching runs in all workspaces of the organization. */
 export const findOrganizationRuns = async (
   organization: string,
   filter: RunFilter,

@@ -2,8 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { PhaseName, Run } from '#run/run.ts';
 
 /**
- * Who may read a run gets URLs of its logs, which carry their own permission: clients send no token there. Such a URL is
- * for one log, and ends after the longest time that a phase may take; whoever may still read the run gets another.
+ * URLs of logs, for callers with permission to read the run. The URL itself authorizes the request, because clients
+ * send no token with it. It is valid for one log, until the phase's maximum duration is over; readers of the run can
+ * get a new one.
  */
 
 const hourMs = 3600_000;
@@ -14,7 +15,7 @@ type Logged = Pick<Run, 'id' | 'logSecret' | 'timeLimits'>;
 const signature = ({ logSecret }: Logged, phase: PhaseName, lastDay: number): string =>
   createHmac('sha256', logSecret).update(`${phase}.${lastDay}`).digest('base64url');
 
-/** In whole days, so that the URL is stable while a log is followed. */
+/** The expiry is in whole days, so that the URL is stable while a client follows a log. */
 export const logPath = (run: Logged, phase: PhaseName, now = Date.now()): string => {
   const lifeMs = Math.max(dayMs, (run.timeLimits?.[phase] ?? 0) * 1000) + hourMs;
   const lastDay = Math.floor((now + lifeMs) / dayMs);

@@ -9,12 +9,12 @@ import { readLog } from './logs.ts';
 import { getRunEventually } from './records.ts';
 
 /**
- * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log. The last part of the path is all
- * the permission there is (log-links.ts); clients send no token here, and give up the whole command at any 429 or 5xx, so what goes
- * wrong inside is answered as "nothing new".
+ * `GET /logs/{runId}/{plan|apply}/{secret}?limit=&offset=`: bytes of a log. The last part of the path authorizes the
+ * request (log-links.ts). The command line sends no token here, and aborts at any 429 or 5xx, so internal failures
+ * return an empty response instead.
  */
 
-/** What the command line asks for, which is the most it takes. */
+/** The command line's limit, which is also the maximum it accepts. */
 const usualBytes = 65_536;
 /** The web page reads long logs in larger pieces. */
 const maxBytes = 1_048_576;
@@ -28,22 +28,22 @@ const bytesAnswer = (statusCode: number, bytes: Buffer = Buffer.alloc(0)): Answe
 
 const form = /^\/logs\/(run-[A-Za-z0-9]{16})\/(plan|apply)\/([\w.-]{20,100})$/;
 
-/** No log is as long; and the keys of its pieces hold no larger offset. */
+/** Logs are shorter, and the keys of their pieces cannot hold larger offsets. */
 const maxOffset = 10_000_000_000;
 
-/** What is not a number from 0 is as good as missing. */
+/** Uses the default for anything but a non-negative integer. */
 const numberIn = (event: APIGatewayProxyEventV2, name: string, otherwise: number): number => {
   const text = event.queryStringParameters?.[name] ?? '';
   return /^\d+$/.test(text) ? Math.min(Number(text), maxOffset) : otherwise;
 };
 
-/** Between looks for what is not there yet: a log that is quiet stays so for a while. */
+/** Initial pause between reads of new output; it grows while the log is silent. */
 const firstPauseMs = 40;
 const maxPauseMs = 200;
 const pauseGrowth = 1.3;
 
 /**
- * Terraform's command line waits half a second to two before it asks again: a moment here shows it output at once
+ * Terraform's command line polls every 0.5 to 2 seconds. Waiting here for new output shows it without that delay
  * (docs/performance.md).
  */
 const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
@@ -62,7 +62,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> =>
   const [, runId, phase, secret] = form.exec(event.rawPath) ?? [];
   if (!runId || !phase || !secret) return bytesAnswer(404);
   try {
-    // Whoever reads a log that grows asks again in a moment.
+    // Eventually consistent, because readers of a growing log poll again soon.
     const run = await getRunEventually(runId);
     if (!run || !opensLog(run, phase as PhaseName, secret)) return bytesAnswer(404);
     const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));

@@ -5,9 +5,9 @@ import type { PhaseName, Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 
 /**
- * Logs of plans and applies. While the phase runs, pieces of up to 64 KiB lie in the table, so that a reader sees them
- * at once; when it is over, the runner's copy of the whole is one object in the bucket and the pieces expire.
- * Offsets count bytes from the framing STX on (HCP API: log-read-url).
+ * Logs of plans and applies. During the phase, pieces of up to 64 KiB are stored in the table, so that readers see
+ * them at once. Afterwards, the runner's copy of the whole log is one object in the bucket, and the pieces expire.
+ * Offsets count bytes from the framing STX (HCP API: log-read-url).
  */
 
 /** Framing of a log: first and last byte. */
@@ -22,7 +22,7 @@ interface Piece {
   bytes: Uint8Array;
 }
 
-/** Appends; the same piece again changes nothing. 1 write unit per KB. */
+/** Appends a piece; repeating it changes nothing. 1 write unit per KB. */
 export const appendLog = async (runId: string, phase: PhaseName, offset: number, bytes: Uint8Array): Promise<void> => {
   await create({
     ...keys.log(runId, phase, offset),
@@ -31,7 +31,7 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
   });
 };
 
-/** Up to `limit` bytes from `offset`; empty when there is nothing new. */
+/** Up to `limit` bytes from `offset`; empty when there is no new output. */
 export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   if (run[phase].content) return instead('This log was deleted.', offset, limit);
   const { status, report, logStored } = run[phase];
@@ -42,15 +42,15 @@ export const readLog = async (run: Run, phase: PhaseName, offset: number, limit:
   return readPieces(run.id, phase, offset, limit);
 };
 
-/** Framed like a log, so that readers find its end. */
+/** Framed like a log, so that readers detect its end. */
 const instead = (text: string, offset: number, limit: number): Buffer =>
   Buffer.from(`${String.fromCharCode(STX)}${text}\n${String.fromCharCode(ETX)}`).subarray(offset, offset + limit);
 
-/** Eventually consistent: what is missing yet is read a moment later, for half the price. */
+/** Eventually consistent reads cost half; a missing piece is read by the next request. */
 const readPieces = async (runId: string, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
   const consistent = false;
   const { pk, sk } = keys.log(runId, phase, offset);
-  // Readers ask for what follows the piece they read last, so nearly always a piece begins here.
+  // Readers continue after the last piece they received, so the offset is nearly always the start of a piece.
   const inside =
     offset > 0
       ? await query<Piece>({
@@ -81,20 +81,20 @@ const readPieces = async (runId: string, phase: PhaseName, offset: number, limit
   return Buffer.concat(parts).subarray(0, limit);
 };
 
-/** Where the log in the table ends: the offset of the next byte, and whether it was closed. */
+/** End of the log in the table: the offset of the next byte, and whether the log was closed. */
 export const logEnd = async (runId: string, phase: PhaseName): Promise<{ length: number; closed: boolean }> => {
   const [last] = await query<Piece>({ pk: keys.log(runId, phase, 0).pk, reverse: true, limit: 1 });
   if (!last) return { length: 0, closed: false };
   return { length: Number(last.sk) + last.bytes.length, closed: last.bytes.at(-1) === ETX };
 };
 
-/** A runner's has 50 MiB at most; who has its URL can store more. */
+/** A runner's log has at most 50 MiB, but code with its upload URL can store more. */
 const maxStoredBytes = 64 * 1024 * 1024;
 
 /**
- * Ends the log of a runner that could not, and makes the one object of it that a runner would have made; its pieces expire
- * like others. A runner stores the whole before it reports: what it stored counts, should it have got that far. May be
- * repeated.
+ * Ends the log of a runner that failed to do so, and stores the single object that the runner would have stored; its
+ * pieces expire like others. A runner stores the whole log before it reports, so an existing object takes precedence.
+ * Can be repeated.
  */
 export const storeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
   const key = objects.artifact(runId, phase, 'log');
@@ -113,7 +113,7 @@ export const storeLog = async (runId: string, phase: PhaseName, message: string)
 
 const closing = (message: string): Buffer => Buffer.from(message ? `\n${message}\n` : '');
 
-/** Up to the first gap, as readers see it. */
+/** Pieces up to the first gap, as readers see them. */
 const contiguous = (pieces: Piece[]): Uint8Array[] => {
   let at = 0;
   const parts: Uint8Array[] = [];
@@ -125,7 +125,7 @@ const contiguous = (pieces: Piece[]): Uint8Array[] => {
   return parts;
 };
 
-/** Readers otherwise wait long for the closing byte. */
+/** Without the closing byte, readers keep waiting. */
 const closeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
   const { length, closed } = await logEnd(runId, phase);
   if (!closed) {

@@ -37,7 +37,7 @@ export const phaseContentRoutesOf = (phase: PhaseName, base: `/${string}`, finde
   ),
 ];
 
-/** Log and artifacts of plans and applies, which is all that is secret or large; the records stay. */
+/** Deletes logs and artifacts of plans and applies, which are secret or large; the records stay. */
 export const phaseContentRoutes: Route[] = [
   ...phaseContentRoutesOf('plan', '/plans/{plan}', plan),
   ...phaseContentRoutesOf('apply', '/applies/{apply}', apply),

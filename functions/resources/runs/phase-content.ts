@@ -5,14 +5,15 @@ import { now } from '#platform/store/time.ts';
 import { artifacts, type PhaseName, type Run } from '#run/run.ts';
 
 /**
- * What plans and applies leave in storage: logs, plan files and their JSON. Only for runs that are over: nobody works with
- * it any more. What the run's own item says of them stays. Each is undefined when it cannot be done from where it is.
+ * Stored content of plans and applies: logs, plan files and their JSON. Only for runs that have ended, which no
+ * longer use it. The run's item stays. Each function returns undefined when the content's status does not allow the
+ * change.
  */
 
 const soft = 'soft_deleted';
 const deleted = 'permanently_deleted';
 
-/** It cannot be read any more, until it is restored. */
+/** Soft-deleted content cannot be read until it is restored. */
 export const softDeletePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
   update<Run>(keys.run(run.id), {
     set: { [`${phase}.content`]: soft, [`${phase}.contentDeletedAt`]: now() },
@@ -26,7 +27,7 @@ export const restorePhase = (run: Run, phase: PhaseName): Promise<Run | undefine
     values: { ':soft': soft },
   });
 
-/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
+/** Empties the objects; the bucket expires their previous versions. Can be repeated. */
 export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | undefined> => {
   const purged = await update<Run>(keys.run(run.id), {
     set: { [`${phase}.content`]: deleted },

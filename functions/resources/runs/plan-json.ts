@@ -3,12 +3,12 @@ import { checkContent } from '#platform/store/integrity.ts';
 import { objects } from '#platform/store/keys.ts';
 import type { Run } from '#run/run.ts';
 
-/** With what is read from it, this takes 310 MB; functions have 512. */
+/** A plan of this size takes 310 MB when parsed; functions have 512 MB. */
 export const maxPlanBytes = 128 * 1024 * 1024;
 
 /**
- * The plan in JSON as the runner reported it; its size when that is beyond {@link maxPlanBytes}; undefined when it is gone.
- * @throws {DamagedContentError} when it is not what was reported
+ * The JSON plan reported by the runner; its size when it exceeds {@link maxPlanBytes}; undefined when it was deleted.
+ * @throws {DamagedContentError} when its checksum differs from the report
  */
 export const readPlanJson = async ({ id, plan }: Run): Promise<Buffer | number | undefined> => {
   const json = await getLargeObject(objects.artifact(id, 'plan', 'plan-json'), maxPlanBytes);

@@ -6,22 +6,22 @@ import { hasExpired } from '#platform/store/retention.ts';
 import type { Artifact, Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 
-/** Links to what a plan left; apart from its routes, for functions that have others. */
+/** Links to artifacts of a plan, separate from its routes, because functions without these routes use them too. */
 
-/** Life of a link to a plan, in seconds (HCP API: plans). */
+/** Lifetime of a link in seconds (HCP API: plans). */
 export const linkSeconds = 60;
 
-/** A redirect to one of the files that a plan left. @throws {ApiError} 404 */
+/** A redirect to an artifact of the plan. @throws {ApiError} 404 */
 export const linkToArtifact = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
   const key = objects.artifact(id, 'plan', artifact);
   if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
   return redirect(307, await presignGet(key, linkSeconds));
 };
 
-/** They come when the plan is over, if they come. */
+/** A runner uploads the schemas within this time after the plan, if at all. */
 const awaitSchemasMs = 15 * 60_000;
 
-/** 204 until they can be expected. @throws {ApiError} 404 */
+/** 204 while the schemas may still arrive. @throws {ApiError} 404 */
 export const schemasOf = async (subject: Run): Promise<Answer> => {
   const { id, plan } = subject;
   if (!isPhaseFinal(plan.status)) return noContent();

@@ -18,11 +18,11 @@ const unlessDeleted =
     return handle(context);
   };
 
-/** 204 until there is one. */
+/** 204 until the plan has JSON output. */
 const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
   subject.plan.report?.artifacts?.includes('plan-json') ? linkToArtifact(subject, 'plan-json') : noContent();
 
-/** The command line repeats a 503 and fails on a 204. */
+/** The command line retries after a 503 and fails after a 204. */
 const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
   if (subject.plan.report?.artifacts?.includes('plan-json-redacted'))
     return linkToArtifact(subject, 'plan-json-redacted');
@@ -32,7 +32,7 @@ const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> =>
   throw unavailable(`The plan of run ${subject.id} is not finished yet.`);
 };
 
-/** Of every type in the plan; a runner makes it after everything that is waited for. */
+/** Schemas of every type in the plan; the runner uploads them after everything that the run waits for. */
 const jsonSchema = ({ subject }: Context<Run>): Promise<Answer> => schemasOf(subject);
 
 const erroredState = async ({ subject }: Context<Run>): Promise<Answer> => {

@@ -6,16 +6,16 @@ import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, time
 
 type RunItem = Run & Key & Due;
 
-/** A run whose creation came too late has an item without attributes of a run (lifecycle/queue/places.ts). */
+/** The item of a run whose creation came too late has no attributes of a run (lifecycle/queue/places.ts). */
 const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? item : undefined);
 
 export const getRun = async (id: string): Promise<Run | undefined> => unlessVoided(await get<RunItem>(keys.run(id)));
 
-/** Perhaps as it was a moment ago, for half the price: for who asks again, or decides by a conditional write. */
+/** Eventually consistent, for half the price: for callers that poll, or that decide with a conditional write. */
 export const getRunEventually = async (id: string): Promise<Run | undefined> =>
   unlessVoided(await get<RunItem>(keys.run(id), false));
 
-/** Newest first; `page` from 1. Reads the pointers and runs of that page only. */
+/** Newest first; `page` starts at 1. Reads the pointers and runs of that page only. */
 export const listRuns = async (
   workspaceId: string,
   { page, size, total }: { page: number; size: number; total: number },
@@ -39,12 +39,12 @@ const notFinal = (names: Record<string, string>, values: Record<string, unknown>
   return `attribute_exists(#status) AND NOT #status IN (${finalStatuses.map((_, i) => `:final${i}`).join(', ')})`;
 };
 
-/** One conditional write of a run that is not final; undefined when it is, or when `condition` does not hold. */
+/** Changes an open run with one conditional write; undefined when the run has ended, or `condition` fails. */
 export const updateRun = async (id: string, change: Change): Promise<Run | undefined> => {
   const names = { ...change.names };
   const values = { ...change.values };
   const open = notFinal(names, values);
-  // Who moves the entry means that time.
+  // A change of the due time also sets the check time.
   const set: Change['set'] = change.set?.dueAt ? { checkAt: change.set.dueAt, ...change.set } : change.set;
   const run = await update<RunItem>(keys.run(id), {
     ...change,
@@ -56,7 +56,7 @@ export const updateRun = async (id: string, change: Change): Promise<Run | undef
   return run && set?.checkAt ? inTime(run) : run;
 };
 
-/** The sweep has moved the run's entry to a later time since it was read. */
+/** Moves the due time back if the sweep postponed it since the run was read. */
 const inTime = async (run: RunItem): Promise<RunItem> => {
   const { checkAt, dueAt } = run;
   if (!checkAt || !dueAt || dueAt <= checkAt) return run;
@@ -68,7 +68,7 @@ const inTime = async (run: RunItem): Promise<RunItem> => {
   return moved ?? run;
 };
 
-/** The writes that put statuses into a run and stamp them; a stamp is given once and never moved. */
+/** Attributes that set statuses and their timestamps; an existing timestamp never changes. */
 export const statusChange = (
   to: { status: RunStatus; plan?: PhaseStatus; apply?: PhaseStatus; passed: readonly RunStatus[] },
   run: Pick<Run, 'statusTimestamps' | 'plan' | 'apply'>,
@@ -83,7 +83,7 @@ export const statusChange = (
     const status = to[phase];
     if (!status || status === run[phase].status) continue;
     set[`${phase}.status`] = status;
-    // What never came about has no time.
+    // Skipped statuses have no timestamp.
     if (status === 'unreachable') continue;
     set[`${phase}.statusTimestamps.${status === 'running' ? 'started-at' : partTimestampKey(status)}`] = at;
   }

@@ -17,7 +17,7 @@ import { runFilter as filter, readRunFilter } from './filter.ts';
 import { runWithEvents } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
 
-/** What can come along with runs; public-api/includes/runs.ts loads it. */
+/** Resources that can be included with runs; public-api/includes/runs.ts loads them. */
 export const runIncludes = includable(
   'plan',
   'apply',
@@ -30,7 +30,7 @@ export const runIncludes = includable(
   'tf_policy_evaluations',
 );
 
-/** What the request includes of {@link runIncludes}. */
+/** Loads the resources of {@link runIncludes} that the request includes. */
 export type RelatedToRuns = (
   context: Context<Subject>,
   runs: Run[],
@@ -84,7 +84,7 @@ const listOfOrganization =
     return listWithoutTotal(request, page, more, data, await related(context, items, granted));
   };
 
-/** `GET /runs` names what it is about in its query. */
+/** `GET /runs` names its workspace or organization in the query. */
 const namedInQuery: Finder<Workspace | InOrganization> = {
   what: 'workspace or organization',
   find: async ({ query }) => {
@@ -109,7 +109,7 @@ const listNamed =
       : listOfWorkspace(related)({ ...context, subject });
   };
 
-/** Without runs that wait for a person. Runs wait for their workspace, never for the organization. */
+/** Without runs that wait for a user. Runs wait for their workspace, never for the organization. */
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
   (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((run) => !waitsForPerson(run));
 

@@ -9,19 +9,19 @@ import { deliver } from './execution.ts';
 import { getRun, updateRun } from './records.ts';
 
 /**
- * A saved plan is valid only for the state that it was made from. The workspace's item lists the saved plans that may
+ * A saved plan is valid only for the state on which it is based. The workspace's item lists the saved plans that can
  * still be applied, so that a writer of a new state finds them without a query:
- * - A run stores the state that its runner got, when the runner claims the plan.
- * - Once its plan is saved the run adds itself to the list, and reads the state in the same write: a newer one
- *   discards it.
- * - A writer of a newer state later finds the run in the list and discards it.
+ * - When the runner claims the plan, the run stores the state that the runner received.
+ * - Once its plan is saved, the run adds itself to the list and reads the current state in the same write: a newer
+ * one discards the plan.
+ * - A later writer of a newer state finds the run in the list and discards it.
  */
 
 const noState = '';
 
 const basisOf = ({ state }: Pick<Workspace, 'state'>): string => state?.id ?? noState;
 
-/** Stores which state the plan is made from. 1 write, only for runs that save their plans. */
+/** Stores the state on which the plan is based. 1 write, only for runs that save their plans. */
 export const recordPlanBasis = async (run: Run, workspace: Workspace): Promise<void> => {
   if (run.savePlan) await updateRun(run.id, { set: { 'plan.basis': basisOf(workspace) } });
 };
@@ -29,7 +29,7 @@ export const recordPlanBasis = async (run: Run, workspace: Workspace): Promise<v
 export const isStale = ({ savePlan, plan, current }: Run, workspace: Workspace): boolean =>
   savePlan && !current && plan.basis !== undefined && plan.basis !== basisOf(workspace);
 
-/** Lists a run whose plan was saved. May be repeated. */
+/** Adds a run with a saved plan to the list. Can be repeated. */
 export const keepSavedPlan = async (run: Run): Promise<void> => {
   const workspace = await update<Workspace>(keys.workspace(run.workspaceId), {
     add: { savedPlans: new Set([run.id]) },
@@ -38,7 +38,7 @@ export const keepSavedPlan = async (run: Run): Promise<void> => {
   if (workspace && isStale(run, workspace)) await discardStale(run.id);
 };
 
-/** Removes an ended run from the list; an applied configuration becomes the workspace's. */
+/** Removes an ended run from the list; an applied configuration becomes the workspace's current one. */
 export const leaveSavedPlans = async (run: Run, { applied }: { applied: boolean }): Promise<void> => {
   await forget(run.workspaceId, [run.id]);
   if (applied) await adoptConfigurationVersion(run.configurationVersionId);
@@ -54,8 +54,8 @@ const forget = (workspaceId: string, runIds: string[]) =>
 const atOnce = 20;
 
 /**
- * Discards the plans made from an older state, on behalf of the platform. May be repeated.
- * @param workspace with its new state
+ * Discards plans that are based on an older state, on behalf of the platform. Can be repeated.
+ * @param workspace workspace with its new state
  * @param writer the run that wrote the state
  */
 export const discardStalePlans = async (workspace: Workspace, writer: string | undefined): Promise<void> => {

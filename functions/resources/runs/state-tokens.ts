@@ -5,16 +5,16 @@ import { isFinal } from '#run/status.ts';
 import { getRun } from './records.ts';
 
 /**
- * What Terraform in a run may show to the public API: a token that reads the current state of the workspaces that share
- * theirs with the run's (HCP Terraform: remote state in runs), and nothing else. Customers' code sees it, so it is not
- * the runner's own token, and says nothing about that one. It is good while its phase is worked on.
+ * Tokens for Terraform inside a run. They read the current state of workspaces that share it with the run's workspace
+ * (HCP Terraform: remote state in runs), and nothing else. Customers' code can see this token, so it is not the
+ * runner's own and does not reveal that one. It is valid during its phase.
  */
 
-/** Begins every such token, so that scanners for leaked secrets can know it. */
+/** Prefix of these tokens, by which secret scanners recognize leaked ones. */
 const prefix = 'sfr_';
 const form = /^sfr_([A-Za-z0-9]{16})\.(plan|apply)\.[A-Za-z0-9_-]{43}$/;
 
-/** Follows from the runner's token for the phase, so that it can be told again when a claim is repeated. */
+/** Derived from the runner's token for the phase, so that a repeated claim returns the same token. */
 export const stateTokenOf = (runId: string, phase: PhaseName, runnerToken: string): string => {
   const secret = createHmac('sha256', runnerToken).update('state').digest('base64url');
   return `${prefix}${runId.replace(/^run-/, '')}.${phase}.${secret}`;
@@ -22,13 +22,13 @@ export const stateTokenOf = (runId: string, phase: PhaseName, runnerToken: strin
 
 export const isStateToken = (secret: string): boolean => secret.startsWith(prefix);
 
-/** The run that a token says it is of; undefined when it is no such token. */
+/** Run id in a state token; undefined when the text is not such a token. */
 export const runIdIn = (secret: string): string | undefined => {
   const [, characters] = form.exec(secret) ?? [];
   return characters && `run-${characters}`;
 };
 
-/** The run whose Terraform shows the token; undefined when the token is not known or its phase is over. 1 read. */
+/** The run of the state token; undefined when the token is unknown or its phase is over. 1 read. */
 export const findRunOfStateToken = async (secret: string): Promise<Run | undefined> => {
   const [, characters, name] = form.exec(secret) ?? [];
   const run = characters ? await getRun(`run-${characters}`) : undefined;

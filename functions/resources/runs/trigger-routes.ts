@@ -38,7 +38,7 @@ export const runTriggerDocument = (trigger: RunTrigger, workspaces: Names) => ({
   links: { self: `/api/v2/run-triggers/${trigger.id}` },
 });
 
-/** Those that the caller may see. */
+/** Names of the workspaces that the caller may see. */
 const namesOf = async ({ principal, subject }: Context<Subject>, triggers: RunTrigger[]): Promise<Names> => {
   const ids = triggers.flatMap(({ workspaceId, sourceableId }) => [workspaceId, sourceableId]);
   const workspaces = (await getWorkspaces([...new Set(ids)])).map((workspace) => ({

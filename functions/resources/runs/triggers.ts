@@ -3,24 +3,24 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, create, get, put, query, queryAll, remove } from '#platform/store/table.ts';
 
 /**
- * Run triggers: a successful apply in one workspace, the source, queues a run in another. The record says so; pointers
- * beside both workspaces only tell where to look. They are written before the record and removed after it, so one that
- * was left behind says nothing.
+ * Run triggers: a successful apply in the source workspace queues a run in another workspace. The record is
+ * authoritative; pointers beside both workspaces only help to find it. They are written before the record and removed
+ * after it, so a leftover pointer has no effect.
  */
 export interface RunTrigger {
   id: string;
   organization: string;
-  /** Where the run is queued. */
+  /** The workspace in which runs are queued. */
   workspaceId: string;
-  /** The workspace whose applies do so. */
+  /** The workspace whose applies queue them. */
   sourceableId: string;
   createdAt: string;
 }
 
-/** A workspace is triggered by at most so many (HCP Terraform: run triggers), and triggers at most so many here. */
+/** Maximum number of sources of a workspace (HCP Terraform: run triggers), and of its targets. */
 export const maxSources = 20;
 export const maxTargets = 100;
-/** How many workspaces behind a new trigger are looked at for a loop. */
+/** Maximum number of workspaces searched for a loop. */
 const maxVisited = 200;
 
 type Direction = 'inbound' | 'outbound';
@@ -39,27 +39,30 @@ const pointersOf = (workspaceId: string, direction: Direction): Promise<Pointer[
 const triggersOf = (pointers: Pointer[]): Promise<RunTrigger[]> =>
   batchGet<RunTrigger & Key>(pointers.map(({ runTriggerId }) => keys.runTrigger(runTriggerId)));
 
-/** Those that queue runs in the workspace, or that its applies set off. 2 requests. */
+/** Triggers that queue runs in the workspace, or that its applies fire. 2 requests. */
 export const listRunTriggers = async (workspaceId: string, direction: Direction): Promise<RunTrigger[]> =>
   triggersOf((await pointersOf(workspaceId, direction)).slice(0, maxTargets));
 
 const count = async (workspaceId: string, direction: Direction): Promise<number> =>
   (await triggersOf(await pointersOf(workspaceId, direction))).length;
 
-/** Counted after the write, because requests at the same moment have counted none of each other. 4 requests. */
+/** Counts after the write, because concurrent requests do not see each other before. 4 requests. */
 const excess = async ({ workspaceId, sourceableId }: RunTrigger): Promise<Refusal | undefined> => {
   const [sources, targets] = await Promise.all([count(workspaceId, 'inbound'), count(sourceableId, 'outbound')]);
   if (sources > maxSources) return 'too many sources';
   return targets > maxTargets ? 'too many targets' : undefined;
 };
 
-/** Whether applies of the workspace may set something off. 1 read. */
+/** Whether applies of the workspace may fire a trigger. 1 read. */
 export const hasRunTriggers = async (workspaceId: string): Promise<boolean> => {
   const { pk } = keys.workspace(workspaceId);
   return (await query({ pk, prefix: prefixes.outbound, limit: 1, consistent: false })).length > 0;
 };
 
-/** Whether applies of `from` lead to runs in `to`, over any number of workspaces; undefined when that is too far to see. */
+/**
+ * Whether applies of `from` lead to runs in `to`, through any number of workspaces; undefined when the search reaches
+ * its limit.
+ */
 const leadsTo = async (from: string, to: string): Promise<boolean | undefined> => {
   const visited = new Set([from]);
   for (const workspaceId of visited) {
@@ -73,8 +76,8 @@ const leadsTo = async (from: string, to: string): Promise<boolean | undefined> =
 export type Refusal = 'exists' | 'loop' | 'too many sources' | 'too many targets' | 'too far';
 
 /**
- * Two that together make a loop can still be created at the same moment: runs carry the workspaces that led to them, and
- * none is queued twice on one way (lifecycle/creation/triggered-runs.ts).
+ * Two concurrent requests can still create a loop together. Runs therefore carry the workspaces that led to them, and
+ * are not queued in the same one twice (lifecycle/creation/triggered-runs.ts).
  */
 export const createRunTrigger = async (
   organization: string,
@@ -107,7 +110,7 @@ export const createRunTrigger = async (
   return refusal;
 };
 
-/** The claim of a creator that died before its trigger was there. */
+/** Takes over the name from a creation that was interrupted before its trigger was written. */
 const takeOver = async (claim: Pointer): Promise<boolean> => {
   const holder = await get<Pointer>({ pk: claim.pk, sk: claim.sk });
   if (holder && (await getRunTrigger(holder.runTriggerId))) return false;
@@ -127,7 +130,7 @@ export const deleteRunTrigger = async ({ id, workspaceId, sourceableId }: RunTri
   await remove(keys.runTriggerOut(sourceableId, workspaceId), own);
 };
 
-/** Of a workspace that is deleted, in both directions. */
+/** Deletes the triggers of a deleted workspace, in both directions. */
 export const deleteRunTriggersOf = async (workspaceId: string): Promise<void> => {
   const directions = await Promise.all([
     listRunTriggers(workspaceId, 'inbound'),

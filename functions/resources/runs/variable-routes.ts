@@ -10,7 +10,10 @@ import { effectiveVariables } from './inputs.ts';
 
 const include = includable('overwritten');
 
-/** Its own and those of variable sets, as runs have them, each with what it wins over; that comes along when asked for. */
+/**
+ * The workspace's own variables and those of variable sets, in the precedence of runs. The overridden variables are
+ * included on request.
+ */
 const listEffective = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const includes = include.of(request);
   const rising = (await effectiveVariables(subject)).map(({ variable }) => variable);
@@ -23,7 +26,7 @@ const listEffective = async ({ request, subject }: Context<Workspace>): Promise<
       overwritten: many('vars', won),
       overwriter: one('vars', winner === variable ? null : winner?.id),
     });
-    // Clients expect a workspace there; of which set it is, `varset` says.
+    // Clients expect a workspace here; `varset` names the variable set.
     if (isVariableSet(variable.ownerId)) {
       const { configurable: _, ...relationships } = document.relationships;
       return { ...document, relationships };

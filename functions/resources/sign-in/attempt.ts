@@ -3,9 +3,9 @@ import * as v from 'valibot';
 import { type AuthorizationRequest, authorizationRequest } from './authorization-request.ts';
 
 /**
- * A sign-in under way. The browser that began it keeps it, in a cookie, and nobody else does: whoever is led to the
- * callback with a code of somebody else's has no cookie that fits. All that has to be unguessable comes from one seed, so
- * that nothing is written for people whom no issuer has vouched for yet.
+ * A sign-in in progress, stored only in a cookie of the browser that began it. A victim who is led to the callback
+ * with an attacker's code has no matching cookie. One seed yields all unguessable values, so that unauthenticated
+ * requests write nothing.
  */
 
 const attemptSchema = v.object({ seed: v.string(), asking: authorizationRequest, expiresAt: v.number() });
@@ -22,7 +22,7 @@ export interface Attempt {
   state: string;
   /** Sent to the issuer, and back in the ID token. */
   nonce: string;
-  /** PKCE (RFC 7636): shown when the code is redeemed. */
+  /** PKCE verifier (RFC 7636), sent when the code is redeemed. */
   verifier: string;
 }
 
@@ -33,7 +33,7 @@ const attemptOf = (seed: string, request: AuthorizationRequest): Attempt => ({
   verifier: derived(seed, 'verifier'),
 });
 
-/** Over TLS the browser takes it from this very host only (RFC 6265bis: the `__Host-` prefix). */
+/** Over TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis). */
 export const cookieName = (secure: boolean): string => (secure ? '__Host-sign-in' : 'sign-in');
 
 const cookieOf = (secure: boolean, value: string, seconds: number): string =>
@@ -48,7 +48,7 @@ export const beginAttempt = (request: AuthorizationRequest, secure: boolean): At
   return { ...attemptOf(seed, request), cookie: cookieOf(secure, value, goodForSeconds) };
 };
 
-/** What the cookie says; undefined for one that is none, or too old. */
+/** The attempt in the cookie; undefined when it is invalid or expired. */
 export const readAttempt = (cookie: string | undefined): Attempt | undefined => {
   let document: unknown;
   try {

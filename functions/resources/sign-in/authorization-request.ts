@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { clientId, isTerraformHere } from '#api/login-service.ts';
 
-/** Who wants a token at the end of a sign-in. Both show at the exchange that they are who asked (PKCE, RFC 7636). */
+/**
+ * The client that receives a token at the end of a sign-in. Both clients prove at the exchange that they began it
+ * (PKCE, RFC 7636).
+ */
 
 const challenge = {
   code_challenge: v.pipe(v.string(), v.regex(/^[\w-]{43}$/)),
@@ -18,12 +21,12 @@ export const terraformRequest = v.object({
   state: v.pipe(v.string(), v.maxLength(500)),
 });
 
-/** The web page of this platform, which is told nothing but where it is anyway. */
+/** The web page of this platform, whose redirect URI is fixed. */
 const pageRequest = v.object({ client_id: v.literal('page'), ...challenge });
 
 export const authorizationRequest = v.variant('client_id', [terraformRequest, pageRequest]);
 export type AuthorizationRequest = v.InferOutput<typeof authorizationRequest>;
 
-/** What a code is bound to beside its verifier. */
+/** Value to which a code is bound, in addition to its verifier. */
 export const redirectUriOf = (request: AuthorizationRequest): string =>
   request.client_id === 'page' ? request.client_id : request.redirect_uri;

@@ -1,7 +1,7 @@
-/** Somebody cannot be signed in; the message is for that person, and says what to do. */
+/** Sign-in failed; the message tells the user what to do. */
 export class SignInError extends Error {
   override name = 'SignInError';
-  /** Of the answer: 400 when it may be tried again, 403 when that would not help, 502 when it is the issuer's. */
+  /** Status of the response: 400 when a retry can help, 403 when it cannot, 502 for a failure of the issuer. */
   readonly status: 400 | 403 | 502;
 
   constructor(status: 400 | 403 | 502, message: string) {

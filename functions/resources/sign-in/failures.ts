@@ -5,12 +5,12 @@ import { logWarning } from '#platform/store/log.ts';
 import { SignInError } from './errors.ts';
 import { forgetClientSecret, issuerName } from './settings.ts';
 
-/** What went wrong between this platform and the issuer, for the person who waits for it. */
+/** Messages for failures between this platform and the issuer, shown to the user who signs in. */
 
 const again = 'Sign in again.';
 const operator = 'If it keeps failing, tell the operator of this platform. Until then, sign in with an API token.';
 
-/** At the authorization endpoint (RFC 6749 §4.1.2.1, OpenID Connect Core 1.0 §3.1.2.6). */
+/** Errors of the authorization endpoint (RFC 6749 §4.1.2.1, OpenID Connect Core 1.0 §3.1.2.6). */
 const refusals: Record<string, string> = {
   access_denied: 'denied access, or you canceled there',
   login_required: 'requires you to sign in there first',
@@ -25,7 +25,7 @@ const codeOf = (error: unknown): string | undefined => (error as { code?: string
 const reasonText = (description: string | undefined): string =>
   description ? ` Its message: ${description.slice(0, 300)}` : '';
 
-/** For the log; what an issuer answered can hold tokens and stays out of it. */
+/** Logs without the issuer's response, which can contain tokens. */
 const note = (error: unknown, { issuer }: SignInSettings): void => {
   const { name, message } = error as Error;
   logWarning('sign-in failed', { issuer, error: `${name}: ${message}`, code: codeOf(error) });
@@ -34,7 +34,7 @@ const note = (error: unknown, { issuer }: SignInSettings): void => {
 const invalid = (name: string, why: string): SignInError =>
   new SignInError(502, `The response of ${name} was rejected: ${why}. ${again} ${operator}`);
 
-/** @returns what to throw */
+/** @returns the error to throw */
 export const readableFailure = (error: unknown, settings: SignInSettings): SignInError => {
   if (error instanceof SignInError) return error;
   const name = issuerName(settings);
@@ -71,7 +71,7 @@ export const readableFailure = (error: unknown, settings: SignInSettings): SignI
 };
 
 const unknownClient = (name: string, description?: string): SignInError => {
-  // Perhaps the secret was replaced.
+  // The secret may have been replaced.
   forgetClientSecret();
   return new SignInError(
     502,
@@ -79,7 +79,7 @@ const unknownClient = (name: string, description?: string): SignInError => {
   );
 };
 
-/** RFC 6749 §5.2. */
+/** Errors of the token endpoint (RFC 6749 §5.2). */
 const ofTokenEndpoint = (
   { error, error_description: description }: oauth.ResponseBodyError,
   name: string,

@@ -37,7 +37,7 @@ const audit = (
 const auditTeam = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
   audit(organization, { type: 'team', id }, userId, action);
 
-/** Those of organizations in which the operator lets groups stand for teams. 1 read for 100 organizations. */
+/** Teams of organizations in which the operator allows groups to map to teams. 1 read per 100 organizations. */
 const mapped = async (teams: Team[]): Promise<Team[]> => {
   const homes = await getOrganizations([...new Set(teams.map(({ organization }) => organization))]);
   const names = new Set(homes.filter(mapsGroups).map(({ name }) => name));
@@ -47,13 +47,13 @@ const mapped = async (teams: Team[]): Promise<Team[]> => {
 const enter = async (team: Team, userId: string): Promise<void> => {
   const { organization } = team;
   await addMember(organization, userId, 'member', { byGroup: true });
-  // The operator's issuer says that they are in: there is nothing left to accept.
+  // The issuer is authoritative, so an invitation is accepted automatically.
   const membership = await getMembershipOrInvitation(userId, organization);
   if (membership?.invitation) await acceptMembership(membership);
   await enterTeam(team, [userId]);
 };
 
-/** Of somebody whom no group there stands for any more; not of the last owner, who stays. */
+/** Ends the membership of a user without a mapped group; the last owner stays. */
 const endMembership = async ({ userId, organization }: Membership): Promise<void> => {
   const membership = await getMembership(userId, organization);
   const [home] = await getOrganizations([organization]);
@@ -67,9 +67,8 @@ const endMembership = async ({ userId, organization }: Membership): Promise<void
 };
 
 /**
- * Makes somebody a member of the teams that their groups at the issuer stand for, and of no others that a group stands
- * for: the issuer decides who is in such a team. A membership that came by a group ends with the last such team. Who is the
- * last owner of an organization stays one.
+ * Synchronizes the user's teams with their groups at the issuer, which decides membership of mapped teams. A
+ * membership created by a group ends with the user's last mapped team. The last owner of an organization stays.
  */
 export const followGroups = async (userId: string, names: string[]): Promise<void> => {
   const groups = [...new Set(names)];

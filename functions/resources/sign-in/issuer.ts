@@ -9,15 +9,18 @@ import { readableFailure } from './failures.ts';
 import { clientSecret } from './settings.ts';
 
 /**
- * OpenID Connect with the operator's issuer: authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0
- * §3.1, RFC 9700). What comes back is checked by oauth4webapi: state and issuer of the answer (RFC 9207), issuer,
- * audience, nonce and times of the ID token, and its signature by the issuer's keys.
+ * OpenID Connect with the operator's issuer: authorization code flow with PKCE, state and nonce (OpenID Connect Core
+ * 1.0 §3.1, RFC 9700). oauth4webapi validates the response: its state and issuer (RFC 9207), the ID token's issuer,
+ * audience, nonce and times, and its signature.
  */
 
-/** Differing clocks. */
+/** Tolerance for clock skew. */
 const toleranceSeconds = 60;
 
-/** http is for an issuer on the same machine, which on AWS cannot be called (platform/net/outbound/addresses.ts). */
+/**
+ * Allows http for an issuer on the same machine only; on AWS, outbound requests reject such addresses
+ * (platform/net/outbound/addresses.ts).
+ */
 const optionsFor = ({ issuer }: SignInSettings) => ({
   [oauth.customFetch]: guardedFetch as never,
   [oauth.allowInsecureRequests]: isLoopback(new URL(issuer)),
@@ -25,7 +28,7 @@ const optionsFor = ({ issuer }: SignInSettings) => ({
 
 const metadataKeptMs = 10 * 60_000;
 
-/** With the issuer's keys, which oauth4webapi keeps by this object and reads again when one is missing. */
+/** oauth4webapi caches the issuer's keys by this object, and reloads them when a key is missing. */
 let cached: { issuer: string; server: oauth.AuthorizationServer; until: number } | undefined;
 
 const discover = async (settings: SignInSettings): Promise<oauth.AuthorizationServer> => {
@@ -42,7 +45,7 @@ const clientOf = ({ clientId }: SignInSettings): oauth.Client => ({
   [oauth.clockTolerance]: toleranceSeconds,
 });
 
-/** As the issuer wants it; HTTP's own way where it says nothing (OpenID Connect Discovery 1.0 §3). */
+/** Client authentication method from the issuer's metadata; HTTP Basic by default (OpenID Connect Discovery 1.0 §3). */
 const authentication = async (settings: SignInSettings, server: oauth.AuthorizationServer) => {
   const secret = await clientSecret(settings);
   if (secret === undefined) return oauth.None();
@@ -53,7 +56,7 @@ const authentication = async (settings: SignInSettings, server: oauth.Authorizat
 };
 
 /**
- * Where the browser goes to sign in.
+ * URL at which the browser signs in.
  * @throws {SignInError} 502
  */
 export const authorizationUrl = async (
@@ -85,8 +88,8 @@ export const authorizationUrl = async (
 type Claims = Record<string, unknown>;
 
 /**
- * Who has signed in there.
- * @param parameters what the issuer had the browser bring
+ * The person who signed in.
+ * @param parameters query of the callback from the issuer
  * @throws {SignInError}
  */
 export const personFrom = async (
@@ -126,7 +129,7 @@ export const personFrom = async (
   }
 };
 
-/** Some issuers put into the ID token what was asked for, others only tell it at their UserInfo endpoint. */
+/** Some issuers put the requested claims into the ID token, others return them only from their UserInfo endpoint. */
 const isComplete = ({ groupsClaim }: SignInSettings, claims: Claims): boolean =>
   claims.email !== undefined && (groupsClaim === undefined || claims[groupsClaim] !== undefined);
 
@@ -135,7 +138,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const personOf = (settings: SignInSettings, claims: oauth.IDToken & Claims): Person => {
   const claimed = text(claims.email);
   const email = claimed && foldCase(claimed);
-  // Some issuers send booleans as text.
+  // Some issuers send booleans as strings.
   const isVerified = claims.email_verified === true || claims.email_verified === 'true';
   return {
     issuer: settings.issuer,
@@ -149,10 +152,11 @@ const personOf = (settings: SignInSettings, claims: oauth.IDToken & Claims): Per
 
 const groupsIn = ({ groupsClaim }: SignInSettings, claims: Claims): string[] | undefined => {
   if (groupsClaim === undefined) return undefined;
-  // Entra leaves out more than 200 groups and says where to ask (Microsoft identity platform: groups overage claim).
+  // Entra leaves out more than 200 groups and refers to another endpoint (Microsoft identity platform: groups overage
+  // claim).
   const elsewhere = claims._claim_names as Claims | undefined;
   if (elsewhere?.[groupsClaim] !== undefined) return undefined;
   const groups = claims[groupsClaim];
-  // Issuers leave the claim out for who is in none.
+  // Issuers omit the claim for users without groups.
   return (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === 'string' && group !== '');
 };

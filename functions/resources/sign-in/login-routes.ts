@@ -9,9 +9,9 @@ import { askPage, refusalPage } from './pages/login.ts';
 import { issuerName, issuerSettings } from './settings.ts';
 
 /**
- * `terraform login`: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). Whoever shows a
- * token on the page, or signs in at the issuer (sign-in.ts), gets a new one for Terraform (oauth-token.ts). No answer goes
- * by cookies, so that nobody can be made to give it.
+ * `terraform login`: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). A user who pastes a token on
+ * the page, or signs in at the issuer (sign-in.ts), gets a new token for Terraform (oauth-token.ts). Consent does not
+ * rely on cookies, which rules out cross-site request forgery.
  */
 
 const read = (parameters: URLSearchParams) => v.safeParse(terraformRequest, Object.fromEntries(parameters));

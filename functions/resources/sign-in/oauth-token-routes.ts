@@ -14,7 +14,10 @@ import { SignInError } from './errors.ts';
 import { connect, userOf } from './people.ts';
 import { beginSession } from './session.ts';
 
-/** Where codes become tokens (RFC 6749 §4.1.3), and one-time secrets: for the web page a session, else an API token. */
+/**
+ * Exchanges codes (RFC 6749 §4.1.3) and one-time secrets for tokens: a session for the web page, otherwise an API
+ * token.
+ */
 
 const oneTimeGrant = 'urn:stepform:one-time-secret';
 
@@ -37,7 +40,7 @@ const connectTo = async (request: ApiRequest, principal: Principal, person: Pers
   );
 };
 
-/** Whoever is signed in already becomes that person; everybody else is the user who is. */
+/** A request with a session connects the identity to its user; other requests sign in as the identity's user. */
 const userIdOf = async (request: ApiRequest, { by }: LoginGrant, authority: Authority): Promise<string | Answer> => {
   if ('userId' in by) return by.userId;
   if (request.header('authorization') === undefined) {
@@ -54,14 +57,14 @@ const userIdOf = async (request: ApiRequest, { by }: LoginGrant, authority: Auth
 };
 
 interface How {
-  /** Of an API token. */
+  /** Description of an API token. */
   description: string;
   until?: string | null;
-  /** Hash of the identity that vouches. */
+  /** Hash of the identity that signed in. */
   identity?: string;
 }
 
-/** For the page a session, which its `redirect_uri` asks for; else an API token. */
+/** A session if the page's `redirect_uri` was used, otherwise an API token. */
 const issue = async (userId: string, isPage: boolean, { description, until = null, identity }: How) => {
   if (!isPage) {
     const { secret } = await createToken(userId, description, until);
@@ -96,7 +99,7 @@ const exchangeCode = async (
 const anotherOne =
   'The operator of this platform can create another one by invoking its Bootstrap function with "rotate": true.';
 
-/** What the operator's Bootstrap function hands out. */
+/** Secret from the operator's Bootstrap function. */
 const exchangeSecret = async (request: ApiRequest, field: (name: string) => string): Promise<Answer> => {
   const use = await useOneTimeSecret(field('secret').trim());
   if ('userId' in use) {
@@ -126,8 +129,8 @@ const exchange = async (request: ApiRequest, authority: Authority): Promise<Answ
 };
 
 /**
- * RFC 7009, for sessions: a token that was pasted goes on being good for what it is there for. As the RFC wants, the
- * answer does not tell whether there was one.
+ * Token revocation (RFC 7009), for sessions only: a pasted API token stays valid for its other uses. As the RFC
+ * requires, the response does not reveal whether the token existed.
  */
 const revoke = async ({ form }: ApiRequest): Promise<Answer> => {
   await removeSession(form().get('token') ?? '');

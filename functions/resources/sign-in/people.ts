@@ -12,7 +12,7 @@ import { followGroups } from './groups.ts';
 import { issuerName } from './settings.ts';
 
 /**
- * Whether the operator lets such a person in.
+ * Checks that the operator allows the person's e-mail domain.
  * @throws {SignInError} 403
  */
 export const checkPerson = (settings: SignInSettings, { email, emailVerified }: Person): void => {
@@ -37,7 +37,7 @@ export const checkPerson = (settings: SignInSettings, { email, emailVerified }: 
   }
 };
 
-/** As `username` wants it (api/names.ts). */
+/** In the form that `username` requires (api/names.ts). */
 const usernameOf = ({ username, email, subject }: Person): string => {
   const name = username ?? email?.split('@')[0] ?? subject;
   return name
@@ -48,8 +48,8 @@ const usernameOf = ({ username, email, subject }: Person): string => {
 };
 
 /**
- * The user that somebody is: known by issuer and subject, never by an e-mail address, which changes hands. Only who is
- * new becomes the user that was invited by a verified one.
+ * The user of a person, found by issuer and subject, never by e-mail address, which can pass to another person. A new
+ * person with a verified address becomes the user who was invited with it.
  * @throws {SignInError} 403
  */
 export const userOf = async (person: Person): Promise<User> => {
@@ -67,7 +67,7 @@ export const userOf = async (person: Person): Promise<User> => {
   return user;
 };
 
-/** What the issuer says of a user: whose address it is, and the groups they are in now. */
+/** Stores what the issuer reports about a user: the verified address and the current groups. */
 const learn = async ({ email, emailVerified, groups }: Person, userId: string): Promise<void> => {
   if (email !== undefined && emailVerified) {
     const invited = await invitedUser(email);

@@ -15,23 +15,23 @@ import { checkPerson } from './people.ts';
 import { issuerName, issuerSettings } from './settings.ts';
 
 /**
- * Signing in at the operator's issuer. `terraform login` and the web page are both clients that get a code and exchange
- * it for a token at /oauth/token, so that no token is ever in an address; between this platform and the issuer there is a
- * flow of the same kind, with state, nonce and verifier of its own.
+ * Sign-in at the operator's issuer. `terraform login` and the web page are both clients that receive a code and
+ * exchange it for a token at /oauth/token, so that no URL contains a token. Between this platform and the issuer runs
+ * a second flow of the same kind, with its own state, nonce and verifier.
  */
 
-/** For the web page, which asks before it offers it. */
+/** Tells the web page whether to offer sign-in. */
 const answerSettings = async (): Promise<Answer> => {
   const settings = issuerSettings();
   return json(200, { name: settings ? issuerName(settings) : null }, 'application/json');
 };
 
-/** Where the browser sees this platform. What stands before it may be asked at another host, and under a path of its own. */
+/** URL of this platform in the browser; a proxy in front of it may use another host and path. */
 const homeOf = ({ baseUrl }: ApiRequest): string => issuerSettings()?.baseUrl ?? baseUrl;
 
 const isSecure = (request: ApiRequest): boolean => homeOf(request).startsWith('https:');
 
-/** To be registered at the issuer. */
+/** Operators register this URL at the issuer. */
 const callbackOf = (request: ApiRequest): string => `${homeOf(request)}/oauth/callback`;
 
 const settingsNeeded = (): SignInSettings => {
@@ -40,7 +40,7 @@ const settingsNeeded = (): SignInSettings => {
   throw new SignInError(403, 'Single sign-on is not configured on this platform. Sign in with an API token.');
 };
 
-/** Shows why sign-in failed, and ends the attempt. */
+/** Shows the reason of a failed sign-in, and ends the attempt. */
 const inWords =
   (answer: (request: ApiRequest) => Promise<Answer>) =>
   async (request: ApiRequest): Promise<Answer> => {
@@ -62,7 +62,7 @@ const begin = async (request: ApiRequest): Promise<Answer> => {
 
 const attemptOf = (request: ApiRequest): Attempt => {
   const attempt = readAttempt(request.cookie(cookieName(isSecure(request))));
-  // Somebody else's answer, a reload, or a second sign-in in another tab.
+  // A forged response, a reload, or a second sign-in in another tab.
   if (attempt?.state !== request.query.get('state') || !attempt) {
     throw new SignInError(
       400,
@@ -80,12 +80,12 @@ const end = async (request: ApiRequest): Promise<Answer> => {
   return { ...(await handOver(request, attempt, person)), cookies: [forgottenCookie(isSecure(request))] };
 };
 
-/** The code goes back to who asked: to the page, which has the verifier; to Terraform when the person says so. */
+/** Returns the code to the client: to the page at once, to Terraform after the user's consent. */
 const handOver = async (request: ApiRequest, { asking }: Attempt, person: Person): Promise<Answer> => {
   const redirectUri = redirectUriOf(asking);
   const grant = { by: { person }, challenge: asking.code_challenge, redirectUri, tokenExpiresAt: null };
   const code = await createLoginCode(grant);
-  // After the `#`, so that it is in no log on the way.
+  // In the fragment, which is never sent to a server and so in no log.
   if (asking.client_id === 'page') return redirect(303, `../app#${new URLSearchParams({ code })}`);
   const allow = `${redirectUri}?${new URLSearchParams({ code, state: asking.state })}`;
   const { host } = new URL(homeOf(request));

@@ -3,12 +3,12 @@ import { issueSession } from '#resources/users/tokens.ts';
 
 /** The page's session: a token that expires or ends at sign-out. */
 
-/** A working day, where no organization says otherwise. */
+/** One working day, unless an organization sets a limit. */
 const standardMinutes = 12 * 60;
 
 /**
- * When a session that begins now ends: after the shortest `session-timeout` or `session-remember` of the organizations
- * that the user belongs to, because one session is good for all of them.
+ * Expiry of a new session: the shortest `session-timeout` or `session-remember` of the user's organizations, because
+ * one session is valid for all of them.
  */
 const sessionEnd = async (userId: string): Promise<string> => {
   const organizations = await listOrganizations(userId);
@@ -18,8 +18,8 @@ const sessionEnd = async (userId: string): Promise<string> => {
 };
 
 /**
- * @param identity hash of what it began with, and ends with (resources/users/identities.ts)
- * @returns the token's text, and when it ends
+ * @param identity hash of the identity that starts the session, and ends it (resources/users/identities.ts)
+ * @returns the token and its expiry
  */
 export const beginSession = async (
   userId: string,

@@ -1,19 +1,19 @@
 import { environment, type SignInSettings } from '#platform/environment.ts';
 import { forgetParameters, readParameter } from '#platform/store/parameters.ts';
 
-/** Who vouches for people, when the operator named an issuer. */
+/** The issuer, if the operator configured one. */
 export const issuerSettings = (): SignInSettings | undefined => environment.signIn;
 
-/** What people read on the button: the operator's name for it, else its host. */
+/** Label of the sign-in button: the operator's name for the issuer, or its host. */
 export const issuerName = ({ name, issuer }: SignInSettings): string => name ?? new URL(issuer).host;
 
-/** The client's secret; undefined for a client that has none and goes by PKCE alone. */
+/** The client's secret; undefined for a public client, which relies on PKCE alone. */
 export const clientSecret = async (settings: SignInSettings): Promise<string | undefined> => {
   const { clientSecretParameter: parameter } = settings;
   return parameter === undefined ? settings.clientSecret : readParameter(parameter);
 };
 
-/** Another one is read the next time: the issuer refused this. */
+/** Drops the cached secret after the issuer rejected it, so that the next sign-in reads it again. */
 export const forgetClientSecret = (): void => {
   forgetParameters();
 };

@@ -1,6 +1,6 @@
 import type { SshKey } from './records.ts';
 
-/** The text of the key is never told. */
+/** Documents never contain the private key. */
 export const sshKeyDocument = ({ id, name }: SshKey) => ({
   id,
   type: 'ssh-keys',

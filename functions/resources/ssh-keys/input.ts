@@ -25,7 +25,7 @@ export const readSshKeyChange = (request: ApiRequest): { name?: string; value?: 
 
 const id = v.nullable(v.pipe(v.string(), v.maxLength(100)));
 
-/** As HCP Terraform's clients send it, and as its description of the API has it. */
+/** Accepts the form that HCP Terraform's clients send, and the one in its API description. */
 const assignment = v.object({
   data: v.nullable(
     v.union([
@@ -35,7 +35,7 @@ const assignment = v.object({
   ),
 });
 
-/** The id; null for none. @throws {ApiError} 400 or 422 */
+/** The id; null to remove the key. @throws {ApiError} 400 or 422 */
 export const readAssignment = (request: ApiRequest): string | null => {
   const { data } = readWhole(request, assignment);
   if (data === null) return null;

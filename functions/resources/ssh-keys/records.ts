@@ -7,8 +7,8 @@ import { now } from '#platform/store/time.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * SSH keys of organizations, with which runs fetch modules from private Git repositories (HCP API: SSH keys). The text of
- * a key is sealed and told to nobody but the runner that initializes a workspace which has it.
+ * SSH keys of organizations, with which runs fetch modules from private Git repositories (HCP API: SSH keys). A key
+ * is stored encrypted, and only the runner that initializes a workspace with this key receives it.
  */
 export interface SshKey extends Edited {
   id: string;
@@ -16,11 +16,11 @@ export interface SshKey extends Edited {
   name: string;
   sealedValue: Uint8Array;
   createdAt: string;
-  /** It is being deleted: for everybody else it is gone. */
+  /** Set while the key is being deleted; readers treat it as deleted. */
   deletedAt?: string;
 }
 
-/** Most an organization may have. */
+/** Maximum number of keys in an organization. */
 export const maxSshKeys = 200;
 
 interface Pointer extends Key {
@@ -45,7 +45,7 @@ const pointersOf = (organization: string): Promise<Pointer[]> =>
 
 export const countSshKeys = async (organization: string): Promise<number> => (await pointersOf(organization)).length;
 
-/** By name. */
+/** Ordered by name. */
 export const listSshKeys = async (organization: string): Promise<SshKey[]> => {
   const pointers = await pointersOf(organization);
   const sshKeys = await batchGet<SshKey & Key>(pointers.map(({ sshKeyId }) => keys.sshKey(sshKeyId)));
@@ -57,13 +57,13 @@ export const createSshKey = async (organization: string, name: string, value: st
   const id = newId('sshkey');
   const sealedValue = await seal(value, contextOf({ organization, id }));
   const key: SshKey = { id, organization, name, sealedValue, createdAt: now() };
-  // The pointer first: one that leads nowhere is harmless, a key that no list shows is not.
+  // The pointer first: a dangling pointer is harmless, but a key missing from every list could not be deleted.
   await put({ ...keys.sshKeyOf(organization, id), sshKeyId: id });
   await create({ ...keys.sshKey(id), ...key });
   return key;
 };
 
-/** Undefined when it is gone, or is not as the editor has seen it. */
+/** Undefined when it was deleted, or changed since the editor read it. */
 export const updateSshKey = async (
   key: SshKey,
   { name, value }: { name?: string; value?: string },
@@ -77,13 +77,13 @@ export const updateSshKey = async (
   return update<SshKey>(keys.sshKey(key.id), asEdit(edit, editor));
 };
 
-/** The text of the key; undefined when it was deleted. 1 read, 1 KMS request. */
+/** The private key; undefined when it was deleted. 1 read, 1 KMS request. */
 export const openSshKey = async (id: string, organization: string): Promise<string | undefined> => {
   const key = await getSshKey(id);
   return key?.organization === organization ? open(key.sealedValue, contextOf(key)) : undefined;
 };
 
-/** A key that is no longer there is none. */
+/** Removes a deleted key from the workspace. */
 const forget = (workspaceId: string, id: string) =>
   update<Workspace>(keys.workspace(workspaceId), {
     remove: ['sshKeyId'],
@@ -91,12 +91,12 @@ const forget = (workspaceId: string, id: string) =>
     values: { ':id': id },
   });
 
-/** What leads from the key to the workspaces that have it is written before and removed after. */
+/** The pointer from the key to its workspaces is written before and removed after the workspace's own attribute. */
 const leave = (id: string, workspaceId: string) => remove(keys.sshKeyUse(id, workspaceId));
 
 /**
- * Gives the workspace a key, or with null none. Undefined when the workspace, or the key, is gone. At most 3 writes and
- * 1 read.
+ * Assigns a key to the workspace; null removes it. Undefined when the workspace or the key is deleted. At most 3
+ * writes and 1 read.
  */
 export const assignSshKey = async (
   { id: workspaceId, sshKeyId: former }: Workspace,
@@ -117,7 +117,7 @@ export const assignSshKey = async (
   return undefined;
 };
 
-/** For a workspace that comes back. False when the key is gone by now. 1 write, 1 read. */
+/** For a restored workspace. False when the key was deleted meanwhile. 1 write, 1 read. */
 export const resumeSshKey = async (workspaceId: string, sshKeyId: string): Promise<boolean> => {
   await put({ ...keys.sshKeyUse(sshKeyId, workspaceId), workspaceId });
   if (await getSshKey(sshKeyId)) return true;
@@ -125,11 +125,11 @@ export const resumeSshKey = async (workspaceId: string, sshKeyId: string): Promi
   return false;
 };
 
-/** For a workspace that ends. */
+/** For a deleted workspace. */
 export const leaveSshKey = ({ id, sshKeyId }: Pick<Workspace, 'id' | 'sshKeyId'>) =>
   sshKeyId ? leave(sshKeyId, id) : undefined;
 
-/** Workspaces that have it have none afterwards. May be repeated. */
+/** Removes the key from its workspaces too. Can be repeated. */
 export const deleteSshKey = async ({ id, organization }: SshKey): Promise<void> => {
   const key = keys.sshKey(id);
   await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });

@@ -23,7 +23,7 @@ import {
   updateSshKey,
 } from './records.ts';
 
-/** SSH keys of organizations, and which of them a workspace's runs fetch modules with. */
+/** SSH keys of organizations, and their assignment to workspaces, whose runs fetch modules with them. */
 
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewSshKey(request);
@@ -55,7 +55,7 @@ const update = async (context: Context<SshKey>): Promise<Answer> => {
   throw notFound('The SSH key was deleted at the same time.');
 };
 
-/** A key of another organization is as unknown as any other. */
+/** A key of another organization is reported like an unknown one. */
 const assign = async ({ request, subject, granted }: Context<Workspace>): Promise<Answer> => {
   const id = readAssignment(request);
   const missing = () => notFound(`SSH key ${id} not found in ${subject.organization}.`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mayHaveLongNumbers, parseExactly } from '#platform/formats/exact-json.ts';
 import { placeOf } from './members.ts';
 
-/** What is in a state file (Terraform: state format version 4), as far as the API tells of it. */
+/** The parts of a state file (Terraform: state format version 4) that the API returns. */
 
 export interface StateOutput {
   name: string;
@@ -16,7 +16,7 @@ export interface StateOutput {
 
 export interface StateResource {
   name: string;
-  /** With `data.` in front for data sources. */
+  /** Data sources start with `data.`. */
   type: string;
   count: number;
   /** `root`, `root.<module>` … */
@@ -26,7 +26,7 @@ export interface StateResource {
 
 type Counts = Record<string, Record<string, number>>;
 
-/** The state version that an instance was created or changed in. */
+/** The state version that created or changed an instance. */
 export interface InstanceChange {
   version: string;
   /** ISO 8601, UTC. */
@@ -47,19 +47,19 @@ export interface StateInstance {
   provider: string;
   /** Number or key; absent for the only instance. */
   index?: number | string;
-  /** Of its attributes: another one says that it was changed. */
+  /** Hash of its attributes: a different one means a change. */
   digest?: string;
   /** Addresses in the configuration: `module.a.null_resource.b`. */
   dependencies?: string[];
-  /** ISO 8601, UTC; absent when it was there before this was noted. */
+  /** ISO 8601, UTC; absent for instances older than this attribute. */
   createdAt?: string;
-  /** Newest first, the last few. */
+  /** The last few changes, newest first. */
   changes?: InstanceChange[];
 }
 
 export interface StateSummary {
   outputs: StateOutput[];
-  /** Absent in what was stored before there was this. */
+  /** Absent in older records. */
   instances?: StateInstance[];
   resources: StateResource[];
   modules: Counts;
@@ -74,7 +74,7 @@ export interface StateContent extends StateSummary {
   managed: number;
 }
 
-/** The bytes are not a state that can be kept; the message is for people. */
+/** The content is not a valid state; users see the message. */
 export class InvalidStateError extends Error {
   override name = 'InvalidStateError';
 }
@@ -145,10 +145,10 @@ const count = (counts: Counts, group: string, type: string, n: number): void => 
   counts[group][key] = (counts[group][key] ?? 0) + n;
 };
 
-/** Far deeper than any value of Terraform's; what is deeper could not be written as JSON again. */
+/** Far deeper than any value of Terraform. Deeper ones could not be serialized as JSON again. */
 const maxLevels = 200;
 
-/** Without recursion, which is what a value without end is sent to break. */
+/** Iterative, because an attacker can send values deep enough to overflow the stack. */
 const nestsTooDeep = (value: unknown): boolean => {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -162,7 +162,9 @@ const isRecord = (value: unknown): boolean => value !== null && typeof value ===
 const isListOfRecords = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.every(isRecord));
 
-/** Whoever writes states is free to write anything: what the rest reads is looked at here. @throws {InvalidStateError} */
+/**
+ * Clients can write any content, so the shape of everything read later is validated here. @throws {InvalidStateError}
+ */
 const checkShape = ({ outputs, resources }: RawState): void => {
   if (outputs !== undefined && outputs !== null && !(isRecord(outputs) && Object.values(outputs).every(isRecord))) {
     throw new InvalidStateError('The outputs of the state are not an object of objects.');
@@ -185,7 +187,7 @@ export const parseState = (bytes: Uint8Array): StateContent => {
   }
 };
 
-/** Of the numbers in a state only those of outputs are handed out; the rest stays as it is written. */
+/** Parses the numbers of outputs exactly, because only these are returned by the API. */
 const exactOutputs = (bytes: Uint8Array): RawState['outputs'] => {
   const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const place = placeOf(content, 'outputs');

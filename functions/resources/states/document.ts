@@ -3,7 +3,7 @@ import type { Granted } from '#api/permissions/granted.ts';
 import type { StateOutput, StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
 
-/** An output's id names its state version and its place there, so that it needs no record. */
+/** The id of an output contains its state version and its index there, so that outputs need no record. */
 export const outputId = (stateVersionId: string, index: number): string =>
   `wsout-${stateVersionId.replace(/^sv-/, '')}${index.toString(36)}`;
 
@@ -21,7 +21,7 @@ const inlineSummary = ({ summary }: StateVersion): Resources | undefined => summ
 export interface StateVersionLinks {
   baseUrl: string;
   granted: Granted;
-  /** Presigned; while the content is awaited, for who is to upload it. */
+  /** Presigned URLs, for the author of a version with a pending upload. */
   upload?: { state: string; json: string };
   summary?: Resources;
   /** Only for a single version. */
@@ -59,7 +59,7 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
       'sanitized-state-upload-url': null,
       /** Not in HCP's API: hex SHA-256 of the state, to verify a download. */
       sha256: (final && version.sha256) || null,
-      /** Not in HCP's API: why it was discarded, for people. */
+      /** Not in HCP's API: the reason for discarding it, shown to users. */
       'error-message': version.refusal ?? null,
       permissions: { 'can-restore-backing-data': granted.has('data:delete') },
     },
@@ -79,7 +79,7 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
   };
 };
 
-/** `reveal`: with the value even if it is sensitive; only for who may read the whole state. */
+/** `reveal`: includes a sensitive value; only for callers with permission to read the whole state. */
 export const outputDocument = (stateVersionId: string, output: StateOutput, index: number, { reveal = false } = {}) => {
   const id = outputId(stateVersionId, index);
   return {

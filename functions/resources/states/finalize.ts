@@ -10,12 +10,12 @@ import { getStateVersion, maxStateBytes, tooLarge } from './records.ts';
 import { instancesBefore, withHistory } from './resource-history.ts';
 import type { StateVersion } from './state-version.ts';
 
-/** How a state version takes its content in and becomes the workspace's current one. */
+/** Checks the content of a state version and makes it the workspace's current one. */
 
-/** A summary above that is left to the object: it would cost every reader of the record. */
+/** A larger summary is stored only in the object, because every read of the record would pay for it. */
 const inlineSummaryBytes = 8192;
 
-/** @throws {InvalidStateError} when the upload is not what was announced */
+/** @throws {InvalidStateError} when the upload does not match its announcement */
 const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
   if (typeof bytes === 'number') throw new InvalidStateError(tooLarge(bytes));
   const md5 = md5Of(bytes);
@@ -30,13 +30,13 @@ const check = (version: StateVersion, bytes: Buffer | number): StateContent => {
   return parseState(bytes);
 };
 
-/** Another content was accepted for the version meanwhile: that one counts. */
+/** Other content was accepted for the version meanwhile and takes precedence. */
 class SupersededError extends Error {
   override name = 'SupersededError';
 }
 
 /**
- * Makes it current, if its writer still holds the workspace and it may follow what is current now.
+ * Makes it current, if its writer still holds the lock and it may follow the current state.
  * @throws {InvalidStateError} when it may not
  * @throws {SupersededError}
  */
@@ -54,7 +54,7 @@ const becomeCurrent = async (version: StateVersion, sha256: string, resources: n
       values: { ':holder': runId ?? userId, ...when.values },
     });
   const [again, follows] = [isCurrent(id, sha256), mayFollow(version)];
-  // Counted by the write that it follows another with, never by one that is repeated.
+  // Counted by the first write that makes it current, never by a repeat.
   const updated = uncounted
     ? ((await write(follows, { stateVersionCount: 1 })) ?? (await write(again)))
     : await write(either(again, follows));
@@ -91,7 +91,7 @@ const isCurrent = (id: string, sha256: string): When => ({
   values: { ':id': id, ':sha256': sha256 },
 });
 
-/** What is current is what it may replace. */
+/** Condition on the current state that this version may replace. */
 const mayFollow = ({ serial, lineage, replaces }: StateVersion): When => {
   if (replaces === null) return { condition: 'attribute_not_exists(#state)', values: {} };
   if (replaces !== undefined) return { condition: '#state.id = :replaces', values: { ':replaces': replaces } };
@@ -101,15 +101,15 @@ const mayFollow = ({ serial, lineage, replaces }: StateVersion): When => {
   };
 };
 
-/** A state whose content is here, and perhaps how it is said in JSON. */
+/** A state with its content, and its JSON form if available. */
 interface Content {
   state: Buffer<ArrayBuffer>;
   json?: StateVersion['json'];
 }
 
 /**
- * Puts a state where it is read, once: under its checksum. `upload`: it lies elsewhere yet.
- * @returns what the record says of it
+ * Stores a state under its checksum, once. `isUpload`: its content is still at the upload key.
+ * @returns attributes for the record
  */
 const keep = async (version: StateVersion, content: StateContent, bytes: Buffer<ArrayBuffer>, isUpload: boolean) => {
   const { id, workspaceId } = version;
@@ -133,15 +133,15 @@ const keep = async (version: StateVersion, content: StateContent, bytes: Buffer<
   };
 };
 
-/** Where its content is awaited. */
+/** Key of the pending content. */
 const sourceOf = ({ id, workspaceId, sha256, uploadKey }: StateVersion): string =>
   uploadKey ?? objects.state(workspaceId, id, sha256);
 
 /**
- * Checks an uploaded state and makes it current. Still `pending` while nothing was uploaded; `discarded`, with its
- * `refusal`, when it cannot be. Anybody may call it at any time and as often as they like. 1 read, 2 writes and 3 S3 requests, 4
- * of what came by an upload of any content.
- * @param stored its content, for who has just stored it under its checksum; else it is read
+ * Checks an uploaded state and makes it current. The version stays `pending` without an upload; an invalid one
+ * becomes `discarded`, with its `refusal`. Can be called at any time and repeated. 1 read, 2 writes and 3 S3
+ * requests; 4 S3 requests for an upload without a known checksum.
+ * @param stored its content, if the caller has just stored it under its checksum; otherwise the content is read
  */
 export const finalizeStateVersion = async (version: StateVersion, stored?: Content): Promise<StateVersion> => {
   if (version.status !== 'pending') return version;
@@ -165,7 +165,7 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
   } catch (error) {
     if (error instanceof SupersededError) return (await getStateVersion(version.id)) ?? version;
     if (!(error instanceof InvalidStateError)) throw error;
-    // It stays in the list.
+    // A discarded version stays in the list.
     if (version.uncounted) await countOne(version.workspaceId, 'stateVersionCount');
     return settle(version, { status: 'discarded', refusal: error.message });
   }
@@ -180,14 +180,14 @@ const settle = async (version: StateVersion, set: Partial<StateVersion>): Promis
   return updated ?? (await getStateVersion(version.id)) ?? version;
 };
 
-/** A state that was announced is not the workspace's current one; the message says why. */
+/** An announced state did not become the workspace's current one; the message contains the reason. */
 export class StateNotKeptError extends Error {
   override name = 'StateNotKeptError';
 }
 
 /**
- * As {@link finalizeStateVersion}, for a writer who needs to know.
- * @throws {StateNotKeptError} when it is not finalized, or is not that run's
+ * Like {@link finalizeStateVersion}, but throws unless the version becomes current.
+ * @throws {StateNotKeptError} when it is not finalized, or belongs to another run
  */
 export const completeStateVersion = async (id: string, { runId }: { runId?: string } = {}): Promise<StateVersion> => {
   const version = await getStateVersion(id);
@@ -202,7 +202,10 @@ const orDamaged = (version: StateVersion): StateVersion => {
   return version;
 };
 
-/** Stores the content of a state that was announced, and makes it current; `refusal` says why it is not. */
+/**
+ * Stores the content of an announced state and makes it current; `refusal` contains the reason when it does not
+ * become current.
+ */
 export const storeContent = async (
   version: StateVersion,
   state: Buffer<ArrayBuffer>,
@@ -224,8 +227,8 @@ export const storeContent = async (
 };
 
 /**
- * As {@link storeContent}, for a writer who needs to know.
- * @throws {StateNotKeptError} when it is not what was announced, or may not follow what is current
+ * Like {@link storeContent}, but throws unless the version becomes current.
+ * @throws {StateNotKeptError} when it does not match its announcement, or may not follow the current state
  */
 export const storeState = async (version: StateVersion, state: Buffer<ArrayBuffer>): Promise<StateVersion> =>
   orDamaged(await storeContent(version, state));

@@ -5,7 +5,7 @@ import { readOutputId } from './document.ts';
 import { getStateVersion } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
-/** Older versions are for people: runs read what is current. */
+/** Runs may read the current state only, users also older versions. */
 const currentState = async ({ id, workspaceId }: StateVersion) => {
   const workspace = await getWorkspace(workspaceId);
   return workspace?.state?.id === id ? { organization: workspace.organization, workspace: workspace } : undefined;

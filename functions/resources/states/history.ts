@@ -7,14 +7,14 @@ import { jsonKey } from './json.ts';
 import { getStateVersion, getStateVersions, jsonUploadName } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
-/** A workspace's state versions as a list, and what becomes of the content of those that are not needed any more. */
+/** Lists a workspace's state versions, and deletes or restores the content of old ones. */
 
-/** A state version in its workspace's list. */
+/** Entry of a state version in its workspace's list. */
 export interface Pointer extends Key {
   stateVersionId: string;
 }
 
-/** A list with a filter looks no further back than this many versions. */
+/** A filtered list searches at most this many versions. */
 const lookBack = 2000;
 const pieces = 100;
 
@@ -25,7 +25,7 @@ const newest = (workspaceId: string, limit: number, before = 'SV#~'): Promise<Po
   query<Pointer>({ pk: keys.workspace(workspaceId).pk, from: 'SV#', to: before, reverse: true, limit });
 
 interface Paging {
-  /** From 1. */
+  /** Starts at 1. */
   page: number;
   size: number;
 }
@@ -38,11 +38,11 @@ export const listStateVersions = async (
   const from = (page - 1) * size;
   if (from >= total) return { items: [], total };
   const pointers = await newest(id, from + size);
-  // A run's snapshots are not counted: they do not stay.
+  // Does not count a run's snapshots, which are deleted later.
   return { items: await versionsOf(pointers.slice(from)), total: Math.max(total, pointers.length) };
 };
 
-/** Those that have the status; looks on until the page is full and one more is known of. */
+/** Versions with the status; searches until the page is full and one more is found. */
 export const findStateVersions = async (
   workspaceId: string,
   status: string,
@@ -60,10 +60,10 @@ export const findStateVersions = async (
   return { items: matching.slice((page - 1) * size, page * size), total: matching.length };
 };
 
-/** What replaces a state has a higher serial, except by force; others between the two were not kept. */
+/** A successor has a higher serial, except after a forced write; discarded versions can lie between the two. */
 const lookAhead = 10;
 
-/** Id of the version that became current after it; looked for among the next few. At most 11 reads. */
+/** Id of the version that became current after this one, searched among the next few. At most 11 reads. */
 export const nextStateVersion = async ({ id, workspaceId, serial }: StateVersion): Promise<string | undefined> => {
   const { pk, sk } = keys.workspaceStateVersion(workspaceId, serial, '');
   const pointers = await query<Pointer>({ pk, from: sk, to: 'SV#~', limit: lookAhead });
@@ -72,7 +72,7 @@ export const nextStateVersion = async ({ id, workspaceId, serial }: StateVersion
     ?.id;
 };
 
-/** Undefined when it is not in a status from which that can be done. */
+/** Undefined when the version's status does not allow the change. */
 const change = (version: StateVersion, from: StateVersion['status'], to: StateVersion['status']) =>
   update<StateVersion>(keys.stateVersion(version.id), {
     set: { status: to, [to === 'finalized' ? 'restoredAt' : 'deletedAt']: now() },
@@ -80,14 +80,14 @@ const change = (version: StateVersion, from: StateVersion['status'], to: StateVe
     values: { ':from': from },
   });
 
-/** Its content cannot be read any more, until it is restored. */
+/** Soft-deleted content cannot be read until it is restored. */
 export const softDeleteState = (version: StateVersion): Promise<StateVersion | undefined> =>
   change(version, 'finalized', 'backing_data_soft_deleted');
 
 export const restoreState = (version: StateVersion): Promise<StateVersion | undefined> =>
   change(version, 'backing_data_soft_deleted', 'finalized');
 
-/** Empties the objects; the bucket lets go of what they held as of any old version of an object. May be repeated. */
+/** Empties the objects; the bucket expires their previous versions. Can be repeated. */
 export const purgeState = async (version: StateVersion): Promise<StateVersion | undefined> => {
   const purged = await change(version, 'backing_data_soft_deleted', 'backing_data_permanently_deleted');
   const again = version.status === 'backing_data_permanently_deleted';
@@ -105,13 +105,13 @@ export const purgeState = async (version: StateVersion): Promise<StateVersion | 
   return purged ?? version;
 };
 
-/** How long an upload is waited for before the workspace may be unlocked without it. */
+/** Seconds for which a pending upload blocks unlocking the workspace. */
 const awaitUploadSeconds = 60;
 
 export const isAwaited = ({ status, createdAt }: StateVersion): boolean =>
   status === 'pending' && Date.now() - Date.parse(createdAt) < awaitUploadSeconds * 1000;
 
-/** The version with the highest serial, if it was not settled yet. */
+/** The version with the highest serial, if it is pending. */
 export const latestPending = async (workspaceId: string): Promise<StateVersion | undefined> => {
   const [last] = await newest(workspaceId, 1);
   const version = last && (await getStateVersion(last.stateVersionId));

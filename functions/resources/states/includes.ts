@@ -20,8 +20,8 @@ const outputsOf = async (version: StateVersion): Promise<Resource[]> =>
 const distinct = (ids: (string | undefined)[]): string[] => [...new Set(ids)].filter((id) => id !== undefined);
 
 /**
- * What can come along with state versions, each only for who may read it by itself. The result is undefined when nothing
- * is asked for.
+ * Resources included with state versions, each only for callers with permission to read it. Undefined when the
+ * request includes nothing.
  * @throws {ApiError} 400
  */
 export const relatedTo = ({ request, granted, principal }: Context<Subject>) => {

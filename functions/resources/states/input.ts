@@ -11,7 +11,7 @@ import { InvalidStateError, md5Of, parseState } from './content.ts';
 /** Input of state versions. */
 
 const otherFields: OtherFields = {
-  // Outputs are read from the state itself.
+  // Outputs come from the state itself.
   shown: `billable-rum-count created-at encrypted-state-download-url error-message hosted-json-state-download-url
       hosted-json-state-upload-url hosted-state-download-url hosted-state-upload-url intermediate json-state-outputs
       modules permissions providers resources resources-processed sanitized-state-download-url
@@ -29,7 +29,7 @@ const attributes = {
   ),
   lineage: setting(text(200)),
   force: setting(v.boolean()),
-  // Text of up to megabytes: what it holds is checked when it is decoded.
+  // May be megabytes of text, whose content is checked after decoding.
   state: setting(v.string()),
   'json-state': setting(v.string()),
 };
@@ -69,7 +69,7 @@ export const readNewState = async (request: ApiRequest, workspace: Workspace) =>
   const content = state ? decodeState(state, md5) : undefined;
   const lineage = input.attributes.lineage || (content ? lineageOf(content) : '');
   const json = input.attributes['json-state'];
-  // Terraform says this of itself wherever TFE_RUN_ID is set, which a run of another workspace may have done.
+  // Terraform sends this run id if TFE_RUN_ID is set, possibly by a run of another workspace.
   const runId = input.relationships.run?.data?.id;
   const run = runId ? await getRun(runId) : undefined;
   const ofRunId = run?.workspaceId === workspace.id ? run.id : undefined;

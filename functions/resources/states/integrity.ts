@@ -5,19 +5,20 @@ import { md5Of } from './content.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
- * What a state version was finalized with is what everybody reads. Its content lies under its own SHA-256, where nothing
- * else is ever written, and its record has the checksum, which every reader holds against what it got. States of before
- * have the MD5 that their writer announced, and lie under the version's id, to which no upload leads any more.
+ * All readers get exactly the content with which a state version was finalized. The content is stored under its own
+ * SHA-256, where nothing else is ever written, and readers check it against the checksum in the record. Older
+ * versions have only the MD5 from their writer, and are stored under the version's id, to which uploads no longer
+ * have access.
  */
 
-/** `sha256:<hex>` or `md5:<hex>`, as runners check it. */
+/** `sha256:<hex>` or `md5:<hex>`, the form that runners check. */
 export const stateChecksum = ({ sha256, md5 }: { sha256?: string; md5: string }): string =>
   sha256 ? `sha256:${sha256}` : `md5:${md5}`;
 
 type Stored = Pick<StateVersion, 'id' | 'workspaceId' | 'sha256' | 'md5'>;
 
 /**
- * The state itself; undefined when it is gone.
+ * The content; undefined when it was deleted.
  * @throws {DamagedContentError}
  */
 export const readState = async ({ id, workspaceId, sha256, md5 }: Stored): Promise<Buffer | undefined> => {

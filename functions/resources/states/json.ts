@@ -6,19 +6,19 @@ import { jsonUploadName } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
- * A state as `terraform show -json` tells it, beside the state itself. Only Terraform with its providers can make it, so
- * that it comes after the state: from clients at about the same time, from runners when their run is over. Nobody
- * announces it; the first that is seen is copied to where it is read, and stays as it is.
+ * The output of `terraform show -json` for a state, stored beside it. Only Terraform with the providers can create
+ * it, so it arrives after the state: from clients at about the same time, from runners after their run. Its upload is
+ * not announced; the first one found is copied to its final key and never changes.
  */
 
-/** After that it is not looked for any more. */
+/** Uploads are not expected after this time. */
 const awaitMs = 15 * 60_000;
 
-/** Where it is read. */
+/** Final key of the JSON form. */
 export const jsonKey = ({ id, workspaceId, json }: StateVersion): string =>
   objects.jsonState(workspaceId, id, json?.copy);
 
-/** 1 request to S3 while it may still come, and 1 copy and 1 write when it has. */
+/** 1 request to S3 while an upload is expected, and 1 copy and 1 write after it arrived. */
 export const withJson = async (version: StateVersion): Promise<StateVersion> => {
   const { id, status, hasJson, createdAt } = version;
   if (status !== 'finalized' || hasJson || Date.now() - Date.parse(createdAt) > awaitMs) return version;
@@ -38,7 +38,7 @@ const takeJson = async (version: StateVersion, from: string): Promise<StateVersi
   return updated ?? version;
 };
 
-/** For a version with the same content as another; as it is then. */
+/** Copies the current JSON form to another version with the same content. */
 export const copyJson = async (from: StateVersion, to: StateVersion): Promise<StateVersion> => {
   const source = await withJson(from);
   return source.hasJson ? takeJson(to, jsonKey(source)) : to;

@@ -1,4 +1,4 @@
-/** Members of a state's outermost object, without parsing the rest of it. */
+/** Finds members of a state's outermost object without parsing the rest. */
 
 const [quote, backslash, colon, comma] = [0x22, 0x5c, 0x3a, 0x2c];
 const opening = [0x7b, 0x5b];
@@ -14,7 +14,9 @@ const endOfString = (json: Buffer, from: number): number => {
   return json.length;
 };
 
-/** Where the value of the last member of that name is, which counts for every parser: from its colon to what ends it. */
+/**
+ * Position of the value of the last member with this name, which every parser uses: from its colon to its terminator.
+ */
 export const placeOf = (json: Buffer, name: string): { from: number; to: number } | undefined => {
   let found: { from: number; to: number } | undefined;
   let depth = 0;

@@ -11,7 +11,7 @@ import { readSummary } from './records.ts';
 import { currentVersion } from './routes.ts';
 import type { StateVersion } from './state-version.ts';
 
-/** The content of a version; clients repeat a 503. */
+/** Outputs of a version; clients retry after a 503. */
 const outputsOf = async (stored: StateVersion) => {
   const version = await finalizeStateVersion(stored);
   if (version.status.startsWith('backing_data'))
@@ -22,7 +22,10 @@ const outputsOf = async (stored: StateVersion) => {
   return summary.outputs;
 };
 
-/** With sensitive values for who may read the whole state, as HCP Terraform lists them here and nowhere else. */
+/**
+ * Includes sensitive values for callers with permission to read the whole state, as HCP Terraform does in this list
+ * only.
+ */
 const listOutputs = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
   const page = pageOf(request);
   const reveal = granted.has('state:read');
@@ -40,7 +43,7 @@ const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise
   );
 };
 
-/** A sensitive value is only for who may read the whole state. */
+/** Returns a sensitive value only to callers with permission to read the whole state. */
 const readOutput = async ({ request, subject, granted }: Context<StateVersion>): Promise<Answer> => {
   const index = readOutputId(request.params.output ?? '')?.index ?? -1;
   const output = (await outputsOf(subject))[index];

@@ -19,17 +19,17 @@ export interface NewStateVersion {
   serial: number;
   lineage: string;
   md5: string;
-  /** Known when the content is; without it the version takes an upload of any content that has the MD5. */
+  /** Set when the content is known; without it, the version accepts any upload with the right MD5. */
   sha256?: string;
   size?: number;
-  /** Skips the checks of serial and lineage, not the lock. */
+  /** Skips the checks of serial and lineage, but not of the lock. */
   force: boolean;
   intermediate: boolean;
   rollbackOf?: string;
   ofRunId?: string;
   /**
-   * In the number of the workspace's state versions; true if missing. `when current`: by the write that makes it current,
-   * for who brings the content along.
+   * Whether to count it among the workspace's state versions; default true. `when current`: counted by the write that
+   * makes it current, for callers that store the content at once.
    */
   counts?: boolean | 'when current';
 }
@@ -45,22 +45,25 @@ interface Pointer extends Key {
 export const getStateVersion = (id: string): Promise<StateVersion | undefined> =>
   get<StateVersion>(keys.stateVersion(id));
 
-/** The run's, for half the price where it is older than a moment; undefined when it is not that run's. */
+/**
+ * Eventually consistent, for half the price, except for a version created a moment ago; undefined when it belongs to
+ * another run.
+ */
 export const getStateVersionOfRun = async (id: string, runId: string): Promise<StateVersion | undefined> => {
   const version = (await get<StateVersion>(keys.stateVersion(id), false)) ?? (await getStateVersion(id));
   return version?.runId === runId ? version : undefined;
 };
 
-/** In the order of the ids; missing ones are left out. 1 read for 100. */
+/** Ordered by id; missing versions are left out. 1 read per 100. */
 export const getStateVersions = (ids: string[]): Promise<StateVersion[]> =>
   batchGet<StateVersion & Key>(ids.map(keys.stateVersion));
 
 export const stateUploadName = (id: string): string => `${id}.tfstate`;
 
-/** Upload key of a state's JSON form, which is never announced. */
+/** Upload key of a state's JSON form. */
 export const jsonUploadName = (id: string): string => `${id}.json`;
 
-/** For the version's author with write permission, while it is pending. */
+/** For the author of a pending version, if they have write permission. */
 export const uploadUrls = async ({ id }: StateVersion): Promise<{ state: string; json: string }> => {
   const [state, json] = await Promise.all([
     presignUpload(stateUploadName(id), uploadSeconds),
@@ -72,7 +75,7 @@ export const uploadUrls = async ({ id }: StateVersion): Promise<{ state: string;
 const holdsLock = ({ lock }: Workspace, runId: string | undefined, userId: string | undefined): boolean =>
   lock?.kind === 'run' ? lock.runId === runId : lock?.kind === 'user' && runId === undefined && lock.userId === userId;
 
-/** The same content again: the current version, or one whose upload has not come yet (clients repeat POSTs). */
+/** A version with the same content: the current one, or a pending one, because clients repeat POSTs. */
 const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undefined> => {
   const { workspace, serial, lineage, md5, sha256, runId, userId } = values;
   const pointers = await query<Pointer>({
@@ -90,13 +93,13 @@ const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undef
 };
 
 /**
- * The same state of the same run has the same id, so that a repeated announcement finds it without a query. Only where the
- * content is known, which nobody else's can be.
+ * The same state of the same run gets the same id, so that a repeat finds it without a query. Requires the checksum
+ * of the content, which rules out a collision with other content.
  */
 const ownId = ({ runId, serial, lineage, md5, sha256, force }: NewStateVersion): string | undefined =>
   runId && sha256 && !force ? derivedId('sv', [runId, serial, lineage, md5, sha256].join(' ')) : undefined;
 
-/** Of a run's state, what makes it the workspace's current one already. */
+/** The current version, if it already has this content from the run. */
 const currentIfSame = async ({
   workspace: { state },
   ...values
@@ -104,9 +107,9 @@ const currentIfSame = async ({
   state && isSameState(state, values) ? getStateVersion(state.id) : undefined;
 
 /**
- * A place for a new state of the workspace. `stored`: the content is here already. 3 writes, 2 if counted later; 1 read where its content is not
- * known.
- * `conflict` says in plain words why the state may not follow the current one.
+ * Announces a new state of the workspace. `stored`: the content is already stored. 3 writes, or 2 if it is counted
+ * later; 1 read when the content is not known. `conflict` explains to users why the state may not follow the current
+ * one.
  */
 export const createStateVersion = async (
   values: NewStateVersion,
@@ -140,7 +143,7 @@ export const createStateVersion = async (
     if (before?.status === 'pending' || (before && before.id === workspace.state?.id)) {
       stateVersion = before;
     } else if (before) {
-      // It could not be kept then; perhaps it can now.
+      // The earlier version was discarded; a new one may succeed now.
       stateVersion = { ...stateVersion, id: newId('sv') };
       await create({ ...keys.stateVersion(stateVersion.id), ...stateVersion });
     }
@@ -153,7 +156,7 @@ export const createStateVersion = async (
 };
 
 /**
- * Outputs with their values, and what the state consists of; undefined before the version is finalized.
+ * Outputs with values, and the resources of the state; undefined before the version is finalized.
  * @throws {DamagedContentError}
  */
 export const readSummary = async (version: StateVersion): Promise<StateSummary | undefined> => {

@@ -3,35 +3,35 @@ import { getStateVersion, readSummary } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
- * Which state versions changed a resource. Every state notes it with the instance, from what the state before it has:
- * nobody has to compare the whole history to show it.
+ * Records which state versions changed a resource. Each state copies the history of the previous one and adds its own
+ * changes, so that showing it takes no comparison of all versions.
  */
 
 const mostChanges = 5;
 
-/** @returns instances of the state before, by address; none when there was none. 1 read and 1 object */
+/** @returns instances of the previous state, by address; empty without one. 1 read and 1 object */
 export const instancesBefore = async ({ previousId }: StateVersion): Promise<Map<string, StateInstance>> => {
   const version = previousId === undefined ? undefined : await getStateVersion(previousId);
   if (version?.status !== 'finalized') return new Map();
-  // Of a damaged one nothing is taken over, and the new state is none the worse.
+  // Without the history of a damaged state, the new state is still valid.
   const summary = await readSummary(version).catch(() => undefined);
   return new Map((summary?.instances ?? []).map((instance) => [instance.address, instance]));
 };
 
-/** A run writes several states; it counts as one change. */
+/** All states of one run count as one change. */
 const withChange = (changes: InstanceChange[], change: InstanceChange): InstanceChange[] => {
   const [latest, ...older] = changes;
   const rest = latest?.run !== undefined && latest.run === change.run ? older : changes;
   return [change, ...rest].slice(0, mostChanges);
 };
 
-/** Of a run's state versions only the last one stays (snapshots.ts). */
+/** Only the last state version of a run is kept (snapshots.ts). */
 const withLast = (changes: InstanceChange[], { version, run }: InstanceChange): InstanceChange[] =>
   changes.map((change) => (run !== undefined && change.run === run ? { ...change, version } : change));
 
 /**
- * Notes with each instance when it was created, and what changed it, newest first.
- * @param before as {@link instancesBefore} gives them; of those from before this was noted nothing is known
+ * Adds to each instance its creation time and its changes, newest first.
+ * @param before from {@link instancesBefore}; instances older than this feature have no history
  */
 export const withHistory = (
   instances: StateInstance[],

@@ -9,16 +9,16 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import type { StateInstance } from './content.ts';
 import { getStateVersion, readSummary } from './records.ts';
 
-/** What a workspace's current state manages (HCP API: workspaces, resources). */
+/** Resources in a workspace's current state (HCP API: workspaces, resources). */
 
 const document = (workspaceId: string, stateVersionId: string, instance: StateInstance): Resource => ({
   id: `wsr-${createHash('sha256').update(`${workspaceId}\n${instance.address}`).digest('hex').slice(0, 16)}`,
   type: 'resources',
   attributes: {
-    // Without "module.", as HCP Terraform lists them; its name of the root module is "root".
+    // Without "module.", as HCP Terraform lists them; "root" is its name for the root module.
     address: instance.address.replaceAll(/(^|\.)module\./g, '$1'),
     name: instance.name,
-    // Unknown of what was there before this was noted.
+    // Null for resources older than this attribute.
     'created-at': instance.createdAt ?? null,
     'updated-at': instance.changes?.[0]?.at ?? null,
     module: instance.module.replace(/^root\./, ''),
@@ -57,7 +57,7 @@ const sorted = (instances: StateInstance[], { query }: ApiRequest): StateInstanc
   return (order === 'asc' ? rising : rising.reverse()).map(({ instance }) => instance);
 };
 
-/** 1 read and 1 object, however many there are. */
+/** 1 read and 1 object for any number of resources. */
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const page = pageOf(request);
   const version = subject.state && (await getStateVersion(subject.state.id));

@@ -9,9 +9,9 @@ import { withSerial } from './serial.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**
- * Makes an older state current again, as a new version: the same content under the next serial.
- * `conflict` says in plain words why not.
- * @throws {DamagedContentError} when the older one is not what it was
+ * Makes an older state current again, as a new version with the next serial. `conflict` explains to users why it
+ * cannot.
+ * @throws {DamagedContentError} when the older state does not match its checksum
  */
 export const duplicateState = async (
   workspace: Workspace,
@@ -28,8 +28,8 @@ export const duplicateState = async (
 };
 
 /**
- * Makes a whole state the workspace's current one, whatever its lineage: a state may have been replaced by force.
- * `existed` when this version was stored before.
+ * Makes a complete state the workspace's current one with any lineage, because a forced write may have changed it.
+ * `existed`: this version was stored before.
  */
 export const addState = async (
   bytes: Buffer<ArrayBuffer>,

@@ -49,7 +49,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   return created(await documentOf(context, version));
 };
 
-/** An upload URL grants writing the state: only to the version's author who still has write permission. */
+/** An upload URL allows writing the state, so only the version's author with write permission gets it. */
 const uploadsFor = ({ granted, principal }: Context<Subject>, { uploadKey, userId, runId }: StateVersion): boolean =>
   uploadKey !== undefined && runId === undefined && userId === principal.userId && granted.has('state:write');
 
@@ -68,7 +68,7 @@ const documentOf = async (context: Context<Subject>, version: StateVersion): Pro
   return stateVersionDocument(complete, { ...links, summary, nextId });
 };
 
-/** The upload may just have finished; S3 sends no event for it. */
+/** The upload may have just finished; S3 sends no event for it. */
 const show = async (context: Context<Subject>, stored: StateVersion): Promise<Answer> => {
   const related = relatedTo(context);
   const version = await finalizeStateVersion(stored);
@@ -76,7 +76,7 @@ const show = async (context: Context<Subject>, stored: StateVersion): Promise<An
   return ok(document, included);
 };
 
-/** @throws {ApiError} 404 for a workspace without state: clients take that for "none yet" */
+/** @throws {ApiError} 404 for a workspace without state, which clients interpret as "none yet" */
 export const currentVersion = async ({ state, name }: Workspace): Promise<StateVersion> => {
   const version = state && (await getStateVersion(state.id));
   if (!version) throw notFound(`Workspace ${name} has no state yet.`);
@@ -117,7 +117,7 @@ const download = async (version: StateVersion, key: string, sha256: string | und
   return redirect(302, await presignGet(key, downloadSeconds));
 };
 
-/** An older version becomes current again, as a new one. */
+/** Makes an older version current again, as a new one. */
 const rollback = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
   checkUnmanaged(subject, 'write state');
@@ -134,7 +134,7 @@ const rollback = async (context: Context<Workspace>): Promise<Answer> => {
   return created(await documentOf(context, result.stateVersion));
 };
 
-/** Of the content, which is all that is secret; the record stays. What is current is needed. */
+/** Deletes or restores the content, which is the secret part; the record stays. The current state cannot be deleted. */
 const manage =
   (verb: string, change: (version: StateVersion) => Promise<StateVersion | undefined>) =>
   async ({ subject }: Context<StateVersion>): Promise<Answer> => {

@@ -1,8 +1,8 @@
 import { placeOf } from './members.ts';
 
 /**
- * A state under another serial, and byte for byte the same otherwise: JavaScript would round numbers of providers that are
- * larger than its own, such as ids of 64 bits.
+ * Changes the serial of a state and keeps every other byte: parsing in JavaScript would round large numbers, such as
+ * 64-bit ids of providers.
  */
 
 /** @param content a valid state */

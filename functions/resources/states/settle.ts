@@ -4,17 +4,18 @@ import { finalizeStateVersion } from './finalize.ts';
 import { isAwaited, latestPending } from './history.ts';
 
 /**
- * An uploaded state becomes current before its writer lets go of the workspace; after that it never could.
- * @throws {ApiError} 422 while a state that was announced under this lock is awaited
+ * Finalizes an uploaded state before its writer unlocks the workspace, because afterwards it could no longer become
+ * current.
+ * @throws {ApiError} 422 while an upload announced under this lock is pending
  */
 export const settleState = async (workspace: Workspace): Promise<void> => {
   const pending = await latestPending(workspace.id);
   if (!pending) return;
   const version = await finalizeStateVersion(pending);
-  // One that was announced under an earlier lock was given up with that.
+  // A version announced under an earlier lock was abandoned with that lock.
   const isOfThisLock = !workspace.lock || version.createdAt >= workspace.lock.at;
   if (isOfThisLock && isAwaited(version)) {
-    // Clients look for these words and try again.
+    // Clients match these words and retry.
     throw new ApiError(422, [
       { title: 'latest state version is still pending', detail: 'Its content has not been uploaded yet.' },
     ]);

@@ -11,9 +11,9 @@ import { findWorkspaces, type WorkspaceFilter } from '#resources/workspaces/list
 import { getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
 import { addConsumers, listConsumers, removeConsumers } from './sharing.ts';
 
-/** The workspaces whose runs may read this one's state (HCP API: workspaces, remote state consumers). */
+/** Workspaces whose runs may read this workspace's state (HCP API: workspaces, remote state consumers). */
 
-/** Clients send all of a workspace at once; each is a write. */
+/** Clients send all consumers in one request; each takes one write. */
 const maxAtOnce = 500;
 
 const body = v.object({
@@ -24,7 +24,7 @@ const idsIn = ({ request }: Context<Workspace>): string[] => [
   ...new Set(readWhole(request, body).data.map(({ id }) => id)),
 ];
 
-/** Those that the caller sees in the workspace's organization. @throws {ApiError} 422 */
+/** Workspaces in the same organization that the caller may see. @throws {ApiError} 422 */
 const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
   const { organization } = context.subject;
   const ids = idsIn(context);
@@ -76,7 +76,7 @@ const add = async (context: Context<Workspace>): Promise<Answer> => {
   return noContent();
 };
 
-/** Of those that the caller sees. */
+/** Replaces only consumers that the caller may see. */
 const replace = async (context: Context<Workspace>): Promise<Answer> => {
   const ids = await consumersIn(context);
   const removed = (await visibleConsumers(context)).filter((id) => !ids.includes(id));

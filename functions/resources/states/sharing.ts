@@ -4,13 +4,13 @@ import { get, put, queryAll, remove } from '#platform/store/table.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 
-/** Which workspaces may read another's state in their runs (HCP API: remote state consumers). */
+/** Workspaces whose runs may read another workspace's state (HCP API: remote state consumers). */
 
 interface Pointer extends Key {
   workspaceId: string;
 }
 
-/** Ids of those that were named, in the order of the ids. */
+/** Ids of the named consumers, in order. */
 export const listConsumers = async (workspaceId: string): Promise<string[]> => {
   const { pk } = keys.workspace(workspaceId);
   return (await queryAll<Pointer>({ pk, prefix: 'CONSUMER#' })).map((pointer) => pointer.workspaceId);
@@ -18,7 +18,7 @@ export const listConsumers = async (workspaceId: string): Promise<string[]> => {
 
 const atOnce = 25;
 
-/** 1 write each; doing it again changes nothing. */
+/** 1 write per id; can be repeated. */
 export const addConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
   inBatches(ids, atOnce, (id) => put({ ...keys.consumer(workspaceId, id), workspaceId: id }));
 

@@ -17,21 +17,21 @@ import { createStateVersion, getStateVersion, maxStateBytes } from './records.ts
 import type { StateVersion } from './state-version.ts';
 
 /**
- * Snapshots of the state while Terraform applies. Whole ones are state versions; of a large state most tell only what changed
- * since the one before, and make a state version if the runner ends without a last one. When the run has ended, all of its
- * state versions but the last are deleted.
+ * Snapshots of the state during an apply. A complete snapshot is a state version. For a large state, most snapshots
+ * contain only the changes since the previous one, and become a state version if the runner ends without a final
+ * state. After the run, all of its state versions except the last are deleted.
  */
 
-/** Changes are the same in base64 and as an object; an upload is no larger than this. */
+/** Maximum size of changes, whether sent as base64 or uploaded as an object. */
 const maxChangesBytes = 1024 * 1024;
 
-/** 1 request to S3, and 1 write for the first ones of a run. */
+/** 1 request to S3, and 1 write for the first changes of a run. */
 export const keepChanges = async ({ id, apply }: Run, before: string, changes: Buffer): Promise<void> => {
   await putObject(objects.stateChanges(id, before), new Uint8Array(changes));
   if (!apply.changesKept) await updateRun(id, { set: { 'apply.changesKept': true } });
 };
 
-/** @returns true the first time: the run has snapshots from that serial on. 1 write */
+/** Records the run's first snapshot. @returns true the first time. 1 write */
 export const noteSnapshots = async (runId: string, serial: number): Promise<boolean> =>
   (await updateRun(runId, {
     set: { 'apply.snapshotsFrom': serial },
@@ -39,12 +39,12 @@ export const noteSnapshots = async (runId: string, serial: number): Promise<bool
   })) !== undefined;
 
 /**
- * A chain of three minutes takes a few seconds, some 40 ms for each change of a state of 5 MB. Whoever made a longer one has what
- * could be applied by then.
+ * The changes of a three-minute apply take a few seconds, some 40 ms each for a state of 5 MB. A longer chain is
+ * applied as far as this limit allows.
  */
 const chainMs = 15_000;
 
-/** What the run's changes make of a state; undefined when there are none. */
+/** Applies the run's stored changes to a state; undefined when there are none. */
 const withChanges = async (runId: string, state: Parameters<typeof readState>[0]): Promise<Buffer | undefined> => {
   let content: Buffer | undefined;
   const end = Date.now() + chainMs;
@@ -60,15 +60,15 @@ const withChanges = async (runId: string, state: Parameters<typeof readState>[0]
   return content;
 };
 
-/** What is no state, or may not follow the workspace's, is left; everything else is tried again by the caller's caller. */
+/** Errors that a retry cannot fix; callers retry all others. */
 const isFinal = (error: unknown): boolean =>
   [InvalidChangesError, InvalidStateError, StateNotKeptError, DamagedContentError].some(
     (kind) => error instanceof kind,
   );
 
 /**
- * Brings the state of an apply in whose runner ended without a last one. Call it when the runner is gone and the run still
- * holds the workspace. May be repeated. 1 read and 1 request to S3 when there is nothing to bring in.
+ * Recovers the state of an apply whose runner ended without a final one. Call it when the runner has ended and the
+ * run still holds the workspace. Can be repeated. 1 read and 1 request to S3 when there is nothing to recover.
  */
 export const recoverState = async ({ id, workspaceId, createdBy, apply }: Run): Promise<void> => {
   if (apply.report?.stateVersionId) return;
@@ -91,7 +91,7 @@ export const recoverState = async ({ id, workspaceId, createdBy, apply }: Run): 
   }
 };
 
-/** Whether the workspace's state is the one that the run's Terraform ended with, not a snapshot. 2 reads */
+/** Whether the workspace's state is the final one of the run, not a snapshot. 2 reads */
 export const hasLastState = async ({ id, workspaceId }: Run): Promise<boolean> => {
   const { state } = (await getWorkspace(workspaceId)) ?? {};
   const version = state && (await getStateVersion(state.id));
@@ -101,8 +101,8 @@ export const hasLastState = async ({ id, workspaceId }: Run): Promise<boolean> =
 const bySerial = (version: StateVersion, other: StateVersion): number => version.serial - other.serial;
 
 /**
- * Deletes what an ended run has stored of its state while it went on, but for its last state version: content, then record,
- * then the place in the list, by which a repeat finds what is left. Nothing to do and no read for a run without snapshots.
+ * Deletes an ended run's state versions except the last: content first, then the record, then the list entry, by
+ * which a repeat finds the rest. No reads for a run without snapshots.
  */
 export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise<void> => {
   const { snapshotsFrom } = apply;
@@ -131,12 +131,13 @@ const isSuperseded = ({ intermediate, serial }: StateVersion, last: StateVersion
   intermediate && last !== undefined && serial < last.serial;
 
 /**
- * The last state follows what was current before the run, and is the run's result even if it was sent as a snapshot first.
+ * Links the last state to the version before the run, and marks it as the run's result, even if it was sent as a
+ * snapshot.
  * @param old oldest first
  */
 const replaceAll = async (last: StateVersion, old: StateVersion[], isResult: boolean): Promise<void> => {
   const { id, previousId } = last;
-  // Else a call before this one has done it.
+  // Otherwise an earlier call has already done it.
   if (!old.some((version) => version.id === previousId)) return;
   const before = old[0]?.previousId;
   await update(keys.stateVersion(id), {

@@ -1,6 +1,6 @@
 /**
- * State versions. The content lies in the bucket; the record says what it is. A version becomes the
- * workspace's current one by a single conditional write of the workspace, after its content was checked.
+ * State versions. The bucket holds the content, the record its metadata. After its content was checked, a version
+ * becomes the workspace's current one with a single conditional write of the workspace.
  */
 export interface StateVersion {
   id: string;
@@ -9,45 +9,48 @@ export interface StateVersion {
   serial: number;
   lineage: string;
   md5: string;
-  /** Hex SHA-256 of the content, which lies under it; before the version is finalized only where its writer said it. */
+  /** Hex SHA-256 of the content and part of its key; before finalization, present only if the writer announced it. */
   sha256?: string;
-  /** Where an upload is awaited that may have any content; what counts is copied from there. */
+  /** Key of an upload without announced checksum; accepted content is copied from there. */
   uploadKey?: string;
   /** Hex SHA-256 of the object that {@link readSummary} reads. */
   outputsSha256?: string;
-  /** Discarded: its content never fitted, see `refusal`. */
+  /** Discarded: the content was never accepted, see `refusal`. */
   status: 'pending' | 'finalized' | 'discarded' | 'backing_data_soft_deleted' | 'backing_data_permanently_deleted';
-  /** When it was deleted so that it can be restored, or for good. */
+  /** Time of the soft or permanent deletion. */
   deletedAt?: string;
-  /** A snapshot taken while Terraform still applied. */
+  /** A snapshot taken during the apply. */
   intermediate: boolean;
   createdAt: string;
-  /** The run that writes it, if one does. */
+  /** The run that writes the state, if any. */
   runId?: string;
-  /** Who holds the workspace's lock, or made the run that does. */
+  /** Holder of the workspace's lock, or creator of the run that holds it. */
   userId?: string;
-  /** Set when serial and lineage are not to be checked: the version it replaces, null for none. */
+  /** Set for a forced write, which skips the checks of serial and lineage: the version it replaces, null for none. */
   replaces?: string | null;
   rollbackOf?: string;
-  /** Of the version that was current when this one was announced. */
+  /** Version that was current when this one was announced. */
   previousId?: string;
-  /** The run that a user's client says this state comes from. */
+  /** Run named by a user's client as the origin of this state. */
   ofRunId?: string;
   /** Bytes. */
   size?: number;
   terraformVersion?: string | null;
   outputCount?: number;
-  /** It is known as JSON too (json.ts). */
+  /** The JSON form is available too (json.ts). */
   hasJson?: boolean;
-  /** Which object that is, and its SHA-256; absent in versions of before. */
+  /** Key part and SHA-256 of the JSON form; absent in older versions. */
   json?: { copy: string; sha256: string };
   /**
-   * Resources, modules and providers as JSON text (their names are Terraform's, not ours), while that is small; always in
-   * the object that {@link readSummary} reads.
+   * Resources, modules and providers as JSON text (with Terraform's attribute names), if small; the object of {@link
+   * readSummary} always contains them.
    */
   summary?: string;
-  /** It is counted with the write that makes it current, or when it is discarded; absent where it was counted at once. */
+  /**
+   * Counted with the write that makes it current, or when it is discarded; absent when it was counted at its
+   * creation.
+   */
   uncounted?: true;
-  /** For people, when it was discarded. */
+  /** Reason for discarding it, shown to users. */
   refusal?: string;
 }

@@ -12,11 +12,11 @@ import { eachTagged, tagKeysOf } from '#resources/workspaces/lists.ts';
 import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * Tags of an organization: those that its workspaces have (HCP API: organization tags). They have no records of their own;
- * the workspaces' names are read for a list.
+ * Tags of an organization's workspaces (HCP API: organization tags). Tags have no records; a list reads the names of
+ * the workspaces.
  */
 
-/** By key, with the workspaces visible to the caller; tags without any are left out. */
+/** Tags by key, with the workspaces visible to the caller; tags without any are left out. */
 const tagsSeen = async ({ subject, principal }: Context<InOrganization>): Promise<Map<string, string[]>> => {
   const name = subject.organization;
   const tags = new Map<string, string[]>();
@@ -65,7 +65,7 @@ const changeTags = async (
   }
 };
 
-/** Takes tags from every workspace that has them. */
+/** Removes tags from all workspaces that have them. */
 const removeTags = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const name = subject.organization;
   const tagIds = readWhole(request, listed('tags')).data.map(({ id }) => id);
@@ -89,12 +89,12 @@ const readWorkspaces = (request: ApiRequest): string[] => [
   ...new Set(readWhole(request, listed('workspaces')).data.map(({ id }) => id)),
 ];
 
-/** A tag's id tells nothing by itself: the workspaces that are to have it say which organization it is in. */
+/** A tag's id does not identify its organization; the first workspace in the request does. */
 const firstWorkspace: Finder<Workspace> = {
   what: 'tag',
   parameter: 'tag',
   find: async (request) => {
-    // A tag that no workspace is named for is none.
+    // A request without workspaces cannot identify a tag.
     if (!Array.isArray((request.json() as { data?: unknown } | undefined)?.data)) return undefined;
     const [first] = readWorkspaces(request);
     return first === undefined ? undefined : getWorkspace(first);
@@ -103,7 +103,7 @@ const firstWorkspace: Finder<Workspace> = {
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
 };
 
-/** Gives the tag to all of them or, when one is not there or must stay as it is, to none. */
+/** Adds the tag to all workspaces, or to none when one is missing or its tags must not change. */
 const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const name = subject.organization;
   const ids = readWorkspaces(request);
@@ -121,7 +121,7 @@ const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>
     throw forbidden(`Workspace ${workspace.name} cannot be tagged: you need the permission workspace:tag there.`);
   }
   for (const workspace of workspaces.values()) {
-    // A tag that is there keeps its value.
+    // An existing tag keeps its value.
     await changeTags(workspace, ({ tags }) => [{ key, value: '' }, ...tags], principal.userId);
   }
   return noContent();

@@ -5,20 +5,20 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { create, get, queryAll, remove, update } from '#platform/store/table.ts';
 
 /**
- * What teams are given, one by one. The items of workspaces and projects decide (team-access.ts); a record by its own id
- * and a pointer beside the team only lead there. They are written before and removed after, so one that was left behind
- * says nothing.
+ * Grants of teams on workspaces and projects. The items of workspaces and projects hold the effective grants
+ * (team-access.ts). A record by grant id and a pointer beside the team only help to find them; they are written
+ * before and removed after the effective grant, so a leftover record has no effect.
  */
 export interface GrantRecord {
   id: string;
   organization: string;
   teamId: string;
-  /** One of the two. */
+  /** Either this or `projectId` is set. */
   workspaceId?: string;
   projectId?: string;
 }
 
-/** Most that a workspace or a project may have: its item holds them. */
+/** Maximum number of grants on a workspace or project, whose item contains all of them. */
 export const maxGrants = 100;
 
 interface Home {
@@ -39,7 +39,10 @@ const recordOf = (on: On, teamId: string, id: string): GrantRecord =>
 
 const pathOf = (teamId: string) => `teamAccess.${teamId}`;
 
-/** Writes it where it decides. Undefined when there are too many, the team has one already, or the item is gone. */
+/**
+ * Writes the effective grant. Undefined when the limit is reached, the team already has a grant, or the item is
+ * deleted.
+ */
 const enter = async (on: On, teamId: string, grant: WorkspaceGrant | ProjectGrant) =>
   (await update(keyOf(on), {
     set: { teamAccess: { [teamId]: grant } },
@@ -52,7 +55,10 @@ const enter = async (on: On, teamId: string, grant: WorkspaceGrant | ProjectGran
     values: { ':most': maxGrants },
   });
 
-/** 3 or 4 writes. Undefined when there are too many, the team has one already, or what it is on is gone. */
+/**
+ * 3 or 4 writes. Undefined when the limit is reached, the team already has a grant, or the workspace or project is
+ * deleted.
+ */
 export const grant = async <O extends On>(
   on: O,
   teamId: string,
@@ -68,7 +74,7 @@ export const grant = async <O extends On>(
   return undefined;
 };
 
-/** Undefined when it was removed at the same time. */
+/** Undefined when the grant was removed concurrently. */
 export const changeGrant = async <G extends WorkspaceGrant | ProjectGrant>(
   on: On,
   teamId: string,
@@ -83,7 +89,7 @@ export const changeGrant = async <G extends WorkspaceGrant | ProjectGrant>(
   return updated ? changed : undefined;
 };
 
-/** Effective at once. Doing it again changes nothing. */
+/** Takes effect at once. Can be repeated. */
 export const revoke = async (record: GrantRecord): Promise<void> => {
   const { id, teamId, workspaceId, projectId } = record;
   const key = workspaceId ? keys.workspace(workspaceId) : keys.project(projectId ?? '');
@@ -103,17 +109,17 @@ const forget = async ({ id, teamId }: GrantRecord): Promise<void> => {
 
 export const getGrantRecord = (id: string): Promise<GrantRecord | undefined> => get<GrantRecord>(keys.teamGrant(id));
 
-/** In the order of the ids; some may say nothing. */
+/** Ordered by id; may contain leftover records without an effective grant. */
 export const grantsOfTeam = (teamId: string): Promise<GrantRecord[]> =>
   queryAll<GrantRecord>({ pk: keys.team(teamId).pk, prefix: 'GRANT#' });
 
-/** Of what is deleted: the item with what decides goes by itself. */
+/** Removes the grant records of a deleted workspace or project. The effective grants are deleted with its item. */
 export const forgetGrants = async (access: TeamAccess<{ id: string }> | undefined): Promise<void> => {
   const all = Object.entries(access ?? {});
   await Promise.all(all.map(([teamId, { id }]) => forget({ id, teamId, organization: '' })));
 };
 
-/** Where any of the teams may have been given something. 1 read for each. */
+/** Workspaces and projects on which any of the teams may have a grant. 1 read per team. */
 export const reachOf = async (teamIds: string[]): Promise<Reach> => {
   const all = (await Promise.all(teamIds.map(grantsOfTeam))).flat();
   return {

@@ -33,13 +33,16 @@ const settings = {
   'organization-access': v.nullish(flags),
 } satisfies Record<Exclude<keyof typeof teamAttributes, 'name'>, unknown>;
 
-/** What is refused without another (tfe provider: tfe_team). */
+/** Permissions that the API rejects without another permission (tfe provider: tfe_team). */
 const requires: Partial<Record<OrganizationFlag, OrganizationFlag>> = {
   'manage-projects': 'manage-workspaces',
   'read-projects': 'read-workspaces',
 };
 
-/** What comes along where nothing is said of it: the tfe provider says false of all that is not in its configuration. */
+/**
+ * Permissions that a permission enables when the request omits them. The tfe provider sends false for everything
+ * absent from its configuration.
+ */
 const brings: Partial<Record<OrganizationFlag, OrganizationFlag[]>> = {
   'manage-projects': ['manage-workspaces', 'read-projects', 'read-workspaces'],
   'manage-workspaces': ['read-workspaces'],
@@ -61,7 +64,7 @@ const accessOf = (flags: FlagInput, before: readonly OrganizationFlag[]): Organi
         `${needed}: cannot be false while ${flag} is true, which requires it`,
       );
     }
-    // What required it and was not mentioned goes with it.
+    // Disabling a permission also disables the ones that require it, unless the request names them.
     enabled.delete(flag);
   }
   for (const flag of enabled) {

@@ -19,7 +19,7 @@ import { enterTeam, maxUsers, removeFromTeam, usersOfTeam } from './members.ts';
 import { visibleMemberships } from './routes.ts';
 import type { Team } from './team.ts';
 
-/** Who is in a team (HCP API: team members). */
+/** Members of teams (HCP API: team members). */
 
 const maxAtOnce = 100;
 
@@ -35,7 +35,7 @@ const idsIn = ({ request }: Context<Team>, type: 'users' | 'organization-members
 export const usersIn = (memberships: Membership[]): Promise<User[]> =>
   getUsers(memberships.map(({ userId }) => userId));
 
-/** Users are called by their id, or by their name. */
+/** Requests name users by id or username. */
 const usersNamed = async (context: Context<Team>): Promise<string[]> => {
   const { organization } = context.subject;
   const names = idsIn(context, 'users');
@@ -72,7 +72,7 @@ const add = (named: Named) => async (context: Context<Team>) => {
   throw unprocessable('/data', `Team ${context.subject.name} can have at most ${maxUsers} users.`);
 };
 
-/** Somebody stays who can sign in: an invitation may never be accepted. */
+/** At least one remaining owner can sign in: invited users do not count, because they may never accept. */
 export const checkOwnersStay = async (owners: Team, leaving: string[]): Promise<void> => {
   const staying = (await usersOfTeam.get(owners.id)).filter((id) => !leaving.includes(id));
   for (const id of staying) {
@@ -93,7 +93,7 @@ const remove = (named: Named) => async (context: Context<Team>) => {
   return noContent();
 };
 
-/** Whoever sees a team sees who is in it; their addresses are for those who see the membership itself. */
+/** All users who see a team see its members; addresses need permission to read the membership. */
 const withoutAddress = (document: Resource): Resource => ({
   ...document,
   attributes: { ...document.attributes, email: null },

@@ -3,8 +3,8 @@ import { batchGet, get, remove, update } from '#platform/store/table.ts';
 import { joinTeam, leaveTeam } from '#resources/users/memberships.ts';
 
 /**
- * Who is in which team. Memberships decide (memberships.ts); beside each team is one item with the ids of its users, for
- * lists, and so that the last owner stays by one condition on one item.
+ * Members of teams. Memberships are authoritative (memberships.ts). One item beside each team lists the ids of its
+ * users, so that lists take one read and one condition protects the last owner.
  */
 
 interface TeamOf {
@@ -17,7 +17,7 @@ interface Users {
   userIds?: Set<string>;
 }
 
-/** Most that a team has: one item holds their ids. */
+/** Maximum number of users in a team, whose ids are in one item. */
 export const maxUsers = 5000;
 
 const ids = (users: Users | undefined): string[] => [...(users?.userIds ?? [])].sort();
@@ -25,14 +25,14 @@ const ids = (users: Users | undefined): string[] => [...(users?.userIds ?? [])].
 export const usersOfTeam = {
   get: async (teamId: string): Promise<string[]> => ids(await get<Users>(keys.teamUsers(teamId))),
 
-  /** In the order of the teams. 1 read for 100. */
+  /** In the order of the teams. 1 read per 100 teams. */
   ofEach: async (teamIds: string[]): Promise<string[][]> => {
     const items = await batchGet<Users & Key>(teamIds.map(keys.teamUsers));
     const byKey = new Map(items.map((item) => [item.pk, ids(item)]));
     return teamIds.map((id) => byKey.get(keys.teamUsers(id).pk) ?? []);
   },
 
-  /** False when it would be too many. */
+  /** False when the team would exceed the limit. */
   add: async (teamId: string, userIds: string[]): Promise<boolean> => {
     const key = keys.teamUsers(teamId);
     const added = await update(key, {
@@ -44,7 +44,7 @@ export const usersOfTeam = {
   },
 };
 
-/** False when it would be too many. Those who are no members of the organization stay out. */
+/** False when the team would exceed the limit. Skips users without a membership in the organization. */
 export const enterTeam = async (team: TeamOf, userIds: string[]): Promise<boolean> => {
   if (userIds.length === 0) return true;
   if (!(await usersOfTeam.add(team.id, userIds))) return false;
@@ -54,7 +54,7 @@ export const enterTeam = async (team: TeamOf, userIds: string[]): Promise<boolea
   return true;
 };
 
-/** Effective at once. False for the last owner, who stays. */
+/** Takes effect at once. False for the last owner, who is not removed. */
 export const removeFromTeam = async (team: TeamOf, userId: string): Promise<boolean> => {
   const key = keys.teamUsers(team.id);
   const change = { delete: { userIds: new Set([userId]) } };
@@ -72,7 +72,7 @@ export const removeFromTeam = async (team: TeamOf, userId: string): Promise<bool
   return left !== undefined;
 };
 
-/** Of a team that is gone. */
+/** Removes all members of a deleted team. */
 export const removeAllMembers = async (team: TeamOf): Promise<void> => {
   for (const userId of await usersOfTeam.get(team.id)) await leaveTeam(team, userId);
   await remove(keys.teamUsers(team.id));

@@ -16,7 +16,7 @@ const living = (team: Team | undefined): Team | undefined => (team?.deletedAt ? 
 
 export const getTeam = async (id: string): Promise<Team | undefined> => living(await get<Team>(keys.team(id)));
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing teams are left out. */
 export const getTeams = async (ids: readonly string[]): Promise<Team[]> =>
   (await batchGet<Team & Key>(ids.map(keys.team))).filter(living);
 
@@ -37,7 +37,7 @@ const names: UniqueNames<Pick<Team, 'id' | 'organization' | 'name'>> = {
   find: getTeam,
 };
 
-/** Undefined when the organization has a team of that name. */
+/** Undefined when the organization already has a team with this name. */
 export const createTeam = async (
   organization: string,
   settings: Partial<TeamSettings> & Pick<TeamSettings, 'name'>,
@@ -51,7 +51,10 @@ export const createTeam = async (
   });
 };
 
-/** Effective at once. Undefined when the name is taken, the team is gone, or is not as the editor has seen it. */
+/**
+ * Takes effect at once. Undefined when the name is taken, the team is deleted, or it changed since the editor read
+ * it.
+ */
 export const updateTeam = async (
   team: Team,
   change: Partial<TeamSettings>,
@@ -69,7 +72,10 @@ export const updateTeam = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Its permissions end immediately; then its records are removed. May be repeated; the sweep does so where it was cut off. */
+/**
+ * Revokes its permissions first, then removes its records. Can be repeated; the sweep completes an interrupted
+ * deletion.
+ */
 export const deleteTeam = async (
   team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId' | 'notifications'>,
 ): Promise<void> => {
@@ -84,7 +90,7 @@ export const deleteTeam = async (
   await remove(key);
 };
 
-/** Names in use, with those of a team whose deletion was cut off. */
+/** Names in use, including those of teams whose deletion was interrupted. */
 export const listTeamNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
   const prefix = 'TEAMNAME#';
   const { pk } = keys.organization(organization);
@@ -92,7 +98,7 @@ export const listTeamNames = async (organization: string): Promise<{ id: string;
   return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice(prefix.length) }));
 };
 
-/** Ids by name, of all of the organization. */
+/** All teams of the organization, ordered by name. */
 export const listTeams = async (organization: string): Promise<Team[]> => {
   const teams = await getTeams((await listTeamNames(organization)).map(({ id }) => id));
   return teams.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -103,10 +109,10 @@ interface Home {
   externalId: string;
 }
 
-/** The same for as long as the organization lives. */
+/** Stays the same for the lifetime of the organization. */
 export const ownersTeamId = ({ externalId }: Pick<Home, 'externalId'>): string => derivedId('team', externalId);
 
-/** Creates it on first use for organizations older than teams. May be repeated. */
+/** Creates the owners team on first use for organizations older than teams. Can be repeated. */
 export const ensureOwnersTeam = async (home: Home): Promise<Team> => {
   const id = ownersTeamId(home);
   const existing = await getTeam(id);

@@ -21,18 +21,18 @@ import { usersOfTeam } from './members.ts';
 import { createTeam, deleteTeam, ensureOwnersTeam, getTeam, listTeams, ownersTeamId, updateTeam } from './records.ts';
 import type { Team } from './team.ts';
 
-/** Teams of an organization (HCP API: teams). Who is in them: team-members.ts. */
+/** Teams of an organization (HCP API: teams). Routes of their members: member-routes.ts. */
 
-/** Those of the teams that the caller sees. */
+/** The teams that the caller may read. */
 export const visibleTeams = async (principal: Principal, teams: Team[]): Promise<Team[]> => {
   const granted = await Promise.all(teams.map((team) => principal.on({ organization: team.organization, team })));
   return teams.filter((_, i) => granted[i]?.has('team:read'));
 };
 
-/** Most people that come along with teams: their documents have to fit into an answer. */
+/** Maximum number of users included with teams, so that the response stays within the size limit. */
 const maxIncluded = 1000;
 
-/** Documents of teams, with who is in them. 1 read for 100 teams. */
+/** Documents of teams with their members. 1 read per 100 teams. */
 export const teamDocuments = async (
   principal: Principal,
   teams: Team[],
@@ -45,7 +45,7 @@ export const teamDocuments = async (
   };
 };
 
-/** Those whose own route answers the caller: they say an address, and who is in a team needs none. */
+/** Memberships that the caller may read. They contain an address, which the list of a team's members does not. */
 export const visibleMemberships = async (principal: Principal, memberships: Membership[]): Promise<Membership[]> => {
   const granted = await Promise.all(
     memberships.map(({ organization, userId }) => principal.on({ organization, membershipOf: userId })),
@@ -80,7 +80,7 @@ const included = async (
   return [...(includes.has('users') ? users.map((user) => userDocument(user)) : []), ...withUsers(memberships, users)];
 };
 
-/** Of their teams nothing is said: a cycle of included documents breaks clients. */
+/** Leaves out the teams of the users: a cycle of included documents breaks clients. */
 const withUsers = (memberships: Membership[], users: User[]): Resource[] =>
   memberships.map((membership) => {
     const { relationships, ...document } = membershipDocument(
@@ -115,7 +115,7 @@ const checkAccess = ({ granted }: Context<Subject>, change: Partial<Team>): void
   throw forbidden('Changing what a team may do in the organization needs the permission team:manage-access.');
 };
 
-/** Whoever does not see secret teams makes none. */
+/** A caller who cannot see secret teams cannot create one. */
 const visibilityOf = ({ granted }: Context<Subject>, change: Partial<Team>): Team['visibility'] => {
   if (granted.has('team:read-secret')) return change.visibility ?? 'secret';
   if (change.visibility === 'secret') throw secret();
@@ -124,7 +124,10 @@ const visibilityOf = ({ granted }: Context<Subject>, change: Partial<Team>): Tea
 
 const secret = () => forbidden('visibility: creating a secret team needs the permission team:read-secret.');
 
-/** Who is in a group at the issuer is for the operator's organizations to know. Without groups, it is a name that a later issuer may use. */
+/**
+ * Only organizations chosen by the operator may map groups of the issuer, because group membership is confidential.
+ * Without group support at the issuer, the value is stored for later use.
+ */
 const checkGroup = (home: Organization | undefined): void => {
   if (!environment.organizationRules.readsGroups) return;
   if (home && mapsGroups(home)) return;
@@ -144,7 +147,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   });
   if (!createdTeam) throw nameTaken();
   const [document] = await answer(context, createdTeam);
-  // As the vendor's description says; other creations answer 201.
+  // 200 as in HCP's API description; other creations answer 201.
   return ok(document);
 };
 

@@ -5,16 +5,19 @@ export interface Team extends Edited {
   id: string;
   organization: string;
   name: string;
-  /** Secret ones are seen by their members only, and by those who may see all. */
+  /** Only its members and users with `team:read-secret` see a secret team. */
   visibility: 'secret' | 'organization';
   organizationAccess: OrganizationFlag[];
-  /** What a sign-in by OpenID Connect calls the group whose members are in the team. */
+  /** Name of the OpenID Connect group whose members are in the team. */
   ssoTeamId: string | null;
   allowMemberTokenManagement: boolean;
   createdAt: string;
-  /** It is being deleted. */
+  /** Set while the team is being deleted. */
   deletedAt?: string;
-  /** The one whose members may do everything; every organization has it, and it stays. */
+  /**
+   * True for the owners team, whose members have every permission. Every organization has one, and it cannot be
+   * deleted.
+   */
   owners?: true;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;

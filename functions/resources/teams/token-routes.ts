@@ -14,7 +14,7 @@ import { team } from './finder.ts';
 import { getTeams } from './records.ts';
 import type { Team } from './team.ts';
 
-/** Tokens of teams: several with descriptions, and the one without that there was before (HCP API: team tokens). */
+/** Tokens of teams: any number with descriptions, and the legacy one without (HCP API: team tokens). */
 
 const withoutDescription = ({ description }: Token): boolean => description === null;
 
@@ -28,18 +28,18 @@ const readOnly = async (context: Context<Team>): Promise<Answer> => ok(tokenDocu
 
 const make = async (context: Context<Team>, description: string | null, former: Token[] = []): Promise<Answer> => {
   const { subject, principal } = context;
-  // Whoever got hold of one would go on with another when it is revoked.
+  // A stolen team token could create another one that survives its revocation.
   if (principal.userId === accountOfTeam(subject.id) && !subject.owners) {
     throw forbidden('A team token cannot create tokens. Use the token of a user in the team.');
   }
-  // A refused request makes no account.
+  // Validates before writing, so that a rejected request creates no account.
   readToken(context.request);
   const userId = await ensureTeamAccount(subject);
   const { organization, id: teamId } = subject;
   return makeToken(context, { kind: 'team', userId, organization, teamId, description }, former);
 };
 
-/** The former one is dead. */
+/** The former token stops working at once. */
 const replaceOnly = async (context: Context<Team>): Promise<Answer> => {
   const former = (await listTokens(accountOfTeam(context.subject.id))).filter(withoutDescription);
   const answer = await make(context, null, former);
@@ -75,7 +75,7 @@ const create = async (context: Context<Team>): Promise<Answer> => {
 };
 
 const day = 86_400_000;
-/** What `filter[expiry_status]` names. */
+/** Values of `filter[expiry_status]`. */
 const expiries: Record<string, (leftMs: number) => boolean> = {
   expired: (left) => left <= 0,
   active: (left) => left > 0,
@@ -100,7 +100,7 @@ const expiryFilter = (query: URLSearchParams): ((token: Token) => boolean) => {
   };
 };
 
-/** `expired-at` or `-expired-at`: those that never expire are last to. */
+/** Sorts by `expired-at` or `-expired-at`; tokens without an expiry are the last to expire. */
 const orderOf =
   (sort: string) =>
   (a: Token, b: Token): number => {
@@ -109,7 +109,7 @@ const orderOf =
     return sort.startsWith('-') ? -order : order;
   };
 
-/** Those whose team the caller may manage tokens of: the same permission as on the route of a single one. */
+/** Tokens of teams whose tokens the caller may manage: the same permission as for a single token. */
 const manageable = async (
   { principal }: Context<InOrganization>,
   tokens: Token[],
@@ -141,7 +141,7 @@ const named = v.object({
   data: v.pipe(v.array(v.object({ id: v.string() })), v.minLength(1, 'must name at least one token')),
 });
 
-/** All that it names, or none when one of them is not there for the caller. */
+/** Deletes all named tokens, or none when the caller cannot find one of them. */
 const deleteInOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
   const { organization } = context.subject;
   const ids = new Set(readWhole(context.request, named).data.map(({ id }) => id));

@@ -30,7 +30,7 @@ const noUser = () => notFound('User not found.');
 const account = async (user: User): Promise<Answer> =>
   ok(accountDocument(user, !user.service && (await mayCreateOrganizations(user.id))));
 
-/** With the banner that is shown now, if there is one: the page asks for this first. Both in one request. */
+/** The account and the current banner in one request: the page loads this first. */
 const readAccount = async ({ principal }: Call): Promise<Answer> => {
   const items = await batchGet<Key>([keys.user(principal.userId), keys.banners]);
   const user = items.find(({ sk }) => sk !== keys.banners.sk) as (User & Key) | undefined;
@@ -56,7 +56,10 @@ const rename = async ({ principal }: Call, username: string): Promise<User> => {
   return user;
 };
 
-/** An address that nobody vouched for stays unconfirmed, as in HCP Terraform: templates, runs and e-mails would take it for true. */
+/**
+ * An address that neither the issuer nor the operator verified stays unconfirmed, as in HCP Terraform, because
+ * templates, runs and e-mails would trust it.
+ */
 const changeEmail = async (userId: string, email: string): Promise<void> => {
   const user = await getUser(userId);
   if (!user) throw noUser();

@@ -9,8 +9,9 @@ import { deleteTokensOf } from './tokens.ts';
 import { ensureUser } from './users.ts';
 
 /**
- * Tokens that are nobody's own act as an account: of the team, of the organization, or of who reads its audit trail. It has
- * a membership as people have, but is on no list of members; the audit trail's has none, and so may do nothing else.
+ * Tokens of teams, organizations and audit trails act as an account, not as a person. The account of a team or
+ * organization has a membership, but is in no list of members. The account of an audit trail has no membership and so
+ * no other permission.
  */
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
@@ -24,12 +25,12 @@ const short = (id: string): string => id.slice(id.indexOf('-') + 1);
 
 const join = async (organization: string, userId: string, role: Role, teams?: Set<string>): Promise<void> => {
   const membership: Membership = { userId, organization, roles: [role], createdAt: new Date().toISOString(), teams };
-  // What the organization has noted there stays: nobody calls without it, not even for a moment.
+  // Keeps the organization's restrictions on the membership, so that no call passes without them.
   await update(keys.membership(userId, organization), { set: { ...membership } });
   await endIfDeleted(membership);
 };
 
-/** May be repeated. @returns its id */
+/** Can be repeated. @returns its id */
 export const ensureTeamAccount = async (team: Team): Promise<string> => {
   const id = accountOfTeam(team.id);
   const service = { organization: team.organization, teamId: team.id };
@@ -38,7 +39,7 @@ export const ensureTeamAccount = async (team: Team): Promise<string> => {
   return id;
 };
 
-/** May be repeated. @returns its id */
+/** Can be repeated. @returns its id */
 export const ensureOrganizationAccount = async (home: Home): Promise<string> => {
   const id = accountOfOrganization(home);
   const service = { organization: home.name };
@@ -47,7 +48,7 @@ export const ensureOrganizationAccount = async (home: Home): Promise<string> => 
   return id;
 };
 
-/** May be repeated. @returns its id */
+/** Can be repeated. @returns its id */
 export const ensureAuditTrailAccount = async (home: Home): Promise<string> => {
   const id = accountOfAuditTrail(home);
   const service = { organization: home.name };
@@ -60,11 +61,11 @@ const close = async (userId: string, organization: string): Promise<void> => {
   await deleteTokensOf(userId);
 };
 
-/** Its tokens are dead at once. May be repeated. */
+/** Its tokens stop working at once. Can be repeated. */
 export const closeTeamAccount = ({ id, organization }: Pick<Team, 'id' | 'organization'>): Promise<void> =>
   close(accountOfTeam(id), organization);
 
-/** Its tokens are dead at once. May be repeated. */
+/** Their tokens stop working at once. Can be repeated. */
 export const closeOrganizationAccounts = async (home: Home): Promise<void> => {
   await close(accountOfOrganization(home), home.name);
   await close(accountOfAuditTrail(home), home.name);

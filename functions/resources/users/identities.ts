@@ -4,8 +4,8 @@ import { batchGet, create, get, queryAll, remove } from '#platform/store/table.t
 import { endSession } from './tokens.ts';
 
 /**
- * Who is who at an issuer (OpenID Connect): its subject identifier there, and the user here. Beside the user lies a pointer
- * to each, written before it and removed after it, so one that was left behind says nothing.
+ * Links OpenID Connect identities (issuer and subject) to users. A pointer to each identity lies beside its user; it
+ * is written before the identity and removed after it, so a leftover pointer has no effect.
  */
 
 export interface Identity {
@@ -20,20 +20,20 @@ export interface LinkedIdentity extends Identity {
 
 export const identityHash = ({ issuer, subject }: Identity): string => hashSecret(`${issuer}\n${subject}`);
 
-/** As the API knows it by. */
+/** Id of the identity in the API. */
 export const identityId = (identity: Identity): string => derivedId('identity', identityHash(identity));
 
 const point = (identity: Identity, userId: string) =>
   create({ ...keys.identityOfUser(userId, identityHash(identity)), userId });
 
 /**
- * The id of the user who signs in so; for somebody new that of a user who is to be made.
- * @param userId who it is from now on, if it was nobody before
+ * Returns the id of the user with this identity; a new identity gets `userId`.
+ * @param userId the user to link if the identity is new
  */
 export const claimIdentity = async ({ issuer, subject }: Identity, userId: string = newId('user')): Promise<string> => {
   const key = keys.identity(identityHash({ issuer, subject }));
   const before = await get<LinkedIdentity>(key);
-  // One from before there were pointers gets its own.
+  // Identities from before pointers existed get theirs here.
   await point({ issuer, subject }, before?.userId ?? userId);
   if (before) return before.userId;
   if (await create({ ...key, issuer, subject, userId, createdAt: new Date().toISOString() })) return userId;
@@ -46,7 +46,7 @@ interface Pointer extends Key {
 
 const prefix = 'IDENTITY#';
 
-/** Those that sign in as the user, the oldest first. */
+/** Identities that sign in as the user, oldest first. */
 export const identitiesOf = async (userId: string): Promise<LinkedIdentity[]> => {
   const pointers = await queryAll<Pointer>({ pk: keys.user(userId).pk, prefix });
   const identities = await batchGet<LinkedIdentity & Key>(
@@ -57,7 +57,10 @@ export const identitiesOf = async (userId: string): Promise<LinkedIdentity[]> =>
     .sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 
-/** Nobody signs in so any more, and the sessions that began so end at once. May be repeated. False when it is not the user's. */
+/**
+ * Unlinks the identity and ends its sessions at once. Can be repeated. False when the identity does not belong to the
+ * user.
+ */
 export const forgetIdentity = async (identity: Identity, userId: string): Promise<boolean> => {
   const hash = identityHash(identity);
   const { pk } = keys.identity(hash);

@@ -6,7 +6,7 @@ import { type Call, type Route, userRoute } from '#api/route.ts';
 import { forgetIdentity, identitiesOf, identityId, type LinkedIdentity } from './identities.ts';
 import { listTokens } from './tokens.ts';
 
-/** Who at the issuer signs in as the caller: this platform's own, HCP Terraform has no such list. */
+/** Identities at the issuer that sign in as the caller. Stepform's own routes; HCP Terraform has no such list. */
 
 export const identityDocument = (identity: LinkedIdentity) => ({
   id: identityId(identity),
@@ -19,7 +19,7 @@ const listOwn = async ({ request, principal }: Call): Promise<Answer> => {
   return wholeList(request, (await identitiesOf(principal.userId)).map(identityDocument));
 };
 
-/** Ends the sessions that began so. What lets the user in at last stays. */
+/** Ends the sessions of the identity. The last way to sign in cannot be removed. */
 const disconnect = async ({ request, principal }: Call): Promise<Answer> => {
   checkPerson(principal);
   const { userId } = principal;

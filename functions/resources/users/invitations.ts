@@ -10,9 +10,9 @@ import { takeFreeUsername } from './usernames.ts';
 import { ensureUser, getUser, loseEmail } from './users.ts';
 
 /**
- * Who is invited by an e-mail address is a user from then on, as in HCP Terraform, whom nobody can be until somebody signs
- * in with that address, verified. Addresses that users only say are theirs count for nothing here. Whoever signs in for the
- * first time has accepted by that; somebody who is a user already is a member only once they say so.
+ * Inviting an e-mail address creates a user, as in HCP Terraform. Only a sign-in with that address, verified by the
+ * issuer, acts as that user; unconfirmed addresses do not count. The first sign-in accepts the invitation. An
+ * existing user has to accept it explicitly.
  */
 
 const holderOf = async (email: string): Promise<User | undefined> => {
@@ -20,7 +20,7 @@ const holderOf = async (email: string): Promise<User | undefined> => {
   return pointer && getUser(pointer.userId);
 };
 
-/** The user with this address, or a new invited one. */
+/** The user with this address, or a newly invited one. */
 export const inviteUser = async (email: string): Promise<User> => {
   const holder = await holderOf(email);
   if (holder) return holder;
@@ -35,7 +35,7 @@ export const invitedUser = async (email: string): Promise<User | undefined> => {
   return user?.invitedAt ? user : undefined;
 };
 
-/** Somebody signed in as the invited user. May be repeated. */
+/** Called at the first sign-in of an invited user. Can be repeated. */
 export const acceptInvitation = async (user: User, username: string): Promise<User> => {
   const named = await takeFreeUsername(user, username);
   for (const membership of await membershipsAndInvitationsOf(user.id)) await acceptMembership(membership);
@@ -43,7 +43,7 @@ export const acceptInvitation = async (user: User, username: string): Promise<Us
   return (await update<User>(keys.user(user.id), accepted)) ?? named;
 };
 
-/** Somebody who has a user already turned out to have the address: what the invited user was offered, they are. */
+/** Transfers the invitations of an invited user to the existing user to whom the address belongs. */
 export const takeOver = async (invited: User, userId: string): Promise<void> => {
   for (const membership of await membershipsAndInvitationsOf(invited.id)) {
     const { organization } = membership;
@@ -55,11 +55,11 @@ export const takeOver = async (invited: User, userId: string): Promise<void> => 
   }
 };
 
-/** Whether the issuer or the operator said that the address is the user's. 1 read. */
+/** Whether the issuer or the operator verified that the address belongs to the user. 1 read. */
 export const hasVerified = async ({ id, invitedAt }: User, email: string): Promise<boolean> =>
   invitedAt === undefined && (await get<{ userId: string }>(keys.email(email)))?.userId === id;
 
-/** From now on invitations to the address are to this user: an issuer says that it is theirs, and no other user's. */
+/** Directs future invitations of the address to this user, after the issuer verified that it belongs to them. */
 export const linkEmail = async (email: string, userId: string): Promise<void> => {
   const before = await holderOf(email);
   if (before?.id === userId) return;

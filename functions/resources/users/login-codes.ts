@@ -4,26 +4,29 @@ import { keys } from '#platform/store/keys.ts';
 import { create, get, remove } from '#platform/store/table.ts';
 import type { Person } from './person.ts';
 
-/** Codes that `terraform login` and the web page exchange for a token: good for one exchange, soon after (RFC 6749 §4.1, RFC 7636). */
+/**
+ * Short-lived, single-use codes that `terraform login` and the web page exchange for a token (RFC 6749 §4.1, RFC
+ * 7636).
+ */
 
 export interface LoginGrant {
-  /** Who allowed it: a user, by a token; or somebody whom the issuer vouches for. */
+  /** Who authorized the code: a user with a token, or a person verified by the issuer. */
   by: { userId: string } | { person: Person };
-  /** PKCE: the base64url SHA-256 of what the client must show later. */
+  /** PKCE: the base64url SHA-256 of the verifier that the client sends later. */
   challenge: string;
   redirectUri: string;
-  /** Of the token that allowed it; the new one is not to live longer. */
+  /** Expiry of the authorizing token; the new token must not outlive it. */
   tokenExpiresAt: string | null;
 }
 
 const goodForSeconds = 120;
 
 interface Item extends LoginGrant {
-  /** Seconds since 1970: DynamoDB removes it then, or days later. */
+  /** Seconds since 1970. DynamoDB removes the item then or days later. */
   expiresAt: number;
 }
 
-/** @returns the code; kept is its hash */
+/** Stores only a hash. @returns the code */
 export const createLoginCode = async (grant: LoginGrant): Promise<string> => {
   const code = newSecret();
   const expiresAt = Math.floor(Date.now() / 1000) + goodForSeconds;
@@ -31,14 +34,17 @@ export const createLoginCode = async (grant: LoginGrant): Promise<string> => {
   return code;
 };
 
-/** What the code stands for, once; undefined when it is unknown, used or too old, or the verifier is another. */
+/**
+ * Returns the grant of the code, once. Undefined when the code is unknown, used or expired, or the verifier does not
+ * match.
+ */
 export const redeemLoginCode = async (
   code: string,
   { verifier, redirectUri }: { verifier: string; redirectUri: string },
 ): Promise<LoginGrant | undefined> => {
   const key = keys.loginCode(hashSecret(code));
   const grant = await get<Item>(key);
-  // A wrong verifier uses it up as well: there is no second guess.
+  // A wrong verifier uses up the code too, so that guessing gets one attempt.
   if (!grant || !(await remove(key))) return undefined;
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const fits = grant.challenge === challenge && grant.redirectUri === redirectUri;

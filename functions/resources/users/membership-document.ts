@@ -2,17 +2,17 @@ import { many, one } from '#api/answer.ts';
 import { type Membership, membershipId } from './memberships.ts';
 import type { User } from './user.ts';
 
-/** Users from before invitations were noted with the membership have it with themselves. */
+/** Older invitations are recorded with the user, newer ones with the membership. */
 export const membershipStatus = (
   { invitation }: Pick<Membership, 'invitation'>,
   user: User | undefined,
 ): 'active' | 'invited' => (invitation || user?.invitedAt ? 'invited' : 'active');
 
-/** Before the invitation is accepted, only what the inviter entered is shown. */
+/** Before the invitation is accepted, shows only the address that the inviter entered. */
 export const membershipEmail = ({ invitation }: Pick<Membership, 'invitation'>, user: User | undefined) =>
   invitation?.email ?? user?.email ?? null;
 
-/** @param teamIds those that the caller may see */
+/** @param teamIds teams that the caller may see */
 export const membershipDocument = (membership: Membership, user: User | undefined, teamIds: string[]) => ({
   id: membershipId(membership),
   type: 'organization-memberships',

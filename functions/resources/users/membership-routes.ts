@@ -34,7 +34,7 @@ import type { User } from './user.ts';
 import { userDocument } from './user-document.ts';
 import { getUsers } from './users.ts';
 
-/** Who belongs to an organization, and who is invited to (HCP API: organization memberships). */
+/** Members and invitations of an organization (HCP API: organization memberships). */
 
 const otherFields: OtherFields = {
   shown: 'created-at is-org-two-factor-required status username',
@@ -57,7 +57,7 @@ const membership: Finder<Membership> = {
 const include = includable('user', 'teams', 'organization', 'scim_identity');
 const status = { some: ['active', 'invited', 'inactive'] };
 
-/** Documents of memberships with those teams that the caller sees, and what was asked to come along. */
+/** Documents of memberships with the teams that the caller sees, and the requested includes. */
 const documents = async (
   { request, principal }: Pick<Call, 'request' | 'principal'>,
   shown: Shown[],
@@ -160,7 +160,7 @@ const read = async (context: Context<Membership>): Promise<Answer> => {
 
 const pointer = '/data/relationships/teams';
 
-/** The teams of a new member, which the caller has to see and manage. */
+/** The teams of a new member. The caller has to be able to see and manage them. */
 const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: string[]): Promise<Team[]> => {
   const teams = await getTeams(ids);
   for (const id of ids) {
@@ -209,7 +209,7 @@ const accept = async (context: Context<Membership>): Promise<Answer> => {
   return ok(data, included);
 };
 
-/** Whoever is not an owner leaves owners alone, and teams that they do not see. */
+/** A caller who is not an owner cannot remove owners, or members of teams that the caller does not see. */
 const remove = async ({ subject, principal }: Context<Membership>): Promise<Answer> => {
   const teams = await getTeams([...(subject.teams ?? [])]);
   const own = subject.userId === principal.userId;

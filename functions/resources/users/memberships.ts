@@ -4,31 +4,40 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
 import { identitiesOf } from './identities.ts';
 
-/** Of a user, or of the account that a team's or an organization's token acts as (public-api/authority.ts), in an organization. */
+/**
+ * Membership of a user in an organization, or of an account that acts for a team or organization token
+ * (public-api/authority.ts).
+ */
 export interface Membership {
   userId: string;
   organization: string;
-  /** Those who are in the owners team are owners; kept here, so that one read tells. */
+  /** Members of the owners team have the role owner. It is repeated here, so that authorization takes one read. */
   roles: Role[];
   /** Ids of the teams the user is in. */
   teams?: Set<string>;
   createdAt: string;
   /** The organization does not accept user tokens. */
   withoutUserTokens?: true;
-  /** Until then it accepts tokens of this user, who has an identity at the issuer (organizations/token-age.ts). */
+  /**
+   * The organization accepts tokens of this user, who has an identity at the issuer, until then
+   * (organizations/token-age.ts).
+   */
   tokensUntil?: string;
-  /** A group at the issuer made the user a member: it ends with the user's last team of a group. */
+  /** A group at the issuer created the membership; it ends with the user's last team that maps a group. */
   byGroup?: true;
-  /** The organization has IP allowlists: the caller's address is looked up (resources/ip-allowlists/flags.ts). */
+  /**
+   * The organization has IP allowlists, so that requests check the caller's address
+   * (resources/ip-allowlists/flags.ts).
+   */
   ipAllowlists?: number;
-  /** Somebody invited the user, who has not accepted: it gives nothing, and changes nothing for them. */
+  /** The user has not accepted the invitation yet: it grants no permissions and restricts nothing. */
   invitation?: { email: string };
 }
 
 export const accepted = (membership: Membership | undefined): Membership | undefined =>
   membership?.invitation ? undefined : membership;
 
-/** `ou-…`, as the API knows it by. */
+/** Id of the membership in the API: `ou-…`. */
 export const membershipId = ({ organization, userId }: Pick<Membership, 'organization' | 'userId'>): string =>
   derivedId('ou', `${organization} ${userId}`);
 
@@ -40,35 +49,35 @@ export const getMembership = async (userId: string, organization: string): Promi
 export const getMembershipOrInvitation = (userId: string, organization: string): Promise<Membership | undefined> =>
   get<Membership>(keys.membership(userId, organization));
 
-/** By its id, or an invitation's. 2 reads. */
+/** Finds a membership or invitation by its id. 2 reads. */
 export const findMembership = async (id: string): Promise<Membership | undefined> => {
   const pointer = await get<{ userId: string; organization: string }>(keys.membershipId(id));
   return pointer && getMembershipOrInvitation(pointer.userId, pointer.organization);
 };
 
-/** All of a user, in the order of the organizations' names, with what they are invited to. */
+/** All memberships and invitations of a user, ordered by organization name. */
 export const membershipsAndInvitationsOf = (userId: string): Promise<Membership[]> =>
   queryAll<Membership>({ pk: keys.user(userId).pk, prefix: 'ORG#' });
 
-/** All of a user. */
+/** All accepted memberships of a user. */
 export const membershipsOf = async (userId: string): Promise<Membership[]> =>
   (await membershipsAndInvitationsOf(userId)).filter(accepted);
 
-/** All of the organization's people and of those who are invited, in the order of their ids. 1 read for 100. */
+/** All memberships and invitations of an organization, ordered by user id. 1 read per 100. */
 export const membershipsIn = async (organization: string): Promise<Membership[]> => {
   const { pk } = keys.organization(organization);
   const ids = (await queryAll<{ userId: string }>({ pk, prefix: 'MEMBER#' })).map(({ userId }) => userId);
   return getMemberships(organization, ids);
 };
 
-/** In the order of the ids; those who are no members are left out. */
+/** Ordered by user id; users without a membership are left out. */
 export const getMemberships = (organization: string, userIds: string[]): Promise<Membership[]> =>
   batchGet<Membership & Key>(userIds.map((id) => keys.membership(id, organization)));
 
 export const roleOf = ({ roles }: Pick<Membership, 'roles'>): Role =>
   (['owner', 'organization'] as const).find((role) => roles.includes(role)) ?? 'member';
 
-/** 3 writes; may be repeated. Changes nothing for who is already a member or invited. */
+/** 3 writes; can be repeated. Changes nothing for an existing member or invited user. */
 export const addMember = async (
   organization: string,
   userId: string,
@@ -83,8 +92,9 @@ export const addMember = async (
 };
 
 /**
- * Whoever deletes an organization marks it first and ends its memberships then: one that is written meanwhile ends here.
- * So with tokens of users, which an organization may have no use for, and with its IP allowlists.
+ * Ends a membership that was written while its organization was being deleted: the deletion marks the organization
+ * first and then ends its memberships. Applies the organization's rules on user tokens and IP allowlists in the same
+ * way.
  */
 export const endIfDeleted = async (membership: Membership): Promise<void> => {
   const key = keys.organization(membership.organization);
@@ -95,7 +105,7 @@ export const endIfDeleted = async (membership: Membership): Promise<void> => {
   if (home?.ssoMaxTokenAge) await boundTokens(membership, home.ssoMaxTokenAge);
 };
 
-/** What of an organization its memberships repeat, so that one read tells. */
+/** Rules of an organization that its memberships repeat, so that authorization takes one read. */
 interface Rules {
   deletedAt?: string;
   userTokensEnabled?: boolean;
@@ -104,8 +114,9 @@ interface Rules {
 }
 
 /**
- * Tokens of the user are accepted for so many minutes from now on; users without an identity cannot sign in, and keep theirs.
- * @param minutes null ends the limit
+ * Limits the user's tokens to this many minutes from now. Users without an identity are exempt, because they cannot
+ * sign in again.
+ * @param minutes null removes the limit
  */
 export const boundTokens = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
@@ -119,7 +130,7 @@ export const boundTokens = async (
   });
 };
 
-/** Effective at once. */
+/** Takes effect at once. */
 export const setUserTokens = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
   enabled: boolean,
@@ -131,7 +142,7 @@ export const setUserTokens = async (
 };
 
 /**
- * The caller's address is looked up from now on.
+ * Starts the address checks for this member.
  * @param version of the allowlists, for {@link forgetIpAllowlists}
  */
 export const noteIpAllowlists = async (
@@ -144,7 +155,7 @@ export const noteIpAllowlists = async (
   });
 };
 
-/** Unless a later version has been noted meanwhile. */
+/** Does nothing when a later version was noted meanwhile. */
 export const forgetIpAllowlists = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
   version: number,
@@ -156,14 +167,14 @@ export const forgetIpAllowlists = async (
   });
 };
 
-/** From now on it counts. Undefined when it was ended. */
+/** Makes the invitation a membership. Undefined when it was ended. */
 export const acceptMembership = ({ userId, organization }: Membership): Promise<Membership | undefined> =>
   update<Membership>(keys.membership(userId, organization), {
     remove: ['invitation'],
     condition: 'attribute_exists(pk)',
   });
 
-/** What lists and ids lead to the membership by. */
+/** Writes the pointers by which lists and ids find the membership. */
 export const indexMember = async ({ organization, userId }: Membership): Promise<void> => {
   await create({ ...keys.member(organization, userId), userId });
   await create({ ...keys.membershipId(membershipId({ organization, userId })), organization, userId });
@@ -175,7 +186,7 @@ interface OfTeam {
   owners?: boolean;
 }
 
-/** Effective at once. Undefined when the user is no member. */
+/** Takes effect at once. Undefined when the user is not a member. */
 export const joinTeam = (team: OfTeam, userId: string): Promise<Membership | undefined> =>
   update<Membership>(keys.membership(userId, team.organization), {
     add: { teams: new Set([team.id]) },
@@ -183,7 +194,7 @@ export const joinTeam = (team: OfTeam, userId: string): Promise<Membership | und
     condition: 'attribute_exists(pk)',
   });
 
-/** Effective at once. Undefined when the user is no member. */
+/** Takes effect at once. Undefined when the user is not a member. */
 export const leaveTeam = (team: OfTeam, userId: string): Promise<Membership | undefined> =>
   update<Membership>(keys.membership(userId, team.organization), {
     delete: { teams: new Set([team.id]) },
@@ -191,7 +202,7 @@ export const leaveTeam = (team: OfTeam, userId: string): Promise<Membership | un
     condition: 'attribute_exists(pk)',
   });
 
-/** Effective at once; the caller sees to the teams. */
+/** Takes effect at once. The caller removes the user from the teams. */
 export const removeMember = async ({
   organization,
   userId,
@@ -201,7 +212,7 @@ export const removeMember = async ({
   await remove(keys.member(organization, userId));
 };
 
-/** Ids of the users who belong to it, or are invited. */
+/** Ids of members and invited users. */
 export const listMembers = async (organization: string): Promise<string[]> => {
   const { pk } = keys.organization(organization);
   return (await queryAll<{ userId: string }>({ pk, prefix: 'MEMBER#' })).map(({ userId }) => userId);

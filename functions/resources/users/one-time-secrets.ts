@@ -3,8 +3,8 @@ import { keys } from '#platform/store/keys.ts';
 import { get, put, update } from '#platform/store/table.ts';
 
 /**
- * What lets the first owner of an organization in, once: handed over by the operator, dead after its use. A user has one
- * at most; a newer one replaces it.
+ * Single-use secrets with which the first owner of an organization signs in; the operator hands them over. A user has
+ * at most one; a newer one replaces it.
  */
 
 interface Item {
@@ -27,7 +27,7 @@ export const createOneTimeSecret = async (userId: string): Promise<{ secret: str
 
 export type SecretUse = { userId: string } | { refused: 'unknown' | 'expired' } | { refused: 'used'; usedAt: string };
 
-/** Of two who use it at once, one is let in. */
+/** Of two concurrent uses, only one succeeds. */
 export const useOneTimeSecret = async (secret: string): Promise<SecretUse> => {
   const [, characters] = form.exec(secret) ?? [];
   if (!characters) return { refused: 'unknown' };

@@ -1,4 +1,4 @@
-/** For whom the issuer vouches. */
+/** A person verified by the issuer. */
 export interface Person {
   issuer: string;
   /** Never reassigned by the issuer, unlike an email address (OpenID Connect Core 1.0 §5.7). */
@@ -6,6 +6,6 @@ export interface Person {
   email?: string;
   emailVerified: boolean;
   username?: string;
-  /** Names of groups; undefined when the issuer could not tell. */
+  /** Names of groups; undefined when the issuer did not report any. */
   groups?: string[];
 }

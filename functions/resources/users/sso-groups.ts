@@ -4,8 +4,8 @@ import { batchGet, update } from '#platform/store/table.ts';
 import type { Team } from '#resources/teams/team.ts';
 
 /**
- * Which teams a group at the issuer stands for: those whose `sso-team-id` is its name. This is an index, and may name teams
- * that have another one by now; the teams themselves are what counts.
+ * Index of the teams whose `sso-team-id` names a group at the issuer. It may contain teams that have changed their
+ * group; the team's own attribute is authoritative.
  */
 
 interface Item extends Key {
@@ -14,18 +14,18 @@ interface Item extends Key {
 
 const keyOf = (group: string): Key => keys.ssoGroup(hashSecret(group));
 
-/** To be told before a team says otherwise, so that the index never misses one. May be repeated. */
+/** Call before changing the team's group, so that the index never misses a team. Can be repeated. */
 export const indexGroup = async ({ id }: Pick<Team, 'id'>, group: string | null): Promise<void> => {
   if (group !== null) await update(keyOf(group), { add: { teamIds: new Set([id]) } });
 };
 
-/** To be told afterwards. */
+/** Call after changing the team's group. */
 export const forgetGroup = async ({ id }: Pick<Team, 'id'>, group: string | null): Promise<void> => {
   if (group !== null)
     await update(keyOf(group), { delete: { teamIds: new Set([id]) }, condition: 'attribute_exists(pk)' });
 };
 
-/** Ids of teams that may have one of the names. 1 read for 100. */
+/** Ids of teams that may map one of the groups. 1 read per 100 groups. */
 export const teamIdsOfGroups = async (groups: string[]): Promise<string[]> => {
   const items = await batchGet<Item>(groups.map(keyOf));
   return [...new Set(items.flatMap(({ teamIds = [] }) => [...teamIds]))];

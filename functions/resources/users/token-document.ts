@@ -1,7 +1,7 @@
 import { one } from '#api/answer.ts';
 import type { Token } from './tokens.ts';
 
-/** HCP API: authentication tokens. `secret` only in the answer to its creation. */
+/** HCP API: authentication tokens. `secret` is present only in the response to the creation. */
 export const tokenDocument = (token: Token, secret: string | null = null) => ({
   id: token.id,
   type: 'authentication-tokens',

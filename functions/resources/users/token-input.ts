@@ -9,7 +9,8 @@ const otherFields: OtherFields = { shown: 'created-at last-used-at token', relat
 const time = v.pipe(v.string(), v.isoTimestamp('must be a time such as 2030-01-31T00:00:00.000Z'));
 
 /**
- * What a token is to be. All of it may be left out, the body too (HCP API: generate a new organization or team token).
+ * Attributes of a new token. All are optional, and so is the body (HCP API: generate a new organization or team
+ * token).
  * @throws {ApiError} 422
  */
 export const readToken = (request: ApiRequest): { description: string | null; expiredAt: string | null } => {

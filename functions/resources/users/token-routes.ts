@@ -28,8 +28,9 @@ const noUser = () => notFound("User not found, or you don't have access.");
 const noToken = () => notFound("Token not found, or you don't have access.");
 
 /**
- * What the token of a team or an organization makes ends with it, by deletion and by time: else whoever got hold of one
- * would go on with another when it is revoked. One that it makes in its own place ends with what that did.
+ * A token created with a team or organization token ends with that token, by deletion and by expiry; otherwise a
+ * stolen token could create one that survives its revocation. A token that replaces the creating token inherits that
+ * token's bounds.
  */
 const boundTo = async (
   { kind, tokenId }: Principal,
@@ -48,7 +49,10 @@ const boundTo = async (
   return { madeWith: replaced ? replaced.madeWith : tokenId, expiredAt: expiredAt ?? end };
 };
 
-/** The end that the organization allows a token; undefined where it does not say. 1 read, not for users and agents. */
+/**
+ * Latest expiry that the organization allows for the token; undefined without a limit. 1 read, none for users and
+ * agents.
+ */
 const allowedEnd = async (
   { kind, organization }: Pick<NewToken, 'kind'> & Partial<NewToken>,
   { expiredAt }: Pick<NewToken, 'expiredAt'>,
@@ -65,7 +69,7 @@ const allowedEnd = async (
   return latest;
 };
 
-/** When a token expires for which nothing else is said, as with HCP Terraform. */
+/** Default expiry of a token, as in HCP Terraform. */
 const inTwoYears = (): string => {
   const end = new Date();
   end.setUTCFullYear(end.getUTCFullYear() + 2);
@@ -73,8 +77,8 @@ const inTwoYears = (): string => {
 };
 
 /**
- * Makes what the request describes, and shows it this once.
- * @param former in whose place it is; the caller deletes them afterwards
+ * Creates the requested token and returns its secret, which is shown only once.
+ * @param former tokens that it replaces; the caller deletes them afterwards
  */
 export const makeToken = async (
   { request, principal }: Call,
@@ -84,7 +88,7 @@ export const makeToken = async (
   const read = readToken(request);
   const latest = await allowedEnd(owner, read);
   const bounds = await boundTo(principal, read, former);
-  // Agents keep theirs for as long as they live.
+  // Agent tokens have no default expiry.
   const ends = [bounds.expiredAt ?? (owner.kind === 'agent' ? null : inTwoYears()), latest].filter(
     (end) => typeof end === 'string',
   );
@@ -106,7 +110,7 @@ export const makeToken = async (
   return created(tokenDocument(token, secret));
 };
 
-/** Tokens are their user's own business. */
+/** Only users list and create their own tokens. */
 const ownTokens = ({ request, principal }: Call): string => {
   if (request.params.user !== principal.userId || principal.kind !== 'user') throw noUser();
   return principal.userId;
@@ -136,7 +140,7 @@ const isTheirs = async (principal: Principal, { kind, userId, organization, team
   return (await principal.on({ organization, team })).has(needs);
 };
 
-/** Whosever it is, as far as the caller may manage it. */
+/** Finds a token of any owner that the caller may manage. */
 const findTheirs = async ({ request, principal }: Call): Promise<Token> => {
   const id = request.params.token ?? '';
   const token = (await getTokenById(id)) ?? (await getToken(principal.userId, id));

@@ -4,41 +4,47 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, type Change, create, get, queryAll, remove, update } from '#platform/store/table.ts';
 
 /**
- * `session`: of somebody who signed in on the web page. `team` and `organization` act as an account of their own, and
- * `audit-trails` reads the audit trail and nothing else. `agent` is of no use to the public API: it lets a program be an
- * agent of its pool, whose id stands in place of a user's.
+ * `session` belongs to a user signed in on the web page. `team` and `organization` act as an account of their own,
+ * and `audit-trails` only reads the audit trail. `agent` is not accepted by the public API: it registers agents of
+ * its pool, whose id takes the place of a user id.
  */
 export type TokenKind = CallerKind | 'agent';
 
-/** An API token. Its text is shown once, on creation; kept is its hash. */
+/** An API token. Its secret is shown once, on creation; only a hash is stored. */
 export interface Token {
   id: string;
   kind: TokenKind;
-  /** Who acts with it: the user, or the account of the team or the organization. */
+  /** The user, or the account of the team or organization, that acts with the token. */
   userId: string;
   createdBy: string;
-  /** The token of a team or an organization that it was made with, and ends with. */
+  /** The team or organization token that created this one; its deletion deletes this one too. */
   madeWith?: string;
-  /** Where it belongs, when it is not a user's. */
+  /** Organization of a token that does not belong to a user. */
   organization?: string;
   teamId?: string;
-  /** None for the one token that a team had before it could have several. */
+  /** Null for the legacy token of a team. */
   description: string | null;
   createdAt: string;
-  /** From then on it is as good as unknown; null = never. */
+  /** The token is rejected from then on; null = never. */
   expiredAt: string | null;
-  /** To the hour. */
+  /** Rounded to the hour. */
   lastUsedAt?: string;
-  /** Of an agent pool: what its agents do, from its first use on. Absent for one that was used before there was a choice. */
+  /**
+   * What the agents of the pool's token do, fixed at its first use. Absent for a token first used before purposes
+   * existed.
+   */
   purpose?: AgentPurpose;
   /** Of an agent pool whose organization has IP allowlists (resources/ip-allowlists/flags.ts). */
   ipAllowlists?: number;
 }
 
-/** What an agent is for: Terraform's runs, or requests of the platform, whose credentials Terraform must not reach. */
+/**
+ * Whether an agent carries out Terraform runs, or forwards the platform's requests, whose credentials Terraform must
+ * not reach.
+ */
 export type AgentPurpose = 'runs' | 'forwarding';
 
-/** Begin tokens, so that scanners for leaked secrets can know them. */
+/** Token prefixes, by which secret scanners recognize leaked tokens. */
 const prefixes: Record<TokenKind, string> = {
   user: 'sfu_',
   session: 'sfs_',
@@ -60,7 +66,7 @@ const newToken = ({ createdBy, ...values }: NewToken): IssuedToken & { hash: str
   return { token, secret, hash: hashSecret(secret) };
 };
 
-/** By whose it is, by its own id, those of teams by the organization, and by what it was made with. */
+/** Pointers by user, by id, by organization for team tokens, and by the creating token. */
 const pointersTo = ({ id, kind, userId, organization, madeWith }: Token, hash: string): Key[] => [
   keys.userToken(userId, id),
   keys.tokenId(id),
@@ -70,44 +76,44 @@ const pointersTo = ({ id, kind, userId, organization, madeWith }: Token, hash: s
 
 export const issueToken = async (values: NewToken & { kind: Exclude<TokenKind, 'session'> }): Promise<IssuedToken> => {
   const { token, secret, hash } = newToken(values);
-  // What leads to it first: a token that no list shows could not be taken away.
+  // Pointers are written first: a token missing from every list could not be revoked.
   for (const key of pointersTo(token, hash)) await create({ ...key, hash });
   await create({ ...keys.token(hash), ...token });
-  // What it was made with may have been deleted meanwhile, with all that it had made until then.
+  // The creating token may have been deleted meanwhile, together with all tokens it had created.
   if (token.madeWith && !(await getTokenById(token.madeWith))) await deleteToken(token.userId, token.id);
   return { token, secret };
 };
 
 /**
- * Of somebody who signed in on the web page. No list has it: it ends by itself, and DynamoDB removes it then, or days
+ * Token of a user signed in on the web page. It is in no list: it expires, and DynamoDB removes it then or days
  * later.
- * @param identity hash of what it began with, and ends with (identities.ts)
+ * @param identity hash of the identity that started the session, and ends it (identities.ts)
  */
 export const issueSession = async (userId: string, expiredAt: string, identity?: string): Promise<string> => {
   const { token, secret, hash } = newToken({ kind: 'session', userId, description: null, expiredAt });
   const expiresAt = Math.ceil(Date.parse(expiredAt) / 1000);
   if (identity !== undefined) await create({ ...keys.identitySession(identity, hash), expiresAt });
   await create({ ...keys.token(hash), ...token, expiresAt });
-  // Whoever disconnects it removes it first, and ends its sessions then.
+  // Disconnecting an identity removes it first and then ends its sessions.
   if (identity !== undefined && !(await get(keys.identity(identity)))) await endSession(hash);
   return secret;
 };
 
-/** By the hash of its token. */
+/** Ends a session by the hash of its token. */
 export const endSession = (hash: string): Promise<boolean> => remove(keys.token(hash));
 
-/** True when there was such a session. It is dead at once. */
+/** True when the session existed. Takes effect at once. */
 export const removeSession = async (secret: string): Promise<boolean> =>
   secret.startsWith(prefixes.session) && remove(keys.token(hashSecret(secret)));
 
-/** A user's own. */
+/** Creates a token of a user. */
 export const createToken = (
   userId: string,
   description: string,
   expiredAt: string | null = null,
 ): Promise<IssuedToken> => issueToken({ kind: 'user', userId, description, expiredAt });
 
-/** What the table has; what was made before there were kinds is a user's. */
+/** Tokens from before kinds existed are user tokens. */
 const tokenIn = (item: Token): Token => ({
   ...item,
   kind: item.kind ?? 'user',
@@ -123,19 +129,19 @@ const find = async (secret: string): Promise<Token | undefined> => {
 
 const kinds = Object.keys(prefixes) as TokenKind[];
 
-/** The token if it is known, has not expired, and is one for the public API. 1 read. */
+/** The token if it exists, has not expired, and is accepted by the public API. 1 read. */
 export const findToken = async (secret: string): Promise<(Token & { kind: CallerKind }) | undefined> => {
   if (!kinds.some((kind) => kind !== 'agent' && isOf(kind, secret))) return undefined;
   return (await find(secret)) as Token & { kind: CallerKind };
 };
 
-/** The token of an agent pool, if it is known and has not expired. 1 read. */
+/** The agent pool token, if it exists and has not expired. 1 read. */
 export const findAgentToken = async (secret: string): Promise<Token | undefined> =>
   isOf('agent', secret) ? find(secret) : undefined;
 
 /**
- * Whether the token may be used for that. Its first use decides for good: code that runs on a machine with an agent may
- * get at the agent's token, and must not get other agents' requests by it. 1 write for the first use.
+ * Whether the token may be used for this purpose. Its first use fixes the purpose, because code on an agent's machine
+ * could read the agent's token and must not receive requests of other agents with it. 1 write for the first use.
  */
 export const claimPurpose = async (token: Token, secret: string, purpose: AgentPurpose): Promise<boolean> => {
   const current = token.purpose ?? (token.lastUsedAt === undefined ? undefined : 'runs');
@@ -148,10 +154,10 @@ export const claimPurpose = async (token: Token, secret: string, purpose: AgentP
   return claimed !== undefined;
 };
 
-/** How far `lastUsedAt` may be behind: so often it is written, not with each request. */
+/** Maximum delay of `lastUsedAt`, which is written once per hour instead of with each request. */
 const notedMs = 3_600_000;
 
-/** Notes that a token was used, if that was not noted a while ago. */
+/** Records the use of a token, unless one was recorded within the last hour. */
 export const recordTokenUse = async (token: Token, secret: string): Promise<void> => {
   const now = new Date().toISOString();
   const before = new Date(Date.now() - notedMs).toISOString();
@@ -172,18 +178,18 @@ const tokensOf = async (entries: Entry[]): Promise<Token[]> => {
   return tokens.map(tokenIn);
 };
 
-/** Most that one user, team or agent pool has, sessions aside. */
+/** Maximum number of tokens of a user, team or agent pool, without sessions. */
 export const maxTokens = 100;
 
 const entriesOf = (userId: string): Promise<Entry[]> => queryAll<Entry>({ pk: keys.user(userId).pk, prefix: 'TOKEN#' });
 
-/** Sessions aside. 1 query. */
+/** Number of tokens without sessions. 1 query. */
 export const countTokens = async (userId: string): Promise<number> => (await entriesOf(userId)).length;
 
-/** Those of a user or an account, sessions aside, in the order of their making. */
+/** Tokens of a user or account without sessions, in order of creation. */
 export const listTokens = async (userId: string): Promise<Token[]> => inOrder(await tokensOf(await entriesOf(userId)));
 
-/** Those of all teams of the organization. */
+/** Tokens of all teams of the organization. */
 export const listTeamTokens = async (organization: string): Promise<Token[]> =>
   inOrder(await tokensOf(await queryAll<Entry>({ pk: keys.organization(organization).pk, prefix: 'TEAMTOKEN#' })));
 
@@ -194,11 +200,11 @@ const changeTokensOf = async (userId: string, change: Change): Promise<void> => 
   await Promise.all(entries.map(({ hash }) => update(keys.token(hash), change)));
 };
 
-/** The agents' address is looked up from now on. As with memberships (memberships.ts). */
+/** Starts the address checks for the pool's agents, as noteIpAllowlists does for members (memberships.ts). */
 export const noteIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
   changeTokensOf(poolId, { set: { ipAllowlists: version }, condition: 'attribute_exists(pk)' });
 
-/** Unless a later version has been noted meanwhile. */
+/** Does nothing when a later version was noted meanwhile. */
 export const forgetIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
   changeTokensOf(poolId, {
     remove: ['ipAllowlists'],
@@ -214,10 +220,10 @@ const read = async (entry: Entry | undefined): Promise<Token | undefined> => {
 export const getToken = async (userId: string, id: string): Promise<Token | undefined> =>
   read(await get<Entry>(keys.userToken(userId, id)));
 
-/** Whosever it is. Those from before there were kinds are found by their user only. */
+/** Finds a token of any owner. Tokens from before kinds existed are only found by their user. */
 export const getTokenById = async (id: string): Promise<Token | undefined> => read(await get<Entry>(keys.tokenId(id)));
 
-/** True when it was there. It is dead at once, and so is what was made with it. */
+/** True when the token existed. It and all tokens it created stop working at once. */
 export const deleteToken = async (userId: string, id: string): Promise<boolean> => {
   const entry = await get<Entry>(keys.userToken(userId, id));
   if (!entry) return false;
@@ -240,7 +246,7 @@ const deleteMade = async (id: string): Promise<void> => {
   }
 };
 
-/** All of a user or an account. They are dead at once. */
+/** All tokens of a user or account. They stop working at once. */
 export const deleteTokensOf = async (userId: string): Promise<void> => {
   for (const { id } of await listTokens(userId)) await deleteToken(userId, id);
 };

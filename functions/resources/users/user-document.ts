@@ -1,7 +1,7 @@
 import { one, type Relationship } from '#api/answer.ts';
 import type { User } from './user.ts';
 
-/** A picture of the name's first letter, so that no other service is called. */
+/** Shows the first letter of the name, so that the platform calls no avatar service. */
 const avatarOf = (name: string): string => {
   const letter = /[A-Za-z0-9]/.exec(name)?.[0].toUpperCase() ?? '?';
   const text = `<text x='16' y='22' font-family='sans-serif' font-size='16' text-anchor='middle' fill='#fff'>${letter}</text>`;
@@ -9,7 +9,7 @@ const avatarOf = (name: string): string => {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 };
 
-/** What everybody may see of a user. */
+/** Attributes of a user that every user may see. */
 export const userDocument = (user: Pick<User, 'id'> & Partial<User>) => ({
   id: user.id,
   type: 'users',
@@ -30,7 +30,7 @@ const authenticated = ({ id, service }: User): Relationship => {
   return service.teamId ? one('teams', service.teamId) : one('organizations', service.organization);
 };
 
-/** What a user sees of itself. */
+/** Attributes that users see of themselves. */
 export const accountDocument = (user: User, createsOrganizations: boolean) => {
   const { attributes, relationships } = userDocument(user);
   return {

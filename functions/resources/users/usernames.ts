@@ -4,31 +4,31 @@ import { create, get, update } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 
 /**
- * Names of people, which policies judge by: an item of the name, in lower case, says whose it is. A name stays with its
- * user for good, so that nobody else is ever taken for them, and so a user may have a few only.
+ * Usernames, which policies can check. An item per name in lower case holds its user. A name stays reserved for its
+ * user, so that no other user is mistaken for them; a user can therefore have only a few names.
  */
 
-/** Members are named by id or by username: a name in the form of an id is its bearer's only. */
+/** Requests name members by id or username, so only its own user may take a name in the form of an id. */
 const isAnotherId = (name: string, id: string): boolean => /^user-[A-Za-z0-9]{16}$/.test(name) && name !== id;
 
-/** Most that one user has had. */
+/** Maximum number of names that one user has had. */
 export const maxUsernames = 10;
 
-/** What the accounts are called that tokens of teams and organizations act as (accounts.ts). */
+/** Names of the accounts that tokens of teams and organizations act as (accounts.ts). */
 export const isReserved = (name: string): boolean => /^(api-org|api-team|audit-trail)-/i.test(name);
 
 interface Holder {
   userId: string;
 }
 
-/** Who has the name, or had it. */
+/** Id of the user who has or had the name. */
 export const holderOfUsername = async (name: string): Promise<string | undefined> =>
   (await get<Holder>(keys.username(name)))?.userId;
 
 const claim = async (name: string, userId: string): Promise<boolean> =>
   (await create({ ...keys.username(name), userId })) || (await holderOfUsername(name)) === userId;
 
-/** Makes room for the name among those of the user. */
+/** Adds the name to the user's reserved names, within the limit. */
 const reserve = (userId: string, name: string): Promise<User | undefined> =>
   update<User>(keys.user(userId), {
     add: { usernames: new Set([name]) },
@@ -43,7 +43,7 @@ const release = (userId: string, name: string): Promise<User | undefined> =>
     condition: 'attribute_exists(pk)',
   });
 
-/** Names the user so. 2 or 3 writes; may be repeated. */
+/** Gives the user this name. 2 or 3 writes; can be repeated. */
 export const takeUsername = async (
   { id }: Pick<User, 'id'>,
   username: string,
@@ -59,11 +59,11 @@ export const takeUsername = async (
   return named ?? 'taken';
 };
 
-/** Names the user so, or nearly so where somebody has that name. May be repeated. */
+/** Gives the user this name, or a similar one when it is taken. Can be repeated. */
 export const takeFreeUsername = async (user: User, username: string): Promise<User> => {
   const characters = user.id.slice(user.id.indexOf('-') + 1);
   const base = isReserved(username) ? 'user' : username;
-  // The last one is as unique as the user's id.
+  // The last name is as unique as the user's id.
   for (const name of [username, `${base.slice(0, 55)}-${characters.slice(-4)}`, `${base.slice(0, 43)}-${characters}`]) {
     const named = await takeUsername(user, name);
     if (typeof named === 'object') return named;
@@ -72,8 +72,8 @@ export const takeFreeUsername = async (user: User, username: string): Promise<Us
 };
 
 /**
- * A user from before names were unique gets theirs, or nearly that where somebody else was faster.
- * @param otherwise what to call somebody without a name
+ * Gives a user from before names were unique their name, or a similar one when it is taken meanwhile.
+ * @param otherwise name for a user without one
  */
 export const settleUsername = async (user: User, otherwise: string = user.id): Promise<User> => {
   if (user.service || user.invitedAt || user.usernames?.has(foldCase(user.username))) return user;

@@ -7,18 +7,18 @@ import { takeFreeUsername } from './usernames.ts';
 
 type Described = Pick<User, 'username' | 'email'>;
 
-/** Of somebody whose address the operator vouches for. The name is another one where somebody has it. */
+/** A user whose address the operator verified. Gets a similar name when the name is taken. */
 export const createUser = async (described: Described): Promise<User> => {
   const user = await createNamed(newId('user'), described);
   await create({ ...keys.email(user.email), userId: user.id });
   return user;
 };
 
-/** A person, called so or nearly so. May be repeated. */
+/** Creates a person with this or a similar name. Can be repeated. */
 export const createNamed = async (id: string, { username, email }: Described): Promise<User> =>
   takeFreeUsername(await ensureUser(id, { username: '', email }), username);
 
-/** Creates it unless it is there. */
+/** Creates the user unless it exists. */
 export const ensureUser = async (
   id: string,
   described: Described & Pick<User, 'invitedAt' | 'service'>,
@@ -30,10 +30,10 @@ export const ensureUser = async (
 
 export const getUser = (id: string): Promise<User | undefined> => get<User>(keys.user(id));
 
-/** In the order of the ids; missing ones are left out. 1 read for 100. */
+/** Ordered by id; missing users are left out. 1 read per 100. */
 export const getUsers = (ids: string[]): Promise<User[]> => batchGet<User & Key>(ids.map(keys.user));
 
-/** The address becomes the user's; one that was entered and differs stays unconfirmed. */
+/** Makes the address the user's. A different address that the user entered stays unconfirmed. */
 export const confirmEmail = async (
   { id, unconfirmedEmail }: Pick<User, 'id' | 'unconfirmedEmail'>,
   email: string,
@@ -46,11 +46,11 @@ export const confirmEmail = async (
   });
 };
 
-/** The user says that the address is theirs, which counts once the issuer says so too. */
+/** Stores an address that the user entered; it counts once the issuer verifies it. */
 export const enterEmail = (id: string, unconfirmedEmail: string): Promise<User | undefined> =>
   update<User>(keys.user(id), { set: { unconfirmedEmail }, condition: 'attribute_exists(pk)' });
 
-/** The address turned out to be another user's by now. */
+/** Removes the user's address after it was verified for another user. */
 export const loseEmail = async ({ id, email }: Pick<User, 'id' | 'email'>): Promise<void> => {
   await update<User>(keys.user(id), {
     set: { email: '' },

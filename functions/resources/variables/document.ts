@@ -4,7 +4,7 @@ import { isModule, isVariableSet } from '#platform/store/keys.ts';
 import type { Variable } from './records.ts';
 import type { VariableSet } from './set-records.ts';
 
-/** `relationships`: what is known of the variable in one workspace. */
+/** `relationships`: the variable's relationships within one workspace. */
 export const variableDocument = (variable: Variable, relationships: Record<string, Relationship> = {}) => {
   const { owner, type, self } = placeOf(variable);
   return {
@@ -33,7 +33,7 @@ const placeOf = ({ ownerId, id }: Variable): { owner: string; type: string; self
   if (isVariableSet(ownerId)) {
     return { owner: 'varset', type: 'varsets', self: `/api/v2/varsets/${ownerId}/relationships/vars/${id}` };
   }
-  // Its path has the module's address.
+  // Its path contains the module's address.
   if (isModule(ownerId)) return { owner: 'registry-module', type: 'registry-modules', self: null };
   return { owner: 'workspace', type: 'workspaces', self: `/api/v2/workspaces/${ownerId}/vars/${id}` };
 };

@@ -37,7 +37,7 @@ const settings = {
 
 const forms: Record<'terraform' | 'env', [RegExp, string]> = {
   terraform: [
-    // HCP Terraform takes those that begin with a digit; a run that gets one says which it is.
+    // HCP Terraform accepts names that start with a digit; a run with such a variable reports its name.
     /^[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u,
     'a Terraform variable is named with letters, digits, "_" and "-", and does not begin with "-"',
   ],
@@ -69,13 +69,13 @@ const checkContent = (
   if (problem) throw unprocessable(`${pointer}/value`, `value: ${problem}`);
 };
 
-/** Null is no value, but where it only stands for one that is not shown. */
+/** Null means an empty value, except for a sensitive variable, where clients send it for the hidden value. */
 export const givenValue = (
   { sensitive }: { sensitive: boolean },
   value: string | null | undefined,
 ): { value?: string } => (value === undefined || (value === null && sensitive) ? {} : { value: value ?? '' });
 
-/** What a sensitive variable was cannot be learned by turning it into another one. */
+/** Making a sensitive variable readable would reveal its value. */
 const checkSensitive = (variable: Variable, next: Pick<Variable, 'sensitive' | 'key'>, pointer: string) => {
   if (!variable.sensitive) return;
   const advice = 'of a sensitive variable cannot be changed. Delete it and create a new one.';
@@ -85,7 +85,7 @@ const checkSensitive = (variable: Variable, next: Pick<Variable, 'sensitive' | '
 
 export const newVariable = v.object({ ...settings, key, category });
 
-/** @throws {ApiError} 422; `pointer` is where the attributes stand */
+/** @throws {ApiError} 422; `pointer` is the JSON pointer to the attributes */
 export const newVariableOf = (attributes: v.InferOutput<typeof newVariable>, pointer = at): VariableValues => {
   const variable = {
     key: attributes.key,
@@ -106,7 +106,7 @@ export const readNewVariable = (request: ApiRequest): VariableValues =>
 
 export const variableChange = v.object({ ...settings, key: v.optional(key), category: v.optional(category) });
 
-/** @throws {ApiError} 422 for what the variable cannot become; `pointer` is where the attributes stand */
+/** @throws {ApiError} 422 for changes the variable does not allow; `pointer` is the JSON pointer to the attributes */
 export const changeOf = (
   variable: Variable,
   attributes: v.InferOutput<typeof variableChange>,

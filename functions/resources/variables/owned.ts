@@ -22,9 +22,9 @@ import {
 } from './records.ts';
 import { getVariableSet, maxOf, type VariableSet } from './set-records.ts';
 
-/** Variables of workspaces and of variable sets: the same, in two places. */
+/** Routes of variables that workspaces and variable sets share. */
 
-/** A module of the registry, whose tests have environment variables and nothing else (HCP API: test variables). */
+/** A registry module, whose tests have environment variables only (HCP API: test variables). */
 interface TestedModule {
   id: string;
   organization: string;
@@ -34,7 +34,7 @@ interface TestedModule {
 
 type Owner = Workspace | VariableSet | TestedModule;
 
-/** Which cloud a run shows itself to is bound to its workspace; a test run has none. */
+/** Cloud credentials of a run are bound to its workspace, and a test run has none. */
 const asksForIdentity = /^TFC_(WORKLOAD_IDENTITY_|[A-Z]+_PROVIDER_AUTH|\w+_BACKED_[A-Z]+_AUTH)/;
 
 /** @throws {ApiError} 422 */
@@ -74,7 +74,7 @@ const create = async ({ request, subject }: Context<Owner>): Promise<Answer> => 
   checkRoom(subject);
   const variable = await createVariable(subject.id, values);
   if (variable) return created(variableDocument(variable));
-  // Others may have filled it at the same moment.
+  // A concurrent request may have filled the set.
   const set = 'global' in subject ? await getVariableSet(subject.id) : undefined;
   if (set) checkRoom(set);
   throw keyTaken();
@@ -123,7 +123,7 @@ const batch = v.object({
   ),
 });
 
-/** Checks all before it changes the first. */
+/** Validates all changes before making the first. */
 export const updateSome = async ({ request, subject, principal }: Context<Workspace>): Promise<Answer> => {
   const { data } = readWhole(request, batch);
   const changes = await Promise.all(

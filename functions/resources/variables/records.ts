@@ -7,20 +7,23 @@ import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import { addIds, removeIds } from './set-records.ts';
 
-/** A variable of a workspace or of a variable set, or a parameter of a policy set. A sensitive value is sealed before it reaches the table, and read by runners only. */
+/**
+ * A variable of a workspace or variable set, or a parameter of a policy set. A sensitive value is encrypted before it
+ * is stored, and only runners can read it.
+ */
 export interface Variable extends Pick<Edited, 'edited'> {
   id: string;
-  /** Workspace, variable set, policy set, or module for its tests. */
+  /** Id of the workspace, variable set, policy set, or tested module. */
   ownerId: string;
   key: string;
   category: 'terraform' | 'env' | 'policy-set';
   hcl: boolean;
   sensitive: boolean;
   description: string | null;
-  /** Absent when sensitive. */
+  /** Absent for sensitive variables. */
   value?: string;
   sealed?: Uint8Array;
-  /** Another one after each change. */
+  /** Replaced with each change. */
   versionId: string;
   createdAt: string;
 }
@@ -29,10 +32,10 @@ export type VariableValues = Pick<Variable, 'key' | 'category' | 'hcl' | 'sensit
   value: string;
 };
 
-/** Most a value may have, in bytes (HCP API: variables); fits the 400 KB of an item. */
+/** Maximum size of a value in bytes (HCP API: variables); fits into an item of 400 KB. */
 export const maxValueBytes = 256 * 1024;
 
-/** What a sealed value is bound to. */
+/** Encryption context of a value. */
 export const contextOf = ({ ownerId, id }: Pick<Variable, 'ownerId' | 'id'>): SecretContext => ({
   [kindOf(ownerId)]: ownerId,
   variable: id,
@@ -47,14 +50,14 @@ const kindOf = (ownerId: string): string => {
 const content = async (variable: Variable, value: string): Promise<Pick<Variable, 'value' | 'sealed'>> =>
   variable.sensitive ? { sealed: await seal(value, contextOf(variable)) } : { value };
 
-/** In the order they were given ids, which is none; 1 read unit per 4 KB of them. */
+/** Unordered; 1 read unit per 4 KB. */
 export const listVariables = (ownerId: string): Promise<Variable[]> =>
   queryTogether<Variable>(keys.variable(ownerId, '').pk, 'VAR#');
 
 export const getVariable = (ownerId: string, id: string): Promise<Variable | undefined> =>
   get<Variable>(keys.variable(ownerId, id));
 
-/** An owner has one variable of a key and category. */
+/** Key and category of a variable are unique within its owner. */
 const names: UniqueNames<Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>> = {
   key: ({ ownerId, category, key }) => keys.variableKey(ownerId, category, key),
   find: (id, { ownerId }) => getVariable(ownerId, id),
@@ -62,8 +65,8 @@ const names: UniqueNames<Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>> 
 };
 
 /**
- * 2 writes, 3 for a set's, and 1 KMS request when sensitive. Undefined when the key is taken, or when the variable set is
- * gone or full.
+ * 2 writes, 3 for a variable set, and 1 KMS request when sensitive. Undefined when the key is taken, or the variable
+ * set is deleted or full.
  */
 export const createVariable = async (ownerId: string, values: VariableValues): Promise<Variable | undefined> => {
   const { value, ...rest } = values;
@@ -82,7 +85,7 @@ export const createVariable = async (ownerId: string, values: VariableValues): P
 
 type Changed = Partial<VariableValues> & Pick<Edited, 'edited'>;
 
-/** Undefined when it was changed since it was read. */
+/** Undefined when it changed since it was read. */
 const replace = (current: Variable, next: Variable, change: Changed, stored: Pick<Variable, 'value' | 'sealed'>) =>
   update<Variable>(keys.variable(current.ownerId, current.id), {
     set: { ...change, ...stored, versionId: next.versionId },
@@ -92,9 +95,9 @@ const replace = (current: Variable, next: Variable, change: Changed, stored: Pic
   });
 
 /**
- * Undefined when the new key is taken, or the variable gone. Turning `sensitive` on seals the value there is.
- * @param change  what follows from how the variable is: asked again when somebody else was faster, so that nobody's
- *   sensitive value ends up under the word of somebody who saw a plain one
+ * Undefined when the new key is taken, or the variable is deleted. Setting `sensitive` encrypts the existing value.
+ * @param change computed from the current variable, and again after a concurrent change, so that a rule checked for a
+ * plain variable is not applied to one that became sensitive
  */
 export const updateVariable = async (
   variable: Variable,
@@ -106,7 +109,7 @@ export const updateVariable = async (
     current;
     current = await getVariable(variable.ownerId, variable.id)
   ) {
-    // The answer to our own write was lost.
+    // The write succeeded, but its response was lost.
     if (current.versionId === versionId) return current;
     const { value = current.value, ...rest } = typeof change === 'function' ? change(current) : change;
     const next: Variable = { ...current, ...rest, versionId };

@@ -3,7 +3,7 @@ import { workspace } from '#resources/workspaces/finder.ts';
 import { variableSet } from './finder.ts';
 import { updateSome, variablesOf } from './owned.ts';
 
-/** Where variables are: in workspaces and in variable sets. */
+/** Paths of variables in workspaces and in variable sets. */
 
 export const variableRoutes: Route[] = [
   ...variablesOf('/workspaces/{workspace}/vars', workspace, ['variable:read', 'variable:write']),

@@ -1,6 +1,6 @@
 import { copied, type MovingTable } from '#api/moving.ts';
 
-/** Attributes of a variable set that clients may set, with what import and export do with each. */
+/** Attributes of a variable set that clients may set, and how import and export treat each. */
 export const variableSetAttributes = {
   name: copied,
   description: copied,

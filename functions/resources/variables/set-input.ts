@@ -41,7 +41,7 @@ const relationships = {
   projects: v.optional(toMany('projects')),
 };
 
-/** Variables may come along with a new set. */
+/** A new set can contain variables. */
 const withVariables = {
   ...relationships,
   vars: v.optional(
@@ -51,10 +51,10 @@ const withVariables = {
   ),
 };
 
-/** Ids in a list of identifiers, each once. */
+/** Ids of a list of identifiers, without duplicates. */
 const distinct = (data: { id: string }[]): string[] => [...new Set(data.map(({ id }) => id))];
 
-/** What sets can be applied to is in their organization, and in their project if one owns them. */
+/** A set applies only to targets in its organization, and in its project if one owns it. */
 const checkTargets = async (
   set: Pick<VariableSet, 'organization' | 'projectId' | 'global'>,
   kind: Kind,
@@ -93,7 +93,7 @@ const parentOf = async (organizationName: string, parent: Parent) => {
   );
 };
 
-/** The organization a new set is for; the project that is to own it, if the body names one, decides who may create it. */
+/** The organization of a new set. If the body names an owning project, the caller needs permission on that project. */
 export const newVariableSet = inProjectOf('parent', ['projects', 'organizations']);
 
 const globalPointer = '/data/attributes/global';
@@ -154,7 +154,7 @@ export const readVariableSetChange = async (request: ApiRequest, set: VariableSe
   return { change, targets: await targetsOf({ ...set, ...change }, related) };
 };
 
-/** The ids in a body that applies the set, or withdraws it. @throws {ApiError} 400 or 422 */
+/** The ids in a body that applies or removes the set. @throws {ApiError} 400 or 422 */
 export const readTargets = async (request: ApiRequest, set: VariableSet, kind: Kind, applies: boolean) => {
   const ids = distinct(readWhole(request, toMany(kind)).data);
   if (applies) await checkTargets(set, kind, ids, '/data');

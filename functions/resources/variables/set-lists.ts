@@ -3,17 +3,17 @@ import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '#
 import type { Paging, ScanResult } from '#platform/store/scan.ts';
 import { getVariableSets, type VariableSet, type VariableSetName } from './set-records.ts';
 
-/** Lists of an organization's variable sets, in the order of names. */
+/** Lists of an organization's variable sets, ordered by name. */
 
 const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix: 'VARSET#' });
 
-/** A name that a rename left behind is not its set's. */
+/** Skips entries of former names that an interrupted rename left behind. */
 const named = async (entries: VariableSetName[]): Promise<VariableSet[]> => {
   const names = new Map(entries.map(({ variableSetId, name }) => [variableSetId, name]));
   return (await getVariableSets([...names.keys()])).filter(({ id, name }) => names.get(id) === name);
 };
 
-/** All of the organization. Reads the page. */
+/** All sets of the organization. Reads the page. */
 export const listVariableSets = async (
   organization: NameCounts & { name: string },
   paging: Paging,
@@ -23,15 +23,15 @@ export const listVariableSets = async (
 };
 
 export interface VariableSetFilter {
-  /** Whether the set may fit, as far as its name and owner tell. */
+  /** Whether the set can match, judged by its name and owner. */
   mayFit(entry: Pick<VariableSetName, 'name' | 'projectId'>): boolean;
-  /** Missing: they tell it all. */
+  /** Absent when name and owner decide. */
   fits?(set: VariableSet): boolean;
-  /** Those that are for the reader to see; missing: all. */
+  /** The sets that the caller may see; absent: all. */
   visible?(sets: VariableSet[]): Promise<VariableSet[]>;
 }
 
-/** Those of the organization that fit. Reads what was looked at for the page (platform/store/scan.ts). */
+/** Matching sets of the organization. Reads every set that the filter checks (platform/store/scan.ts). */
 export const findVariableSets = (
   organization: string,
   { mayFit, fits, visible }: VariableSetFilter,
@@ -42,13 +42,13 @@ export const findVariableSets = (
     {
       narrow: (entries) => entries.filter(mayFit),
       records: async (entries) => (visible ? visible(await named(entries)) : named(entries)),
-      // What is not visible is not counted.
+      // Invisible sets do not count towards the total.
       fits: visible ? (set) => fits?.(set) ?? true : fits,
     },
     paging,
   );
 
-/** All of them, piece by piece. */
+/** All sets, in batches. */
 export async function* eachVariableSet(organization: string): AsyncGenerator<VariableSet[]> {
   for await (const entries of eachName<VariableSetName>(namesOf(organization))) yield named(entries);
 }

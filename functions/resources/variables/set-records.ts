@@ -12,18 +12,18 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import { byPrecedence, rankOf, type VariableScope } from '#run/variable-precedence.ts';
 
 /**
- * Variable sets. The set's own item says to what it is applied; pointers beside a workspace, a project and the
- * organization only tell where to look. A pointer is written before the item and removed after it, so one that was left
- * behind says nothing.
+ * Variable sets. The set's own item decides where it applies; pointers beside a workspace, a project and the
+ * organization only help to find it. A pointer is written before the item and removed after it, so a leftover pointer
+ * has no effect.
  */
 export interface VariableSet extends Edited {
   id: string;
   organization: string;
-  /** Owns it; absent when the organization does. */
+  /** The owning project; absent when the organization owns the set. */
   projectId?: string;
   name: string;
   description: string | null;
-  /** Applied to every workspace of the organization. */
+  /** Applies to every workspace of the organization. */
   global: boolean;
   priority: boolean;
   createdAt: string;
@@ -34,7 +34,7 @@ export interface VariableSet extends Edited {
   deletedAt?: string;
 }
 
-/** Most a set may be applied to, or have: its item holds their ids. */
+/** Maximum numbers of targets and variables, whose ids the set's item contains. */
 export const maxOf = { workspaceIds: 1000, projectIds: 500, variableIds: 500 } as const;
 type Ids = keyof typeof maxOf;
 
@@ -45,7 +45,7 @@ const living = (set: VariableSet | undefined): VariableSet | undefined => (set?.
 export const getVariableSet = async (id: string): Promise<VariableSet | undefined> =>
   living(await get<VariableSet>(keys.variableSet(id)));
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing sets are left out. */
 export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> =>
   (await batchGet<VariableSet & Key>(ids.map(keys.variableSet))).filter(living);
 
@@ -56,7 +56,7 @@ const names: UniqueNames<VariableSet> = {
   others: ({ name, projectId }) => ({ name, projectId }),
 };
 
-/** Undefined when its owner has a set of that name. */
+/** Undefined when its owner already has a set with this name. */
 export const createVariableSet = async (
   settings: VariableSetSettings & Pick<VariableSet, 'organization' | 'projectId'>,
 ): Promise<VariableSet | undefined> => {
@@ -75,8 +75,8 @@ export const createVariableSet = async (
 };
 
 /**
- * Undefined when the name is taken, the set is gone, or is not as the editor has seen it. A set that becomes global is no
- * longer applied to anything by itself.
+ * Undefined when the name is taken, or the set was deleted or changed since the editor read it. A set that becomes
+ * global loses its individual targets.
  */
 export const updateVariableSet = async (
   set: VariableSet,
@@ -114,7 +114,7 @@ const atOnce = 25;
 
 const removePointers = (set: VariableSet): Promise<void> => inBatches(pointersOf(set), atOnce, (key) => remove(key));
 
-/** Deletes it with its variables; a run that was created keeps what it was given. */
+/** Deletes the set with its variables; existing runs keep their copies. */
 export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   const key = keys.variableSet(set.id);
   await update(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) }, condition: 'attribute_exists(pk)' });
@@ -137,7 +137,7 @@ const pointerKeys = {
   projectIds: keys.projectVariableSet,
 } as const;
 
-/** Applies it to workspaces or projects; undefined when those would be too many. 1 write, and 1 for each. */
+/** Applies the set to workspaces or projects; undefined when the limit would be exceeded. 1 write, and 1 per target. */
 export const applyVariableSet = async (
   set: VariableSet,
   to: 'workspaceIds' | 'projectIds',
@@ -148,7 +148,7 @@ export const applyVariableSet = async (
   return addIds(set.id, to, ids);
 };
 
-/** Undefined when the set is gone or would have too many. */
+/** Undefined when the set is deleted or the limit would be exceeded. */
 export const addIds = (setId: string, to: Ids, ids: string[]): Promise<VariableSet | undefined> =>
   update<VariableSet>(keys.variableSet(setId), {
     set: { updatedAt: now() },
@@ -174,7 +174,7 @@ export const withdrawVariableSet = async (
   await inBatches(ids, atOnce, (id) => remove(pointerKeys[from](id, set.id)));
 };
 
-/** A workspace or project that is deleted leaves the sets that were applied to it. */
+/** Removes a deleted workspace or project from the sets that apply to it. */
 export const leaveVariableSets = async (from: 'workspaceIds' | 'projectIds', id: string): Promise<void> => {
   const { pk } = pointerKeys[from](id, '');
   const pointers = await queryAll<Pointer>({ pk, prefix: 'VARSET#' });
@@ -188,11 +188,11 @@ interface Pointer extends Key {
   variableSetId: string;
 }
 
-/** Ids of the sets that a pointer beside the record names. */
+/** Ids of the sets named by pointers beside the record. */
 const named = async (pk: string, prefix: string): Promise<string[]> =>
   (await queryTogether<Pointer>(pk, prefix)).map(({ variableSetId }) => variableSetId);
 
-/** Sets of the project's organization that reach all of its workspaces. */
+/** Sets that apply to all workspaces of the project. */
 export const listProjectVariableSets = async (organization: string, projectId: string): Promise<VariableSet[]> => {
   const [applied, global] = await Promise.all([
     named(keys.project(projectId).pk, 'VARSET#'),
@@ -202,7 +202,7 @@ export const listProjectVariableSets = async (organization: string, projectId: s
   return sets.filter((set) => set.global || set.projectIds?.has(projectId));
 };
 
-/** Sets that the project owns. */
+/** Sets owned by the project. */
 export const listOwnVariableSets = async (projectId: string): Promise<VariableSet[]> => {
   const sets = await getVariableSets(await named(keys.project(projectId).pk, 'OWNVARSET#'));
   return sets.filter((set) => set.projectId === projectId);
@@ -218,7 +218,7 @@ type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'>;
 
 const scopesOf = (set: VariableSet, workspace: Home): VariableScope[] => {
   if (set.organization !== workspace.organization) return [];
-  // A project's set goes no further than its project, wherever the workspace was moved to.
+  // A set owned by a project applies only within it, even if the workspace moved elsewhere.
   if (set.projectId !== undefined && set.projectId !== workspace.projectId) return [];
   if (set.global) return ['global'];
   return [
@@ -227,7 +227,10 @@ const scopesOf = (set: VariableSet, workspace: Home): VariableScope[] => {
   ];
 };
 
-/** The sets that reach a workspace, in rising precedence. 3 queries, which may be part of others, and the sets. */
+/**
+ * The sets that apply to a workspace, in rising precedence. 3 queries, which can be combined with others, and the
+ * sets.
+ */
 export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveSet[]> => {
   const ids = await Promise.all([
     named(keys.workspace(workspace.id).pk, 'VARSET#'),
@@ -245,7 +248,7 @@ export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveS
     .sort(byPrecedence);
 };
 
-/** What the index of names has of a set. */
+/** An entry of the index by name. */
 export interface VariableSetName extends Key {
   variableSetId: string;
   name: string;

@@ -43,7 +43,7 @@ import {
   withdrawVariableSet,
 } from './set-records.ts';
 
-/** Variable sets: what they are, what is in them (variables.ts), and what they are applied to. */
+/** Variable sets, their variables (variables.ts), and the workspaces and projects to which they apply. */
 
 const tooMany = (kind: Kind) =>
   unprocessable('/data', `${kind}: a variable set is applied to at most ${maxOf[idsOf[kind]]}`);
@@ -69,7 +69,7 @@ const again = async ({ id }: VariableSet): Promise<VariableSet> => {
   return set;
 };
 
-/** What a set is applied to becomes exactly that. */
+/** Replaces the targets of a set. */
 const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> => {
   const before = set[idsOf[kind]] ?? new Set<string>();
   const added = ids.filter((id) => !before.has(id));
@@ -93,7 +93,7 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
 };
 
 const include = includable('vars', 'workspaces', 'projects', 'stacks');
-/** More than that many do not come along. */
+/** Maximum number of included resources. */
 const maxIncluded = 100;
 
 const targetIds = (sets: VariableSet[], ids: 'workspaceIds' | 'projectIds'): string[] =>
@@ -120,7 +120,7 @@ const included = async (
 const read = async (context: Context<VariableSet>): Promise<Answer> =>
   withEtag(ok(await document(context, context.subject), await included(context, [context.subject])), context.subject);
 
-/** Doing it again changes nothing. */
+/** Can be repeated. */
 const relate = (kind: Kind, change: 'apply' | 'withdraw') => async (context: Context<VariableSet>) => {
   const { request, subject } = context;
   const ids = await readTargets(request, subject, kind, change === 'apply');
@@ -134,7 +134,7 @@ const searched = ({ query }: ApiRequest): ((set: { name: string }) => boolean) =
   return (set) => set.name.toLowerCase().includes(text);
 };
 
-/** Only the workspaces and projects visible to the caller. */
+/** Leaves out workspaces and projects that the caller may not see. */
 const asSeen = async ({ principal }: Pick<Context<Subject>, 'principal'>, set: VariableSet): Promise<VariableSet> => {
   const { organization } = set;
   if ((await principal.on({ organization })).has('varset:read')) return set;
@@ -178,7 +178,7 @@ const answerPage = async (
   return list(context.request, page, totalOf(page, total, more), data, await included(context, items));
 };
 
-/** Undefined for who sees all of the organization. */
+/** Undefined when the caller may see all sets of the organization. */
 const visibleTo = async ({ subject, principal }: Context<Subject>): Promise<VariableSetFilter['visible']> => {
   const { organization } = subject;
   if ((await principal.on({ organization })).has('varset:read')) return undefined;
@@ -227,7 +227,7 @@ const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => 
   return page(context, sets.sort(byName));
 };
 
-/** Those that could still be applied to the workspace. */
+/** Sets that do not apply to the workspace yet. */
 const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject } = context;
   const page = pageOf(request);
@@ -240,7 +240,7 @@ const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
   return answerPage(context, page, await findVariableSets(subject.organization, filter, page));
 };
 
-/** A set as a workspace has it: only if it reaches the workspace. */
+/** A set that applies to the workspace. */
 const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
   const id = request.params.varset ?? '';
   const effective = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);

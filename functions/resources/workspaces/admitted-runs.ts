@@ -3,13 +3,16 @@ import { environment } from '#platform/environment.ts';
 import type { Workspace } from './records.ts';
 
 /**
- * One machine that does not keep runs apart can be kept for one organization (STEPFORM_RUNS_OF). Runs of agents are on
- * other machines, so all organizations may have those.
+ * A platform on one machine without isolation between runs can be restricted to one organization (STEPFORM_RUNS_OF).
+ * Runs of agents are on other machines and so allowed for all organizations.
  */
 
 export type Home = Pick<Workspace, 'organization' | 'executionMode' | 'agentPoolId'>;
 
-/** Why runs of the organization do not start here, as a sentence with the remedy; undefined when they do. No read. */
+/**
+ * Reason why runs of the organization cannot start here, as a sentence with the remedy; undefined when they can. No
+ * read.
+ */
 export const refusalOf = (organization: string, hasAgents: boolean): string | undefined => {
   const { runsOf } = environment;
   if (runsOf === undefined || hasAgents || organization.toLowerCase() === runsOf.toLowerCase()) return undefined;

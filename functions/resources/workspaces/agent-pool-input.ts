@@ -3,11 +3,11 @@ import { pointer } from '#resources/agents/pools/input.ts';
 import { allows, getAgentPool } from '#resources/agents/pools/records.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
-/** Which agents do a workspace's runs: a pool goes with execution mode `agent`, and with no other. */
+/** Input of a workspace's agent pool: required with execution mode `agent`, forbidden with any other. */
 
 /**
- * Completes a change by what follows for the agent pool. 1 read when it is another one.
- * @param current of a new workspace, its organization alone
+ * Completes a change with the agent pool that follows from it. 1 read when the pool changes.
+ * @param current for a new workspace, only its organization
  * @throws {ApiError} 422
  */
 export const settleAgentPool = async (

@@ -1,11 +1,11 @@
 import { apart, copied, type MovingTable, onlyImported } from '#api/moving.ts';
 
-/** Attributes of a workspace that clients may set, with what import and export do with each. */
+/** Attributes of a workspace that clients may set, and how import and export treat each. */
 export const workspaceAttributes = {
   name: copied,
   description: copied,
   'execution-mode': apart,
-  /** The older name of execution mode remote. */
+  /** Older name of execution mode remote. */
   operations: apart,
   'setting-overwrites': apart,
   'agent-pool-id': apart,
@@ -28,7 +28,7 @@ export const workspaceAttributes = {
   'assessments-enabled': copied,
   'source-name': copied,
   'source-url': copied,
-  /** Imported by hand, as a note says: the target has other connections. */
+  /** Users reconnect it after an import, as a note explains, because the target has other connections. */
   'vcs-repo': apart,
   'auto-destroy-at': apart,
   'auto-destroy-activity-duration': apart,

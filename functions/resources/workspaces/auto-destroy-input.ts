@@ -4,9 +4,9 @@ import { activityDuration } from '#resources/projects/auto-destroy-input.ts';
 import { destroyTime } from '#run/auto-destroy.ts';
 import type { AutoDestroyChange, Workspace } from './records.ts';
 
-/** When a workspace is destroyed by itself, as creating and changing it say (HCP API: workspaces, auto-destroy). */
+/** Input of automatic destruction (HCP API: workspaces, auto-destroy). */
 
-/** As `2026-01-31T12:00:00Z`; it may be past, and is due at once then. */
+/** Such as `2026-01-31T12:00:00Z`; a past time is due at once. */
 const time = v.pipe(
   v.string(),
   v.check(
@@ -31,7 +31,7 @@ interface Input {
 
 const attribute = (name: keyof Input) => `/data/attributes/${name}`;
 
-/** @throws {ApiError} 422 for what contradicts itself */
+/** @throws {ApiError} 422 for contradictory settings */
 const check = ({ at, duration, inherits }: { at?: string | null; duration?: string | null; inherits: unknown }) => {
   if (at && duration) {
     throw unprocessable(
@@ -56,7 +56,7 @@ const own = (change: AutoDestroyChange): Settled => ({
   autoDestroyStatus: null,
 });
 
-/** The settings that a request leaves the workspace with that are its own; undefined where it follows its project. */
+/** The workspace's own settings after the request; undefined when it inherits from its project. */
 const ownSettings = (
   { at, duration, inherits }: { at?: string | null; duration?: string | null; inherits?: boolean },
   current: AutoDestroyChange = {},
@@ -78,9 +78,9 @@ const isSame = (change: AutoDestroyChange, current: AutoDestroyChange): boolean 
   change.inheritsAutoDestroy === (current.inheritsAutoDestroy ?? true);
 
 /**
- * What the request changes: nothing when it says nothing of it, or what is so already. After a failure, saying it again
- * starts anew.
- * @param inherited the duration of the workspace's project, the new one where it moves; called only where that counts
+ * Changes in the request: none when it repeats the current settings or mentions none. After a failure, repeating them
+ * tries again.
+ * @param inherited duration of the workspace's project, the new one after a move; called only when needed
  * @throws {ApiError} 422
  */
 export const readAutoDestroy = async (
@@ -90,7 +90,7 @@ export const readAutoDestroy = async (
 ): Promise<AutoDestroyChange> => {
   const { 'auto-destroy-activity-duration': duration } = input;
   const inherits = input['inherits-project-auto-destroy'] ?? undefined;
-  // Documents show the time that follows from a duration: sent back so, it says nothing.
+  // Documents show the time computed from a duration; sending it back is not a change.
   const isEcho = current && duration && input['auto-destroy-at'] === destroyTime(current, current.state);
   const at = isEcho ? undefined : input['auto-destroy-at'];
   const isSilent = at === undefined && duration === undefined && inherits === undefined;

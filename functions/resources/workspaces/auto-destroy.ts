@@ -5,15 +5,15 @@ import { now } from '#platform/store/time.ts';
 import type { AutoDestroyProgress, AutoDestroySettings } from '#run/auto-destroy.ts';
 
 /**
- * The one timer of a workspace that is destroyed by itself; workspaces without such a setting have none. It says when to look,
- * not what to do: whoever looks goes by what the workspace says then (lifecycle/timers/auto-destroy.ts).
+ * Timer of a workspace with automatic destruction; other workspaces have none. The timer only triggers a check, which
+ * reads the current settings from the workspace (lifecycle/timers/auto-destroy.ts).
  */
 export type AutoDestroyTimer = Key & Due & AutoDestroyProgress;
 
-/** Longer than a request takes: the timer is there before the setting, and must not be looked at before that. */
+/** Longer than a request: the timer is written before the setting, and must not fire in between. */
 const firstLookSeconds = 60;
 
-/** Starts the timer anew, whatever came of it before. 1 write, where the settings say a time or a duration. */
+/** Restarts the timer and drops its former progress. 1 write if the settings contain a time or a duration. */
 export const startAutoDestroyTimer = async (workspaceId: string, settings: AutoDestroySettings): Promise<void> => {
   if (!settings.autoDestroyAt && !settings.autoDestroyActivityDuration) return;
   const timer = { lookedAt: now(), ...dueIn(workspaceId, firstLookSeconds) };

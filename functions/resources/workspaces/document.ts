@@ -9,18 +9,18 @@ import { destroyTime } from '#run/auto-destroy.ts';
 import { assessmentResultId } from '#run/notifications/health.ts';
 import type { VcsRepo, Workspace } from './records.ts';
 
-/** The run that holds the workspace, else the last one that did. */
+/** The run that holds the workspace, otherwise the last one that did. */
 export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefined =>
   lock?.kind === 'run' ? lock.runId : latestRunId;
 
-/** The one that runs use, or before there is one, the one that is awaited. */
+/** The version that runs use; before the first upload, the pending one. */
 export const currentConfigurationId = ({ configuration, newestConfigurationId }: Workspace): string | undefined =>
   configuration?.id ?? newestConfigurationId;
 
 const lockedBy = ({ lock }: Workspace): Relationship =>
   lock?.kind === 'run' ? one('runs', lock.runId) : one('users', lock?.userId);
 
-/** For people; of a run that has ended, what is to be done. */
+/** Shown to users; after a failed apply, with the remedy. */
 export const lockReason = (lock: Workspace['lock']): string | null => {
   if (!lock) return null;
   if (lock.kind === 'user') return lock.reason;
@@ -28,14 +28,14 @@ export const lockReason = (lock: Workspace['lock']): string | null => {
   if (lock.unsaved.lost) {
     return (
       `The apply of ${lock.runId} ended without its last state: resources may exist that the workspace's state does not ` +
-      'have. The run says what is known. Push a state that has them with "terraform state push", or force-unlock the ' +
-      'workspace to go on from the recorded state.'
+      'have. The run lists the known ones. Push a state that has them with "terraform state push", or force-unlock the ' +
+      'workspace to continue from the recorded state.'
     );
   }
   return (
     `The last state of the apply of ${lock.runId} (serial ${lock.unsaved.serial}) could not be saved to the workspace. ` +
     'Download it from the errored state of that apply and push it with "terraform state push": then the next run ' +
-    'starts. To go on without it, force-unlock the workspace.'
+    'starts. To continue without it, force-unlock the workspace.'
   );
 };
 
@@ -59,7 +59,7 @@ export const vcsRepoDocument = (vcsRepo: VcsRepo | null | undefined) =>
 const autoDestroyStatus = (workspace: Workspace) =>
   workspace.autoDestroyStatus ?? (destroyTime(workspace, workspace.state) ? 'scheduled' : null);
 
-/** Number of the pull request whose changes were applied and are not merged yet. */
+/** Number of the pull request whose changes were applied but not merged yet. */
 export const heldBy = ({ vcsPull, vcsRepo }: Pick<Workspace, 'vcsPull' | 'vcsRepo'>): number | undefined =>
   vcsPull && vcsPull.repository === vcsRepo?.repository ? vcsPull.number : undefined;
 
@@ -91,7 +91,7 @@ const autoDestroy = (workspace: Workspace) => ({
   'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
 });
 
-/** Where Terraform runs, and which. */
+/** Attributes on execution mode and engine. */
 const execution = (workspace: Workspace) => ({
   operations: workspace.executionMode !== 'local',
   'execution-mode': workspace.executionMode,
@@ -130,7 +130,7 @@ const health = (workspace: Workspace) => ({
   'assessment-started-at': workspace.assessing?.at ?? null,
 });
 
-/** What created the workspace. */
+/** Attributes on the workspace's creator. */
 const origin = ({ managedBy, sourceModule, sourceName, sourceUrl }: Workspace) => ({
   /** Not in HCP's API: the environment or template that it belongs to, `environment <owner>/<name>`. */
   'managed-by': managedBy ?? null,
@@ -140,7 +140,7 @@ const origin = ({ managedBy, sourceModule, sourceName, sourceUrl }: Workspace) =
   'source-module-id': sourceModule ? `${sourceModule.address}/${sourceModule.version}` : null,
 });
 
-/** HCP's clients read these; nothing here sets them. */
+/** Attributes that HCP's clients read and that are always null here. */
 const unset = {
   'apply-duration-average': null,
   'plan-duration-average': null,
@@ -203,20 +203,20 @@ export const workspaceDocument = (
 
 type WorkspaceDocument = ReturnType<typeof workspaceDocument>;
 
-/** Of a single workspace; a list would cost a query for each. */
+/** Only for a single workspace; in a list it would cost a query per workspace. */
 export const withVariables = <D extends WorkspaceDocument>(document: D, ids: string[]) => {
   const vars = { ...document.relationships.vars, ...many('vars', ids) };
   return { ...document, relationships: { ...document.relationships, vars } };
 };
 
-/** HCP API: workspaces, include=readme. It has the id of its configuration. */
+/** HCP API: workspaces, include=readme. Its id is derived from its configuration version's. */
 export const readmeDocument = (configurationVersionId: string, markdown: string): Resource => ({
   id: configurationVersionId.replace(/^cv-/, 'readme-'),
   type: 'workspace-readme',
   attributes: { 'raw-markdown': markdown },
 });
 
-/** Its own, and those of its project that it does not have itself. */
+/** Its own tags, and those of its project with other keys. */
 export const effectiveTagDocuments = (workspace: Workspace, project: Project | undefined): Resource[] => {
   const own = new Set(workspace.tags.map(({ key }) => key));
   const inherited = (project?.tags ?? []).filter(({ key }) => !own.has(key));
@@ -225,7 +225,7 @@ export const effectiveTagDocuments = (workspace: Workspace, project: Project | u
     type: 'effective-tag-bindings',
     attributes: { key, value },
     relationships: { 'inherited-from': one('projects', from?.id) },
-    // HCP Terraform's clients tell inherited ones by it.
+    // HCP Terraform's clients recognize inherited tags by this link.
     ...(from ? { links: { 'inherited-from': `/api/v2/projects/${from.id}` } } : {}),
   });
   return [...workspace.tags.map((tag) => document(tag)), ...inherited.map((tag) => document(tag, project))];

@@ -3,7 +3,7 @@ import type { ApiRequest } from '#api/request.ts';
 import { type Engine, versionProblem } from '#run/engine.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
-/** Which engine a workspace's runs use, and whether that has the version they are to use. */
+/** Selects the engine of a workspace's runs, and checks that it has the requested version. */
 
 /** The command line that sends the request; undefined for any other client. */
 const commandLine = (request: ApiRequest): Engine | undefined => {
@@ -14,7 +14,7 @@ const commandLine = (request: ApiRequest): Engine | undefined => {
 const names: Record<Engine, string> = { terraform: 'Terraform', tofu: 'OpenTofu' };
 
 /**
- * A command line sets the version of a workspace that it makes to its own: of another engine, that says nothing.
+ * A command line sets its own version on workspaces that it creates; with another engine, that version is ignored.
  * @throws {ApiError} 422
  */
 export const checkVersion = (
@@ -37,6 +37,6 @@ export const checkVersion = (
   if (problem) throw unprocessable(pointer, `terraform-version: ${problem}`);
 };
 
-/** Of a new workspace that does not say: that of OpenTofu's command line, when it makes it, else the organization's. */
+/** Engine of a new workspace that names none: OpenTofu if its command line creates it, otherwise the organization's. */
 export const engineOfNew = (request: ApiRequest, usual: Engine | null | undefined): Engine | null =>
   commandLine(request) === 'tofu' ? 'tofu' : (usual ?? null);

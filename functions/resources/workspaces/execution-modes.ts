@@ -6,14 +6,16 @@ import { eachWorkspaceIn } from './lists.ts';
 import { inheritExecution } from './records.ts';
 
 /**
- * Execution modes, with agent pools, that projects and workspaces have from above. Each has its own copy, so that reading
- * one costs nothing more; a change above is carried to all that follow it, at once. One that was cut off is carried on by
- * repeating it.
+ * Inheritance of execution modes and agent pools by projects and workspaces. Each has its own copy, so that reading
+ * one takes no extra read; a change is copied to all that inherit it. Repeating an interrupted copy completes it.
  */
 
 const atOnce = 20;
 
-/** The project's default is another one. 1 read for each workspace, and 1 write where it changes; more with agents. */
+/**
+ * Copies a changed default of the project. 1 read per workspace, and 1 write per workspace that changes; more with
+ * agents.
+ */
 export const inheritFromProject = async (project: Project): Promise<void> => {
   const execution = executionIn(project);
   for await (const workspaces of eachWorkspaceIn(project.id)) {
@@ -25,7 +27,7 @@ export const inheritFromProject = async (project: Project): Promise<void> => {
   }
 };
 
-/** The organization's default is another one. */
+/** Copies a changed default of the organization. */
 export const inheritFromOrganization = async (organization: Organization): Promise<void> => {
   const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(organization);
   for await (const projects of eachProject(organization.name)) {

@@ -9,7 +9,7 @@ import type { WorkspaceFilter } from './lists.ts';
 type Entry = Parameters<WorkspaceFilter['mayFit']>[0];
 type Test = (entry: Entry) => boolean;
 
-/** `*` is any text. By hand, because a regular expression made from a caller's pattern can take for ever. */
+/** `*` matches any text. Without a regular expression, because a caller's pattern could make it run forever. */
 const glob = (pattern: string): ((name: string) => boolean) => {
   const [first = '', ...rest] = pattern.toLowerCase().split('*');
   const last = rest.pop();
@@ -47,7 +47,10 @@ const taggedIn = (query: URLSearchParams): Tagged[] => {
   return [...commaSeparated(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];
 };
 
-/** All must fit, or with `tag-union` any; one without a value fits any value, or with `tag-value-default-null` none. */
+/**
+ * All filters must match, or any with `tag-union`. A filter without a value matches any value, or none with
+ * `tag-value-default-null`.
+ */
 const taggedTests = (query: URLSearchParams): Test[] => {
   const filters = taggedIn(query);
   if (filters.length === 0) return [];
@@ -101,9 +104,9 @@ export const workspaceFilter: QueryParameters = {
 };
 
 export interface WorkspaceQuery extends Omit<WorkspaceFilter, 'descending'> {
-  /** Nothing is asked for. */
+  /** No filter in the request. */
   plain: boolean;
-  /** Of the current run; none: any. */
+  /** Statuses of the current run; empty: any. */
   statuses: string[];
 }
 

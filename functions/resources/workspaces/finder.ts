@@ -16,7 +16,7 @@ export const workspaceByName: Finder<Workspace> = {
   find: (request) => findWorkspace(param(request, 'organization'), param(request, 'name')),
 };
 
-/** A workspace as it may be found by runs that it shares its state with. */
+/** Also finds the workspace for runs with which it shares its state. */
 const withSharedState = (finder: Finder<Workspace>): Finder<Workspace> => ({
   ...finder,
   shared: async (record) => ({ organization: record.organization, workspace: record }),

@@ -8,12 +8,12 @@ import { assessmentHours } from '#run/health.ts';
 import { type NameItem, namesOf } from './names.ts';
 
 /**
- * The one timer of a workspace whose health is assessed; other workspaces have none. It says when to look, not what to do
+ * Timer of a workspace with health assessments; other workspaces have none. The timer only triggers a check
  * (lifecycle/timers/assessments.ts).
  */
 export type HealthTimer = Key & Due & { lookedAt: string };
 
-/** Longer than a request takes: the timer is there before the setting. */
+/** Longer than a request: the timer is written before the setting. */
 const firstLookSeconds = 60;
 
 /** 1 write. */
@@ -21,13 +21,13 @@ export const startHealthTimer = async (workspaceId: string): Promise<void> => {
   await put({ ...keys.healthTimer(workspaceId), lookedAt: now(), ...dueIn(workspaceId, firstLookSeconds) });
 };
 
-/** The same share of the interval for the same id, each time: not all of an organization are assessed at once. */
+/** A fixed fraction of the interval per workspace, which spreads the assessments of an organization. */
 const shareOf = (workspaceId: string): number =>
   [...workspaceId].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 9973, 7) / 9973;
 
 const atOnce = 20;
 
-/** Of all workspaces that have none: the organization has its workspaces assessed. May be repeated. */
+/** Starts missing timers of all workspaces, after the organization enabled assessments. Can be repeated. */
 export const startHealthTimers = async (organization: string): Promise<void> => {
   for await (const names of eachName<NameItem>(namesOf(organization))) {
     await inBatches(names, atOnce, ({ workspaceId: id }) => {

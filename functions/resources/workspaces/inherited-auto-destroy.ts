@@ -7,14 +7,14 @@ import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { eachWorkspaceIn } from './lists.ts';
 import type { Workspace } from './records.ts';
 
-/** What workspaces are told that have the duration of their project: each has its own copy, as of execution modes. */
+/** Copies a project's auto-destroy duration to the workspaces that inherit it, as with execution modes. */
 
 const atOnce = 20;
 
-/** What belongs to an environment ends with it. */
+/** Workspaces of an environment end with the environment. */
 const follows = ({ inheritsAutoDestroy = true, managedBy }: Workspace): boolean => inheritsAutoDestroy && !managedBy;
 
-/** 2 writes for each workspace where it changes. One that was cut off is carried on by repeating it. */
+/** 2 writes per workspace that changes. Repeating an interrupted copy completes it. */
 export const inheritAutoDestroy = async ({ id, autoDestroyActivityDuration = null }: Project): Promise<void> => {
   for await (const workspaces of eachWorkspaceIn(id)) {
     const outdated = workspaces.filter(

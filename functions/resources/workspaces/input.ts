@@ -129,10 +129,13 @@ const tagsOf = ({ relationships: { tags, 'tag-bindings': bindings } }: Input): T
 const readWorkspace = (request: ApiRequest) =>
   readData(request, { ...settings, name: v.optional(workspaceName) }, relationships, otherFields);
 
-/** Terraform's provider sends it with every workspace whose mode is left to the project. */
+/** Terraform's provider sends this mode with every workspace whose configuration names none. */
 const unsaidMode = 'remote';
 
-/** Whether it follows its project's execution mode from now on; undefined when nothing is said of it. */
+/**
+ * Whether the workspace inherits its project's execution mode from now on; undefined when the request does not decide
+ * it.
+ */
 const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   const { 'execution-mode': mode, operations } = attributes;
   const overwrites = overwriteIn(attributes['setting-overwrites'], 'execution-mode', 'agent-pool');
@@ -141,7 +144,7 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
 };
 
-/** Paths that start runs are given as prefixes or as patterns: setting one clears the other. */
+/** Run-triggering paths are either prefixes or patterns: setting one kind clears the other. */
 const settleTriggers = (change: WorkspaceChange): void => {
   const [prefixes, patterns] = [change.triggerPrefixes?.length, change.triggerPatterns?.length];
   if (prefixes && patterns) {
@@ -158,7 +161,7 @@ export const noProject = (projectId: string, organization: string): ApiError =>
   unprocessable('/data/relationships/project', `project: project ${projectId} not found in ${organization}`);
 
 /**
- * @param current missing for a new one
+ * @param current absent for a new workspace
  * @throws {ApiError} 400 or 422
  */
 export const readWorkspaceChange = async (
@@ -174,7 +177,7 @@ export const readWorkspaceChange = async (
   if (current) checkVersion(request, change, current);
   const pool = input.relationships['agent-pool'];
   if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
-  // The older spelling of the execution mode.
+  // Older attribute for the execution mode.
   if (typeof operations === 'boolean' && !change.executionMode) change.executionMode = operations ? 'remote' : 'local';
   const tags = tagsOf(input);
   if (tags) change.tags = tags;
@@ -203,7 +206,7 @@ export const readWorkspaceChange = async (
 };
 
 /**
- * That the workspace may have these tags where it is. 1 read when it has any.
+ * Checks that the workspace's project and organization allow these tags. 1 read if there are any.
  * @throws {ApiError} 422
  */
 export const checkOwnTags = async (
@@ -216,24 +219,24 @@ export const checkOwnTags = async (
   await checkOverrides(organization, { requested, present, inherited });
 };
 
-/** What workspaces of the project run like that do not say otherwise. */
+/** Inherited execution mode and agent pool of workspaces in the project. */
 const executionOfProject = async (projectId: string, organization: string): Promise<Execution> => {
   const project = await getProject(projectId);
   return executionIn(project?.defaultExecutionMode ? project : await getOrganization(organization));
 };
 
-/** How long its workspaces live that follow it. */
+/** Auto-destroy duration of workspaces that inherit it from the project. */
 const autoDestroyOfProject = async (projectId: string | undefined): Promise<string | null> =>
   (projectId && (await getProject(projectId))?.autoDestroyActivityDuration) || null;
 
-/** The organization a new workspace is for; its project, which the body may name, decides who may create it. */
+/** The organization of a new workspace. The caller needs permission on the project, which the body may name. */
 export const newWorkspace: Finder<NewInOrganization> = inProjectOf(
   'project',
   ['projects'],
   ({ defaultProjectId }) => defaultProjectId,
 );
 
-/** @throws {ApiError} 422 when there is no name */
+/** @throws {ApiError} 422 without a name */
 export const readNewWorkspace = async (request: ApiRequest, home: Organization): Promise<NewWorkspace> => {
   const change = await readWorkspaceChange(request, home);
   if (!change.engine) change.engine = engineOfNew(request, home.defaultEngine);

@@ -1,4 +1,4 @@
-/** Attributes of a workspace whose absence means the same as what is left out. */
+/** Attributes of a workspace that need not be stored with their default value. */
 interface Omissible {
   engine?: unknown;
   sourceName?: string | null;
@@ -14,8 +14,8 @@ const leftOut = (settings: Omissible): (keyof Omissible)[] => [
 ];
 
 /**
- * Settings without those whose absence means the same. DynamoDB bills a write by the item's size, and each run writes its
- * workspace four times: a small workspace stays below 1 KB.
+ * Settings without attributes that have their default value. DynamoDB bills a write by the item's size, and each run
+ * writes its workspace four times: a small workspace stays below 1 KB.
  */
 export const withoutDefaults = <T extends Omissible>(settings: T): T => {
   const stored = { ...settings };

@@ -7,9 +7,9 @@ import type { Tag } from '#resources/projects/tags.ts';
 import { type NameItem, namesOf, namesOfProject } from './names.ts';
 import { getWorkspaces, type Workspace } from './records.ts';
 
-/** Lists of workspaces in the order of names. */
+/** Lists of workspaces, ordered by name. */
 
-/** Those whose names the entries are: a rename or a move that was cut off leaves entries that say nothing. */
+/** Skips leftover entries of an interrupted rename or move. */
 const named = async (entries: NameItem[], projectId?: string): Promise<Workspace[]> => {
   const names = new Map(entries.map(({ workspaceId, name }) => [workspaceId, name]));
   const workspaces = await getWorkspaces([...names.keys()]);
@@ -19,7 +19,7 @@ const named = async (entries: NameItem[], projectId?: string): Promise<Workspace
   );
 };
 
-/** All of the organization. Reads the page. */
+/** All workspaces of the organization. Reads the page. */
 export const listWorkspaces = async (
   organization: NameCounts & { name: string },
   paging: Paging,
@@ -30,7 +30,7 @@ export const listWorkspaces = async (
   return { ...listed, items: await named(listed.items) };
 };
 
-/** Every workspace of the organization with its tags, or those within, piece by piece. Reads every name. */
+/** All workspaces of the organization or of `within` with their tags, in batches. Reads every name. */
 export async function* eachTagged(
   organization: string,
   within?: WorkspaceFilter['within'],
@@ -49,16 +49,16 @@ export const tagKeysOf = async (organization: string): Promise<Set<string>> => {
 };
 
 export interface WorkspaceFilter {
-  /** Every name that fits begins so, case apart. */
+  /** Prefix of every matching name, ignoring case. */
   beginning?: string;
-  /** Of one project only. */
+  /** Limits the list to one project. */
   projectId?: string;
-  /** Whether the workspace may fit, as far as its name and tags tell. */
+  /** Whether the workspace can match, judged by its name and tags. */
   mayFit(entry: { name: string; tags: Tag[] }): boolean;
-  /** The filter is about tags: those of the project count too, unless the workspace has its own of that key. */
+  /** The filter uses tags. A project's tags count too, unless the workspace overrides them. */
   byTags: boolean;
   descending: boolean;
-  /** Looks at these only, and at those in these projects; missing: at the whole organization. */
+  /** Limits the search to these workspaces and projects; absent: the whole organization. */
   within?: WorkspaceScope;
 }
 
@@ -67,7 +67,7 @@ export interface WorkspaceScope {
   projectIds: Set<string>;
 }
 
-/** Entries of all of them, in the order of names. Reads the workspaces, and the names of each project. */
+/** Entries of all of them, ordered by name. Reads the workspaces, and the names of each project. */
 const entriesWithin = async (
   organization: string,
   { workspaceIds, projectIds }: WorkspaceScope,
@@ -85,7 +85,7 @@ const entriesWithin = async (
   return [...entries.values()].sort((a, b) => (a.sk < b.sk ? -1 : 1));
 };
 
-/** Entries with the tags that the workspaces have from their projects. Reads each project once. */
+/** Adds the tags inherited from projects. Reads each project once. */
 const withProjectTags = () => {
   const tagsByProject = new Map<string, Tag[]>();
   return async (entries: NameItem[]): Promise<NameItem[]> => {
@@ -100,7 +100,10 @@ const withProjectTags = () => {
   };
 };
 
-/** Those that fit; `fits` is asked of what the records say. Reads what was looked at for the page (platform/store/scan.ts). */
+/**
+ * Matching workspaces; `fits` sees the records. Reads every workspace that the filter checks
+ * (platform/store/scan.ts).
+ */
 export const findWorkspaces = <R>(
   organization: string,
   filter: WorkspaceFilter,
@@ -113,7 +116,7 @@ export const findWorkspaces = <R>(
   const tagged = withProjectTags();
   const looking = {
     narrow: async (entries: NameItem[]) => (byTags ? await tagged(entries) : entries).filter(mayFit),
-    // A filter may name any project.
+    // A filter may name a project of another organization.
     records: async (entries: NameItem[]) =>
       then.records((await named(entries, projectId)).filter((workspace) => workspace.organization === organization)),
     fits: then.fits,
@@ -128,7 +131,7 @@ export const findWorkspaces = <R>(
   });
 };
 
-/** Whether any workspace is in the project. Reads on past entries that say nothing. */
+/** Whether any workspace is in the project. Continues past leftover entries. */
 export const hasWorkspacesIn = async ({ id }: { id: string }): Promise<boolean> => {
   const [first] = await named(await query<NameItem>({ ...namesOfProject(id), limit: 1 }), id);
   if (first) return true;
@@ -136,7 +139,7 @@ export const hasWorkspacesIn = async ({ id }: { id: string }): Promise<boolean> 
   return false;
 };
 
-/** All of the project, piece by piece. */
+/** All workspaces of the project, in batches. */
 export async function* eachWorkspaceIn(projectId: string): AsyncGenerator<Workspace[]> {
   for await (const entries of eachName<NameItem>(namesOfProject(projectId))) yield named(entries, projectId);
 }

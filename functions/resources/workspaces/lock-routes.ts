@@ -8,13 +8,13 @@ import { lockReason, workspaceDocument } from './document.ts';
 import { workspace } from './finder.ts';
 import { getWorkspace, type Workspace } from './records.ts';
 
-/** What a lock holds up and lets go: states and the queue. */
+/** Effects of a lock on states and the queue. */
 export interface Locking {
-  /** Undefined when it is locked already. */
+  /** Undefined when it is already locked. */
   lock(workspaceId: string, userId: string, reason: string): Promise<Workspace | undefined>;
-  /** Without a user by force. Undefined when there is no such lock. */
+  /** Unlocks by force without a user. Undefined when there is no such lock. */
   unlock(workspaceId: string, userId?: string): Promise<Workspace | undefined>;
-  /** Before its writer lets go of the workspace. @throws {ApiError} 422 while an announced state is awaited */
+  /** Called before the writer unlocks the workspace. @throws {ApiError} 422 while an announced state is pending */
   settleState(workspace: Workspace): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const lockBody = v.object({
   data: v.optional(v.object({ attributes: v.optional(v.object({ reason: v.nullish(text(1000)) })) })),
 });
 
-/** Clients send the reason in a JSON:API document with an empty type; the documentation says plain `{reason}`. */
+/** Clients send the reason in a JSON:API document with an empty type; the documentation has a plain `{reason}`. */
 const lock = async (
   { request, subject, granted, principal }: Context<Workspace>,
   locking: Locking,
@@ -35,7 +35,7 @@ const lock = async (
   return ok(workspaceDocument(locked, granted));
 };
 
-/** Why the workspace was not unlocked, in the words that clients look for. */
+/** Reason why the workspace was not unlocked, in words that clients match. */
 const refusal = async (workspaceId: string): Promise<Error> => {
   const current = await getWorkspace(workspaceId);
   if (!current) return notFound();

@@ -2,9 +2,9 @@ import { conflict } from '#api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /**
- * Workspaces that belong to an environment or a template: their state, their runs and whatever decides how those go are
- * theirs (decisions/0041). What is in this table is refused with 409 and the way to go instead; what is not in it, such
- * as tags, locks, notifications, run tasks and state sharing, works as in any workspace.
+ * Workspaces that belong to an environment or a template, which control their state, their runs, and all settings of
+ * these (decisions/0041). Actions in this table are rejected with 409 and the alternative; all others, such as tags,
+ * locks, notifications, run tasks and state sharing, work as in any workspace.
  */
 const refusals = {
   change: 'Only its description, Terraform version, tags and state sharing can be changed',
@@ -37,7 +37,7 @@ const changeable = new Set<keyof WorkspaceChange>([
   'projectRemoteState',
 ]);
 
-/** Clients send settings back as they were read: what does not change is no change. @throws {ApiError} 409 */
+/** Clients send unchanged settings back, which is allowed. @throws {ApiError} 409 */
 export const checkManagedChange = (workspace: Workspace, change: WorkspaceChange): void => {
   if (!workspace.managedBy) return;
   for (const [key, value] of Object.entries(change)) {
@@ -47,5 +47,5 @@ export const checkManagedChange = (workspace: Workspace, change: WorkspaceChange
   }
 };
 
-/** Environment variables that builds alone set. */
+/** Environment variables that only builds may set. */
 export const buildVariable = /^CODER_/i;

@@ -1,3 +1,3 @@
-/** What a workspace may ask of a pull request before it is applied. */
+/** Requirements that a workspace can set for pull requests before they are applied. */
 export const mergeRequirements = ['approved', 'mergeable'] as const;
 export type MergeRequirement = (typeof mergeRequirements)[number];

@@ -13,14 +13,14 @@ import { checkUnmanaged } from './managed.ts';
 import { notifiesIn } from './project-notifies.ts';
 import { getWorkspaces, updateWorkspace, type Workspace, type WorkspaceChange } from './records.ts';
 
-/** Workspaces as they move into a project. */
+/** Moves workspaces into a project. */
 
 const maxMoved = 100;
 const moved = v.object({
   data: v.pipe(v.array(identifier('workspaces')), v.maxLength(maxMoved, `may have at most ${maxMoved} at once`)),
 });
 
-/** One that follows its project lives as long as those there. */
+/** A workspace that inherits its auto-destroy duration takes the new project's. */
 const autoDestroyIn = (
   { autoDestroyActivityDuration: duration = null }: Project,
   { inheritsAutoDestroy = true, managedBy, autoDestroyActivityDuration }: Workspace,
@@ -29,7 +29,7 @@ const autoDestroyIn = (
     ? { autoDestroyActivityDuration: duration, inheritsAutoDestroy: true, autoDestroyStatus: null }
     : {};
 
-/** Whether the project may use what connects the workspace to its repository (version-control/vcs-repo.ts). */
+/** Whether the project may use the workspace's version control connection (version-control/vcs-repo.ts). */
 export type MayFollow = (workspace: Workspace, projectId: string) => Promise<boolean>;
 
 /** @throws {ApiError} 422 */
@@ -43,7 +43,7 @@ const checkConnections = async (workspaces: Workspace[], { id, name }: Project, 
   }
 };
 
-/** Moves all of them or, when one is not there or must stay, none. */
+/** Moves all of them, or none when one is missing or cannot move. */
 const move = async ({ request, subject, principal }: Context<Project>, mayFollow: MayFollow): Promise<Answer> => {
   const ids = [...new Set(readWhole(request, moved).data.map(({ id }) => id))];
   const byId = new Map((await getWorkspaces(ids)).map((workspace) => [workspace.id, workspace]));

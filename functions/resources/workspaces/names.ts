@@ -4,22 +4,22 @@ import { create, get, put, remove } from '#platform/store/table.ts';
 import type { Tag } from '#resources/projects/tags.ts';
 
 /**
- * Names of an organization's workspaces: what makes them unique, and the index that lists are made from. A name is
- * written before its workspace and removed after it, so a caller that dies in between leaves a name without a workspace
- * of that name; the next to want the name takes it over. A second entry lies with the project, for its lists: written
- * before the workspace goes there and removed after it has left, so one that was left behind says nothing.
+ * Names of an organization's workspaces: they ensure uniqueness and are the index for lists. A name is written before
+ * its workspace and removed after it, so an interrupted caller leaves a name without a matching workspace, which the
+ * next caller takes over. A second entry in the project's partition serves its lists. It is written before the
+ * workspace moves there and removed after it leaves, so a leftover entry has no effect.
  */
 export interface NameEntry {
   workspaceId: string;
   projectId: string;
   tags: Tag[];
-  /** Its workspace is deleted and comes back within a minute: nobody takes the name from it. */
+  /** Its workspace is deleted and will be restored within a minute, so the name cannot be taken over. */
   recovering?: true;
 }
 
 export type NameItem = NameEntry & Key & { name: string; at: string };
 
-/** A rename is done well before that; see {@link claimName}. */
+/** A rename takes much less than this; see {@link claimName}. */
 const renameSeconds = 60;
 
 const item = (key: Key, name: string, entry: NameEntry): NameItem => ({
@@ -36,12 +36,12 @@ const prefix = 'WSNAME#';
 
 export const namesOf = (organization: string): Names => ({ pk: keys.organization(organization).pk, prefix });
 
-/** Entries of workspaces that were in the project; which it is, their records say. */
+/** Entries of workspaces that are or were in the project; their records are authoritative. */
 export const namesOfProject = (projectId: string): Names => ({ pk: keys.project(projectId).pk, prefix });
 
 /**
- * The id of the workspace that now may bear the name: the given one, or the one an earlier caller that died had in mind
- * (whoever creates that item first has the name). Undefined when the name is taken.
+ * Id of the workspace that may now use the name: the given one, or the one of an interrupted caller (the first to
+ * create that item gets the name). Undefined when the name is taken.
  */
 export const claimName = async (organization: string, name: string, entry: NameEntry): Promise<string | undefined> => {
   const key = keys.workspaceName(organization, name);
@@ -66,23 +66,23 @@ const ofWorkspace = ({ workspaceId }: Pick<NameEntry, 'workspaceId'>) => ({
   values: { ':id': workspaceId },
 });
 
-/** Brings the index up to date with the workspace of that name. */
+/** Updates the index entry of the workspace with this name. */
 export const indexName = async (organization: string, name: string, entry: NameEntry): Promise<void> => {
   await put({ ...item(keys.workspaceName(organization, name), name, entry) }, ofWorkspace(entry));
 };
 
-/** {@link claimName} for a deleted workspace that comes back within a minute. False when the name is taken. */
+/** {@link claimName} for a deleted workspace that will be restored within a minute. False when the name is taken. */
 export const holdName = async (organization: string, name: string, entry: NameEntry): Promise<boolean> => {
   const holder = await claimName(organization, name, entry);
   if (holder === undefined) return false;
   const held = item(keys.workspaceName(organization, name), name, { ...entry, recovering: true });
   if (holder === entry.workspaceId) return put({ ...held }, ofWorkspace(entry));
-  // Whoever claimed it to create a workspace has stopped, unless that was a moment ago.
+  // A creation that claimed the name more than a minute ago has been interrupted.
   const stopped = new Date(Date.now() - renameSeconds * 1000).toISOString();
   return put({ ...held }, { condition: 'workspaceId = :id AND at < :at', values: { ':id': holder, ':at': stopped } });
 };
 
-/** Makes the project's lists look at the workspace. */
+/** Adds the workspace to the project's lists. */
 export const indexInProject = async (name: string, entry: NameEntry): Promise<void> => {
   await put({ ...item(keys.projectWorkspace(entry.projectId, name), name, entry) });
 };

@@ -1,7 +1,7 @@
 import type { Project } from '#resources/projects/records.ts';
 import type { Workspace } from './records.ts';
 
-/** What becomes of its copy when a workspace comes into a project; nothing where that stays the same. */
+/** The changed copy of the flag when a workspace moves into a project; empty when it stays the same. */
 export const notifiesIn = (
   { notifications }: Pick<Project, 'notifications'>,
   { projectNotifies = false, managedBy }: Pick<Workspace, 'projectNotifies' | 'managedBy'> = {},
@@ -10,7 +10,7 @@ export const notifiesIn = (
   return notifies === projectNotifies ? {} : { projectNotifies: notifies };
 };
 
-/** Whether anybody wants to know what happens in it. */
+/** Whether any notification configuration covers the workspace. */
 export const isNotified = ({
   notifications,
   projectNotifies,

@@ -11,13 +11,10 @@ export interface QueueEntry {
   at: string;
 }
 
-/** The place before all others. */
+/** The place ahead of all others. */
 export const front = 0;
 
-/**
- * How long a place may be without its run, in seconds: API Gateway answers after 30, and no function takes that long between
- * its place and its run.
- */
+/** Maximum seconds between a place and its run: API Gateway times out after 30, and no other function takes longer. */
 export const creationSeconds = 60;
 
 /** The first entries of the queue. 1 read. */
@@ -27,7 +24,7 @@ export const firstEntries = (workspaceId: string, limit: number, after?: Key): P
 /** Whether the run's creation must have ended. An entry from the future was written before the clock was set back. */
 export const isLapsed = ({ at }: QueueEntry): boolean => Math.abs(Date.now() - Date.parse(at)) > creationSeconds * 1000;
 
-/** Whether the run is the entry's. A run that is being moved has two entries, one of them at the front. */
+/** Whether the entry belongs to the run. A run that is being moved has two entries, one of them at the front. */
 export const holds = ({ place }: Run, entry: QueueEntry): boolean =>
   place === undefined || entry.place === place || entry.place === front;
 

@@ -20,15 +20,15 @@ import { claimName, indexInProject, indexName, leaveProject, type NameEntry, nam
 import type { SourceModule } from './source-module.ts';
 import type { VcsRepo } from './vcs-repo-record.ts';
 
-/** What users set (HCP API: workspaces). */
+/** Attributes that users set (HCP API: workspaces). */
 export interface WorkspaceSettings {
   description: string | null;
   executionMode: ExecutionMode;
-  /** Whose agents do its runs: with execution mode `agent`, and then only. */
+  /** Pool whose agents carry out its runs; set with execution mode `agent` only. */
   agentPoolId: string | null;
-  /** What its runs use; null, or absent in what was stored before there was this: the platform's. */
+  /** Engine of its runs; null, or absent in older records: the platform's default. */
   engine?: Engine | null;
-  /** Of the engine: exact version, constraint, or `latest`. */
+  /** Version of the engine: exact, a constraint, or `latest`. */
   terraformVersion: string;
   /** Relative to the root of the configuration; null is the root. */
   workingDirectory: string | null;
@@ -37,9 +37,9 @@ export interface WorkspaceSettings {
   allowDestroyPlan: boolean;
   queueAllRuns: boolean;
   speculativeEnabled: boolean;
-  /** Plans of pull requests are saved, to be applied before the merge. Absent in what was stored before there was this: false. */
+  /** Saves plans of pull requests, so that they can be applied before the merge. Absent in older records: false. */
   applyBeforeMergeEnabled?: boolean;
-  /** What a pull request must be to be applied. */
+  /** Requirements for a pull request to be applied. */
   applyBeforeMergeRequirements?: MergeRequirement[];
   structuredRunOutputEnabled: boolean;
   fileTriggersEnabled: boolean;
@@ -47,7 +47,7 @@ export interface WorkspaceSettings {
   triggerPatterns: string[];
   /** Every workspace of the organization may read the state. */
   globalRemoteState: boolean;
-  /** Every workspace of the project may. */
+  /** Every workspace of the project may read the state. */
   projectRemoteState: boolean;
   assessmentsEnabled: boolean;
   sourceName?: string | null;
@@ -89,73 +89,84 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** UTC ISO 8601, as all times. */
   createdAt: string;
   updatedAt: string;
-  /** By key, each once. */
+  /** Ordered by key, without duplicates. */
   tags: Tag[];
-  /** Its execution mode is the one of its project (execution-modes.ts). */
+  /** It inherits its project's execution mode (execution-modes.ts). */
   inheritsExecutionMode?: boolean;
-  /** Run numbers given so far. */
+  /** Number of runs so far, which numbers them. */
   runCount: number;
-  /** The last place in the queue that was committed, and by which run (lifecycle/queue/places.ts). */
+  /** The last committed place in the queue, with its run (lifecycle/queue/places.ts). */
   place?: string;
-  /** How many of them were plan-only; lists leave those out. */
+  /** Number of plan-only runs, which lists leave out. */
   planOnlyCount?: number;
-  /** How many of each it has had, for the totals of lists. */
+  /** Numbers created so far, for the totals of lists. */
   stateVersionCount?: number;
   configurationVersionCount?: number;
   lock?: WorkspaceLock;
-  /** When it is destroyed by itself, or how long after the last change of its state; at most one (auto-destroy.ts). */
+  /**
+   * Time of its automatic destruction, or its delay after the last state change; at most one is set
+   * (auto-destroy.ts).
+   */
   autoDestroyAt?: string | null;
   autoDestroyActivityDuration?: string | null;
-  /** The duration is the one of its project. Absent: it is. */
+  /** It inherits its project's duration. Absent: true. */
   inheritsAutoDestroy?: boolean;
-  /** Absent or null: nothing happened yet. */
+  /** Absent or null: not started. */
   autoDestroyStatus?: 'queued' | 'errored' | null;
-  /** How many of its change requests are open. */
+  /** Number of open change requests. */
   changeRequests?: number;
-  /** Newest result of an assessment of its health, and the one that goes on (lifecycle/timers/assessments.ts). */
+  /** Newest result of a health assessment, and the one in progress (lifecycle/timers/assessments.ts). */
   health?: HealthResult;
   assessing?: { runId: string; at: string };
-  /** In place of its organization's (data-retention/). */
+  /** Overrides the organization's retention (data-retention/). */
   dataRetention?: DataRetention;
   /** Most recent completed run. */
   latestRunId?: string;
-  /** The current state version, with what a new one is checked against. */
+  /** The current state version, with the attributes that a new one is checked against. */
   state?: {
     id: string;
     serial: number;
     lineage: string;
     md5: string;
-    /** Hex, of the content; absent in states of before. */
+    /** Hex, of the content; absent for older states. */
     sha256?: string;
     at: string;
     resources: number;
   };
-  /** The newest configuration version for a run that names none, and when that was created. */
+  /** The newest configuration version, for runs that name none, and its creation time. */
   configuration?: { id: string; at: string };
-  /** The newest one that is to become that, whether its content has come or not. */
+  /** The newest version that may become it, uploaded or pending. */
   newestConfigurationId?: string;
-  /** Runs whose saved plans may still be applied. */
+  /** Runs whose saved plans can still be applied. */
   savedPlans?: Set<string>;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
-  /** Its project has notification configurations: its own copy, so that runs need not look (resources/notifications/carry.ts). */
+  /**
+   * Its project has notification configurations: a copy, so that runs need not read the project
+   * (resources/notifications/carry.ts).
+   */
   projectNotifies?: boolean;
-  /** What its runs fetch modules with (resources/ssh-keys/records.ts). */
+  /** SSH key with which its runs fetch modules (resources/ssh-keys/records.ts). */
   sshKeyId?: string;
-  /** What teams may do with it. */
+  /** Access of teams. */
   teamAccess?: TeamAccess<WorkspaceGrant>;
-  /** What it belongs to, which alone runs Terraform in it: `environment <owner>/<name>`, `template <name>`. */
+  /** Owner that alone starts runs in it: `environment <owner>/<name>` or `template <name>`. */
   managedBy?: string;
-  /** What it is connected to; null or absent for none. */
+  /** Its connected repository; null or absent for none. */
   vcsRepo?: VcsRepo | null;
-  /** Which move of what it follows its newest run is of: a run of an older commit gets no number after it. */
+  /**
+   * Counts moves of the followed branch; the newest run has this number, so that a run of an older commit cannot
+   * follow it.
+   */
   vcsFollows?: string;
   vcsMoves?: number;
-  /** Of which pull request something was applied that is not merged yet: pushes start no run (version-control/merge-locks.ts). */
+  /**
+   * Pull request that was applied but not merged yet: meanwhile pushes start no run (version-control/merge-locks.ts).
+   */
   vcsPull?: { repository: string; number: number; by: string; at: string };
-  /** The no-code module that it was made from, and which version of the module it has (functions/features/no-code/). */
+  /** The no-code module from which it was created, and its current version (functions/features/no-code/). */
   sourceModule?: SourceModule;
-  /** It is being deleted (end.ts): for everybody else it is gone. */
+  /** Set while the workspace is being deleted (end.ts); readers treat it as deleted. */
   deletedAt?: string;
   deletedBy?: string;
 }
@@ -180,16 +191,16 @@ export const getWorkspace = async (id: string): Promise<Workspace | undefined> =
 export const findWorkspace = async (organization: string, name: string): Promise<Workspace | undefined> => {
   const entry = await nameEntry(organization, name);
   const workspace = entry && (await getWorkspace(entry.workspaceId));
-  // A rename that was cut off leaves a name that is not the workspace's.
+  // An interrupted rename leaves an entry with a former name.
   return workspace?.name === name ? workspace : undefined;
 };
 
-/** In the order of the ids; missing ones are left out. */
+/** Ordered by id; missing workspaces are left out. */
 export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> =>
   (await batchGet<Workspace & Key>(ids.map(keys.workspace))).filter(living);
 
 /**
- * 4 writes, 5 with agents, or where it is to be destroyed or assessed by itself; undefined when the name is taken.
+ * 4 writes, 5 with agents, automatic destruction or assessments; undefined when the name is taken.
  * @throws {AgentPoolGoneError}
  */
 export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace | undefined> => {
@@ -215,7 +226,7 @@ export type WorkspaceChange = Partial<
     Pick<Workspace, 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>
 >;
 
-/** What lists know of it becomes what the record says. */
+/** Updates the index entries from the record. */
 const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
   const { id, organization, name, projectId, tags } = after;
   const entry = { workspaceId: id, projectId, tags };
@@ -230,7 +241,7 @@ const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
 };
 
 /**
- * Changes the workspace as it was read: a concurrent change wins.
+ * Changes the workspace unless it changed since it was read.
  * @throws {AgentPoolGoneError}
  */
 export const updateWorkspace = async (
@@ -263,7 +274,7 @@ export const updateWorkspace = async (
   return updated;
 };
 
-/** Carries what its project says to a workspace that follows it. @throws {AgentPoolGoneError} */
+/** Copies the project's execution mode to a workspace that inherits it. @throws {AgentPoolGoneError} */
 export const inheritExecution = (
   { id, agentPoolId: from }: Workspace,
   { executionMode, agentPoolId }: Execution,
@@ -276,7 +287,7 @@ export const inheritExecution = (
     }),
   );
 
-/** Counts what was just created. */
+/** Increments the count of a newly created resource. */
 export const countOne = async (
   workspaceId: string,
   counter: 'stateVersionCount' | 'configurationVersionCount',

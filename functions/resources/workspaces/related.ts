@@ -6,7 +6,7 @@ import type { Context, Subject } from '#api/route.ts';
 import type { Run } from '#run/run.ts';
 import type { Workspace } from './records.ts';
 
-/** What can be included with a workspace, and the permission that reading it takes. */
+/** Resources that can be included with a workspace, and the permission to read each. */
 export const includePermissions = {
   agent_pool: 'agent-pool:read',
   organization: 'organization:read',
@@ -29,10 +29,10 @@ export const includePermissions = {
   vars: 'variable:read',
 } as const satisfies Record<string, Permission>;
 
-/** Nothing of the kind exists here. */
+/** This platform has no such resources, so nothing is included. */
 const never = ['no_code_module_version', 'ssh_key'] as const;
 
-/** Which commit a configuration is of comes along with it. */
+/** Includes of the commit of a configuration. */
 export const commitIncludes = [
   'current_configuration_version.ingress_attributes',
   'current_run.configuration_version.ingress_attributes',
@@ -53,7 +53,7 @@ export interface ShownWorkspace {
 
 export interface Related {
   included: Resource[];
-  /** Relationships that a document has only when they are included, by workspace. */
+  /** By workspace: relationships that a document has only when they are included. */
   relationships: Map<string, Record<string, Relationship>>;
 }
 
@@ -63,24 +63,24 @@ export const withRelated = (document: Resource, related: Related | undefined): R
   relationships: { ...document.relationships, ...related?.relationships.get(document.id) },
 });
 
-/** What is asked to come along (public-api/includes/workspaces.ts). Undefined when nothing is. @throws {ApiError} 400 */
+/** Loads the requested includes (public-api/includes/workspaces.ts). Undefined without any. @throws {ApiError} 400 */
 export type RelatedToWorkspaces = (
   context: Context<Subject>,
   shown: ShownWorkspace[],
   granted: (workspaceId: string) => Granted,
 ) => Promise<Related | undefined>;
 
-/** What lists and documents of workspaces need from subjects above. */
+/** Parts of lists and documents of workspaces that are implemented in wings above. */
 export interface WorkspaceDependencies {
-  /** Of the workspace's variables. */
+  /** Ids of the workspace's variables. */
   variableIds(workspaceId: string): Promise<string[]>;
   related: RelatedToWorkspaces;
   getRuns(ids: string[]): Promise<Run[]>;
-  /** Ids of those that were made from a module which has another version by now (features/no-code/upgrades.ts). */
+  /** Ids of workspaces created from a module that has a newer version (features/no-code/upgrades.ts). */
   upgradable(workspaces: Workspace[]): Promise<Set<string>>;
 }
 
-/** Says in the document that there is an upgrade. */
+/** Marks a document whose workspace can be upgraded. */
 export const withUpgrade = <D extends { id: string; attributes: object }>(document: D, upgradable: Set<string>): D =>
   upgradable.has(document.id)
     ? { ...document, attributes: { ...document.attributes, 'no-code-upgrade-available': true } }

@@ -10,9 +10,9 @@ import { firstQueued } from './queue-entries.ts';
 import type { Workspace } from './records.ts';
 import { workspaceIncludes as include, type WorkspaceDependencies, withRelated, withUpgrade } from './related.ts';
 
-/** Workspaces as they are read; what they are set up with is changed in settings-routes.ts. */
+/** Reads workspaces; settings-routes.ts changes them. */
 
-/** While a user holds the workspace, the run that waits for it is shown: clients then say what they wait for. */
+/** While a user holds the lock, shows the first run in the queue, so that clients can report the reason of the wait. */
 const shownRunId = async (subject: Workspace): Promise<string | undefined> =>
   (subject.lock?.kind === 'user' ? await firstQueued(subject.id) : undefined) ?? currentRunId(subject);
 

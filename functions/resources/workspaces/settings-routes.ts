@@ -18,7 +18,7 @@ import { createWorkspace, getWorkspace, updateWorkspace, type Workspace, type Wo
 
 /** Connects workspaces to repositories (version-control/vcs-repo.ts). */
 export interface Connecting<P> {
-  /** Checks what a request says of it; nothing is written. @throws {ApiError} 422 */
+  /** Checks the requested repository without writing. @throws {ApiError} 422 */
   prepare(
     request: ApiRequest,
     change: WorkspaceChange,
@@ -107,7 +107,7 @@ const update =
 const busy = (subject: Workspace) =>
   conflict(`Workspace ${subject.name} has runs that have not ended. Cancel or discard them first.`);
 
-/** With what it manages, a workspace is deleted by owners only, unless the organization lets its admins. */
+/** Only owners delete a workspace that manages resources, unless the organization allows its admins to. */
 const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<void> => {
   if (!subject.state?.resources || granted.has('workspace:force-delete')) return;
   const home = await getOrganization(subject.organization);
@@ -117,7 +117,7 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
   );
 };
 
-/** False when it has unfinished runs, unless by `force` (removal/workspaces.ts). */
+/** False when it has unfinished runs and `force` is not set (removal/workspaces.ts). */
 type DeleteWorkspace = (
   workspace: Workspace,
   options: { by: string; force?: boolean; recoverable?: boolean },
@@ -133,7 +133,7 @@ const remove =
     return noContent();
   };
 
-/** Clients look for the words "locked" and "being processed" in the refusal. */
+/** Clients match the words "locked" and "being processed" in the error. */
 const safeDelete =
   (deleteWorkspace: DeleteWorkspace) =>
   async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {

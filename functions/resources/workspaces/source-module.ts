@@ -1,4 +1,4 @@
-/** What a workspace was made from (functions/features/no-code/). */
+/** The no-code module from which a workspace was created (functions/features/no-code/). */
 export interface SourceModule {
   noCodeId: string;
   /** `private/<organization>/<name>/<provider>`. */

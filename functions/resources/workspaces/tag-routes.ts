@@ -27,7 +27,7 @@ const bindings = ({ request }: Context<Workspace>): Tag[] =>
 const listBindings = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>
   wholeList(request, tagBindingDocuments(subject));
 
-/** The command line adds tags so, and reads them from the answer. */
+/** The command line adds tags here, and reads them from the response. */
 const addAndList = async (context: Context<Workspace>): Promise<Answer> => {
   const updated = await write(context, [...context.subject.tags, ...bindings(context)]);
   return wholeList(context.request, tagBindingDocuments(updated));
@@ -55,8 +55,8 @@ const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answe
 };
 
 /**
- * Tags in a body stand for themselves by name, or by the id they have in lists, which says nothing but what was read
- * before: an id that this workspace does not show is that of any tag, or of none.
+ * Names of the tags in a body, which have a name or the id from a list. An id that is not one of the workspace's tags
+ * is looked up among the organization's.
  * @throws {ApiError} 422
  */
 const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
@@ -76,7 +76,7 @@ const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
 
 const addTags = async (context: Context<Workspace>): Promise<Answer> => {
   const added = (await namesIn(context)).map((key) => ({ key, value: '' }));
-  // A tag that is there keeps its value.
+  // An existing tag keeps its value.
   await write(context, [...added, ...context.subject.tags]);
   return noContent();
 };
@@ -85,7 +85,7 @@ const removeTags = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject } = context;
   const { data } = readWhole(request, v.object({ data: tagList }));
   const ids = new Map(subject.tags.map(({ key }) => [tagDocument(subject.organization, key).id, key]));
-  // What it does not have is taken away already.
+  // Ignores tags that the workspace does not have.
   const names = new Set(data.map(({ id = '', attributes }) => attributes?.name ?? ids.get(id)));
   await write(
     context,

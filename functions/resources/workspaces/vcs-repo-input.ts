@@ -8,7 +8,7 @@ import type { Workspace, WorkspaceChange } from './records.ts';
 
 const segment = /^[A-Za-z0-9_.~-]+$/;
 
-/** `owner/name`; with groups, `a/b/name`. */
+/** `owner/name`, or with groups `a/b/name`. */
 export const isIdentifier = (identifier: string): boolean => {
   const parts = identifier.split('/');
   return (
@@ -19,7 +19,7 @@ export const isIdentifier = (identifier: string): boolean => {
   );
 };
 
-/** git-check-ref-format(1), as far as it keeps a name a name. */
+/** The rules of git-check-ref-format(1) that matter here. */
 export const isBranch = (branch: string): boolean =>
   branch.length <= 250 &&
   !/[\0-\x20~^:?*[\\\x7f]|\.\.|@\{|\/\/|^[/-]|\/$|\.$/.test(branch) &&
@@ -39,7 +39,7 @@ export const vcsRepoInput = v.strictObject({
   ),
   'ingress-submodules': v.nullish(v.boolean()),
   'tags-regex': optional(250),
-  // What documents show; clients send whole documents back.
+  // Read-only attributes; clients send whole documents back.
   'display-identifier': v.nullish(v.unknown()),
   'repository-http-url': v.nullish(v.unknown()),
   'webhook-url': v.nullish(v.unknown()),
@@ -48,7 +48,7 @@ export const vcsRepoInput = v.strictObject({
 
 export type VcsRepoInput = v.InferOutput<typeof vcsRepoInput>;
 
-/** Undefined: nothing is said of it. Null: disconnect. @throws {ApiError} 422 */
+/** Undefined when the request does not mention it; null disconnects. @throws {ApiError} 422 */
 export const vcsRepoIn = (request: ApiRequest): VcsRepoInput | null | undefined => {
   const attributes = v.optional(v.object({ 'vcs-repo': v.nullish(vcsRepoInput) }));
   const schema = v.object({ data: v.optional(v.object({ attributes })) });
@@ -57,15 +57,15 @@ export const vcsRepoIn = (request: ApiRequest): VcsRepoInput | null | undefined 
 
 const at = '/data/attributes';
 
-/** Whether the request itself turns file triggers on: a new workspace has them on by default. */
+/** Whether the request explicitly enables file triggers, which are on by default. */
 const asksForFileTriggers = (request: ApiRequest): boolean => {
   const { data } = (request.json() ?? {}) as { data?: { attributes?: Record<string, unknown> | null } | null };
   return data?.attributes?.['file-triggers-enabled'] === true;
 };
 
 /**
- * Settings of what starts runs that cannot be together; setting one kind empties the other, as clients expect.
- * @param tagsRegex as it will be
+ * Resolves exclusive trigger settings: setting one kind clears the other, as clients expect.
+ * @param tagsRegex value after the change
  * @throws {ApiError} 422
  */
 export const settleFileTriggers = (

@@ -1,26 +1,26 @@
-/** The repository that a workspace takes its configuration from (HCP API: workspaces, vcs-repo). */
+/** The repository of a workspace's configuration (HCP API: workspaces, vcs-repo). */
 export interface VcsRepo {
   identifier: string;
-  /** As given; empty for the default branch. */
+  /** As entered; empty for the default branch. */
   branch: string;
   ingressSubmodules: boolean;
   tagsRegex: string | null;
-  /** One of the two: the connection that it is reached by. */
+  /** Connection to the repository: either this or the installation. */
   oauthTokenId?: string;
   installationId?: string;
   /** API name of the provider. */
   serviceProvider: string;
   clientName: string | null;
   httpUrl: string;
-  /** Null where the GitHub App's webhook tells of it. */
+  /** Null with a GitHub App, which has a webhook of its own. */
   webhookUrl: string | null;
-  /** The platform's record of it (version-control/repositories.ts). */
+  /** Id of the repository's record (version-control/repositories.ts). */
   repository: string;
-  /** Of the OAuth client, or of the installation. */
+  /** Id of the OAuth client or of the installation. */
   clientId: string;
 }
 
-/** Id of the OAuth token, or of the installation of the GitHub App. */
+/** Id of the OAuth token, or of the GitHub App's installation. */
 export const connectionOf = ({
   oauthTokenId,
   installationId,

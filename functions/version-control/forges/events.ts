@@ -18,7 +18,7 @@ export type ForgeEvent =
   | (Told & { kind: 'tag'; tag: string; sha: string })
   | (Told & { kind: 'gone'; branch: string })
   | (Told & { kind: 'pull'; number: number; over: boolean })
-  /** A commit that a merge queue is about to make the branch's. */
+  /** A commit of a merge queue, which will become the branch's head. */
   | (Told & { kind: 'merge'; branch: string; before: string; sha: string })
   /** A comment on a pull request with a command (commands.ts). */
   | (Told & { kind: 'comment'; number: number; commentId: string });

@@ -3,11 +3,11 @@ import type { ForgeEvent, Sender } from './events.ts';
 
 export type { Sender };
 
-/** The interface of a forge; one folder beside this file for each kind. */
+/** The interface to a forge; each kind has a folder beside this file. */
 
 export interface ForgeRequest {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Below `api-url`. */
+  /** Path below `api-url`. */
   path: string;
   query?: Record<string, string | number>;
   body?: object;
@@ -18,7 +18,7 @@ export interface ForgeRequest {
 
 export interface ForgeAnswer {
   status: number;
-  /** Parsed; undefined when there is none. */
+  /** The parsed body; undefined when there is none. */
   body: unknown;
   headers: Record<string, string | string[] | undefined>;
 }
@@ -27,7 +27,7 @@ export interface ForgeAnswer {
 export type Call = (request: ForgeRequest) => Promise<ForgeAnswer>;
 
 export interface Repository {
-  /** At the forge. */
+  /** Id at the forge. */
   id: string;
   identifier: string;
   defaultBranch: string;
@@ -51,8 +51,8 @@ export interface Pull {
   headBranch: string;
   base: string;
   /**
-   * Its commits are on no branch of the repository, so that anybody may have written them: of a fork, or pushed with no
-   * branch at all.
+   * Its commits are on no branch of the repository, so that any account may have written them: from a fork, or pushed
+   * without a branch.
    */
   fromFork: boolean;
   title: string;
@@ -75,11 +75,11 @@ export interface CommitStatus {
 export interface Comment {
   id: string;
   body: string;
-  /** At the forge. */
+  /** Id of the author at the forge. */
   authorId: string;
 }
 
-/** One comment, as the forge has it now. */
+/** A comment in its current state at the forge. */
 export interface PullComment extends Comment {
   number: number;
   /** Name of the account. */
@@ -97,25 +97,25 @@ export interface Page<T> {
 export type Header = (name: string) => string | undefined;
 
 export interface Forge {
-  /** Where users authorize and codes are redeemed, below `http-url`. */
+  /** Paths for authorization and for redeeming codes, below `http-url`. */
   oauth: { authorize: string; token: string; scope: string };
   whoAmI(call: Call): Promise<Account>;
   repositories(call: Call, page: number): Promise<Page<{ identifier: string; defaultBranch: string | null }>>;
-  /** Undefined when the account cannot see such a repository. */
+  /** Undefined when the account cannot see the repository. */
   repository(call: Call, identifier: string): Promise<Repository | undefined>;
   branches(call: Call, identifier: string): Promise<string[]>;
-  /** The branch's commit. */
+  /** Commit id of the branch. */
   branch(call: Call, identifier: string, branch: string): Promise<string | undefined>;
-  /** With their commits; the first thousand. */
+  /** Tags with their commits; the first thousand. */
   tags(call: Call, identifier: string): Promise<{ name: string; sha: string }[]>;
   commit(call: Call, identifier: string, sha: string): Promise<Commit | undefined>;
-  /** Paths of a commit's folders, as many as the forge lists at once. */
+  /** Paths of a commit's folders, as many as the forge lists in one response. */
   folders(call: Call, identifier: string, sha: string): Promise<string[]>;
-  /** The commit of the submodule at the path; undefined when there is none. */
+  /** Commit id of the submodule at the path; undefined when there is none. */
   submodule(call: Call, identifier: string, sha: string, path: string): Promise<string | undefined>;
-  /** Paths that differ; undefined when the forge cannot list all of them. */
+  /** Changed paths; undefined when the forge cannot list all of them. */
   changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
-  /** Below `api-url`: a gzip tar of the commit's files, in one folder. */
+  /** Path below `api-url` of a gzip tar of the commit's files, in one folder. */
   archivePath(identifier: string, sha: string): string;
   /** Creates the webhook, or takes over one with the same address. Returns its id. */
   createHook(call: Call, identifier: string, hook: { url: string; secret: string }): Promise<string>;
@@ -126,10 +126,13 @@ export interface Forge {
 /** Pull requests at a forge; separate from the rest, because fewer functions need them. */
 export interface PullForge {
   pull(call: Call, identifier: string, number: number): Promise<Pull | undefined>;
-  /** Somebody else approved its newest commit, as far as the forge distinguishes commits, and nobody objects. */
+  /**
+   * Whether another user approved its newest commit (if the forge distinguishes commits), and no reviewer requests
+   * changes.
+   */
   isApproved(call: Call, identifier: string, pull: Pull): Promise<boolean>;
   pullFiles(call: Call, identifier: string, number: number): Promise<string[] | undefined>;
-  /** The first comments of a pull request, as many as are worth reading. */
+  /** The first comments of a pull request, up to a limit. */
   comments(call: Call, identifier: string, number: number): Promise<Comment[]>;
   /** Undefined when it was deleted. */
   comment(call: Call, identifier: string, at: { number: number; id: string }): Promise<PullComment | undefined>;
@@ -141,10 +144,10 @@ export interface PullForge {
 
 /** Webhooks of a forge; separate from its API, because fewer functions need them. */
 export interface WebhookReader {
-  /** Whether the body was signed with the secret. Takes constant time. */
+  /** Whether the body was signed with the secret. Compares in constant time. */
   isSigned(header: Header, body: string, secret: string): boolean;
   /** The delivery's id, if the forge gives it one. */
   deliveryId(header: Header): string | undefined;
-  /** Content of a webhook. `payload` is any JSON. */
+  /** Parses a webhook. `payload` is any JSON. */
   eventOf(header: Header, payload: unknown): ForgeEvent;
 }

@@ -16,14 +16,14 @@ const review = v.object({
 });
 type Review = v.InferOutput<typeof review>;
 
-/** In a public repository anybody can approve, so only reviewers with write access count. */
+/** Every account can approve in a public repository, so only reviewers with write access count. */
 const counts = ({ author_association: association, official }: Review): boolean =>
   official ?? ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(association ?? '');
 
 const decides = ['APPROVED', 'CHANGES_REQUESTED', 'REQUEST_CHANGES', 'DISMISSED'];
 const maxReviews = 1000;
 
-/** Another person with write access approved the newest commit, and none requests changes. */
+/** Whether another user with write access approved the newest commit, and none requests changes. */
 export const isApproved = async (call: Call, identifier: string, pull: Pull, size: number): Promise<boolean> => {
   const path = `${repo(identifier)}/pulls/${pull.number}/reviews`;
   const all = await firstOf(maxReviews, size, async (page) => {

@@ -7,7 +7,9 @@ import { isHmacSigned, isSame } from './signature.ts';
 const isSigned: WebhookReader['isSigned'] = (header, body, secret) =>
   isHmacSigned(header('x-hub-signature-256'), body, secret);
 
-/** The address of a webhook determines the forge: Gitea also sends the headers of GitHub and Gogs. */
+/**
+ * By dialect: the address of a webhook determines the forge, because Gitea also sends the headers of GitHub and Gogs.
+ */
 export const webhookReaders: Record<Dialect, WebhookReader> = {
   github: {
     isSigned,

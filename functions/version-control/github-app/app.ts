@@ -32,7 +32,7 @@ export const appClient = ({ url, apiUrl }: GithubAppSettings): ForgeClient => ({
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** GitHub accepts ten minutes at most, and its clock may be behind (GitHub: generating a JSON Web Token). */
+/** GitHub accepts ten minutes at most, and its clock may be slow (GitHub: generating a JSON Web Token). */
 const appJwt = ({ clientId }: Pick<GithubAppSettings, 'clientId'>, key: string, atMs = Date.now()): string => {
   const seconds = Math.floor(atMs / 1000);
   const claims = { iat: seconds - 60, exp: seconds + 540, iss: clientId };

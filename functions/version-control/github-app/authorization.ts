@@ -21,8 +21,9 @@ import { appClient, appSecret } from './app.ts';
 import { appLinks } from './installations.ts';
 
 /**
- * A user's authorization of the GitHub App: it proves which GitHub account is theirs, and for an hour lets the platform
- * ask GitHub which installations they may link (GitHub: generating a user access token for a GitHub App).
+ * A user's authorization of the GitHub App. It proves which GitHub account is theirs, and for an hour lets the
+ * platform read from GitHub which installations they may link (GitHub: generating a user access token for a GitHub
+ * App).
  */
 
 const goodForSeconds = 3600;
@@ -119,5 +120,5 @@ export const authorizationRoutes: Route[] = [
   ),
 ];
 
-/** Not below the API's prefix: GitHub redirects browsers here. */
+/** Outside the API's prefix, because GitHub redirects browsers here. */
 export const appCallbackRoutes: Route[] = [openRoute('GET', callbackPath, 'anyone', callback)];

@@ -16,7 +16,7 @@ import {
 
 /**
  * Changes of installations at GitHub (GitHub webhooks: installation, installation_repositories). Followers stay
- * connected; events explain why they get no runs.
+ * connected; events explain why no runs start.
  */
 
 const names = ['installation', 'installation_repositories'] as const;
@@ -54,7 +54,7 @@ const outcomes: Record<string, (login: string) => readonly ['info' | 'error', st
 const most = 500;
 const atOnce = 25;
 
-/** Only repositories that something follows. */
+/** Records events only for followed repositories. */
 const tellRemoved = async (installation: Installation, identifiers: string[]): Promise<number> => {
   let followed = 0;
   for (let i = 0; i < Math.min(identifiers.length, most); i += atOnce) {
@@ -71,7 +71,7 @@ const tellRemoved = async (installation: Installation, identifiers: string[]): P
   return followed;
 };
 
-/** Records the event; undefined for one that concerns nobody here. @throws {ApiError} 400 */
+/** Records the event; undefined when it concerns no organization here. @throws {ApiError} 400 */
 export const noteInstallationEvent = async (
   app: GithubAppSettings,
   name: (typeof names)[number],

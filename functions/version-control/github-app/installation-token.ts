@@ -19,8 +19,8 @@ import { repositoryPermissions } from './manifest.ts';
 import { pageOfRepositories } from './repositories.ts';
 
 /**
- * Tokens of installations: each is for one repository and an hour, and stored sealed until shortly before it expires
- * (GitHub REST API: create an installation access token for an app).
+ * Tokens of installations: each is valid for one repository and one hour, and is stored encrypted until shortly
+ * before it expires (GitHub REST API: create an installation access token for an app).
  */
 
 interface KeptToken {
@@ -30,7 +30,7 @@ interface KeptToken {
 
 const renewedBeforeMs = 5 * 60_000;
 
-/** Permission for lists of repositories. */
+/** Permission to list repositories. */
 const seeing = { metadata: 'read' };
 
 const issued = v.object({ token: v.pipe(v.string(), v.minLength(1)), expires_at: v.string() });
@@ -40,7 +40,7 @@ const contextOf = (id: string, repository: string): SecretContext => ({ installa
 interface Wanted {
   app: GithubAppSettings;
   installation: InstallationFacts & { id: string };
-  /** Its name, without the owner; empty for lists of repositories. */
+  /** Name of the repository without the owner; empty for a token that lists repositories. */
   repository: string;
   patient: boolean;
 }
@@ -54,7 +54,7 @@ const issue = async ({ app, installation, repository, patient }: Wanted): Promis
   const path = `/app/installations/${installationId}/access_tokens`;
   const { status, body: answer } = await call({ method: 'POST', path, body, accept: [404, 422] });
   if (status === 404) {
-    // The webhook that reports it may have been lost.
+    // The webhook that reports the uninstallation may have been lost.
     await noteInstallation(id, { uninstalledAt: now() });
     throw uninstalled(account.login);
   }
@@ -107,14 +107,14 @@ const checkUsable = ({ account: { login }, uninstalledAt, suspendedAt, pausedUnt
 
 export interface Reach {
   patient?: boolean;
-  /** Also for one that is being unlinked. */
+  /** Accepts an installation that is being unlinked. */
   ended?: boolean;
-  /** `owner/name` of the repository that the token is for; without it the token can only list repositories. */
+  /** `owner/name` of the repository for which the token is issued; without it the token can only list repositories. */
   repository?: string;
 }
 
 /**
- * 2 reads and 1 KMS request; once an hour and repository also a call of GitHub.
+ * 2 reads and 1 KMS request; once per hour and repository also a call to GitHub.
  * @throws {ForgeError} for an installation that cannot be used now
  */
 export const connectionByInstallation = async (
@@ -127,7 +127,7 @@ export const connectionByInstallation = async (
   checkUsable(installation);
   const { organization, account } = installation;
   const [owner = '', name = '', ...rest] = repository.split('/');
-  // Tokens are issued by name only: reject another owner's repository of that name.
+  // GitHub issues tokens by repository name only, so a repository of another owner is rejected here.
   if (repository && (rest.length > 0 || foldCase(owner) !== foldCase(account.login))) {
     throw new ForgeError('missing', `the GitHub App's installation for ${account.login} does not reach ${repository}`);
   }
@@ -137,7 +137,7 @@ export const connectionByInstallation = async (
     secret,
     onProblem: async (problem) => {
       if ('pausedUntil' in problem) await noteInstallation(id, problem);
-      // Revoked early: the next call gets another one.
+      // The token was revoked early; the next call gets a new one.
       else await remove(key);
     },
   };

@@ -14,7 +14,7 @@ import { now } from '#platform/store/time.ts';
 /** GitHub's data about an installation. */
 export interface InstallationFacts {
   installationId: number;
-  /** The account whose repositories it reaches. */
+  /** The account that owns its repositories. */
   account: { id: string; login: string; type: string; iconUrl: string | null };
   /** URL of its settings. */
   url: string | null;
@@ -27,17 +27,17 @@ export interface Installation extends InstallationFacts {
   organization: string;
   linkedAt: string;
   linkedBy: string;
-  /** When it was uninstalled at GitHub; a new installation for the same account has another number. */
+  /** When it was uninstalled at GitHub; a new installation for the same account gets another number. */
   uninstalledAt?: string;
   /** GitHub asked to wait until then. */
   pausedUntil?: string;
-  /** It is being unlinked: other requests treat it as gone. */
+  /** Set while it is being unlinked; readers treat it as deleted. */
   deletedAt?: string;
 }
 
 const prefix = 'ghain-';
 
-/** Takes the place of an OAuth client's id for the app. */
+/** Used instead of an OAuth client's id for the app. */
 export const appLinks = 'github-app';
 
 /** Whether the id of a follower's connection is an installation's; otherwise it is an OAuth token's. */
@@ -48,7 +48,7 @@ export const installationIdOf = ({ id, apiUrl }: Pick<GithubAppSettings, 'id' | 
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** In responses and webhooks. */
+/** Schema for responses and webhooks. */
 export const installationSchema = v.object({
   id: whole,
   app_id: v.optional(whole),
@@ -74,7 +74,7 @@ export const factsOf = (given: v.InferOutput<typeof installationSchema>): Instal
   ...(given.suspended_at ? { suspendedAt: given.suspended_at } : {}),
 });
 
-/** Also while it is being unlinked. */
+/** Also returns an installation that is being unlinked. */
 export const getEndedInstallation = (id: string): Promise<Installation | undefined> =>
   get<Installation>(keys.installation(id));
 
@@ -83,7 +83,7 @@ export const getInstallation = async (id: string): Promise<Installation | undefi
   return found?.deletedAt ? undefined : found;
 };
 
-/** In the order of their accounts' names. */
+/** Ordered by account name. */
 export const listInstallations = async (organization: string): Promise<Installation[]> => {
   const rows = await queryAll<Key>({ pk: keys.organization(organization).pk, prefix: 'GHAIN#' });
   const ids = rows.map(({ sk }) => sk.slice('GHAIN#'.length));
@@ -94,8 +94,8 @@ export const listInstallations = async (organization: string): Promise<Installat
 };
 
 /**
- * Links it to one organization. False when another organization has it. 2 writes; after an interruption before the
- * second, the same request links it again.
+ * Links it to one organization. False when it is linked to another organization. 2 writes; after an interruption
+ * between them, repeating the request completes the link.
  */
 export const linkInstallation = async (
   facts: InstallationFacts & { id: string },
@@ -118,7 +118,7 @@ export const linkInstallation = async (
 
 type Change = Partial<Pick<Installation, 'account' | 'url' | 'suspendedAt' | 'uninstalledAt' | 'pausedUntil'>>;
 
-/** Undefined values are removed. Undefined when nobody has linked it. */
+/** Removes attributes set to undefined. Undefined when no organization has linked it. */
 export const noteInstallation = (id: string, change: Change): Promise<Installation | undefined> =>
   update<Installation>(keys.installation(id), {
     set: Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
@@ -126,7 +126,7 @@ export const noteInstallation = (id: string, change: Change): Promise<Installati
     condition: 'attribute_exists(pk)',
   });
 
-/** One write ends it for everybody; the sweep disconnects its followers. */
+/** One write makes it unusable; the sweep disconnects its followers. */
 export const unlinkInstallation = async ({ id }: Pick<Installation, 'id'>): Promise<void> => {
   await update(keys.installation(id), {
     set: { deletedAt: now(), ...dueIn(id, 0) },

@@ -1,6 +1,6 @@
 /** The manifest of the platform's GitHub App (GitHub: registering a GitHub App from a manifest). */
 
-/** Permissions on a repository that the platform uses. Tokens have no others, even if the app was granted more. */
+/** Permissions on a repository that the platform uses. Tokens get no others, even if the app was granted more. */
 export const repositoryPermissions = {
   contents: 'read',
   metadata: 'read',
@@ -8,7 +8,7 @@ export const repositoryPermissions = {
   statuses: 'write',
 } as const;
 
-/** Comments on pull requests are events of issues; merge queues have a permission of their own. */
+/** Comments on pull requests arrive as events of issues; merge queues need a separate permission. */
 const eventPermissions = { issues: 'read', merge_queues: 'read' } as const;
 
 /** Events of installations arrive without a subscription. */
@@ -16,7 +16,7 @@ const events = ['push', 'pull_request', 'issue_comment', 'merge_group'] as const
 
 const isLoopback = (url: string): boolean => /^(localhost|127\.|\[::1\])/.test(new URL(url).host);
 
-/** @param publicUrl where GitHub and browsers reach the platform, without a slash at the end */
+/** @param publicUrl URL of the platform for GitHub and browsers, without trailing slash */
 export const manifestOf = ({
   name,
   publicUrl,

@@ -8,7 +8,7 @@ import { countRepositories } from './installation-token.ts';
 import { factsOf, type InstallationFacts, installationIdOf, installationSchema } from './installations.ts';
 import { pageOfRepositories } from './repositories.ts';
 
-/** The installations that a user reaches with their own account, according to GitHub. */
+/** Installations that a user can access with their own account, according to GitHub. */
 
 export type OwnInstallation = InstallationFacts & { id: string };
 
@@ -23,7 +23,7 @@ const installations = async (app: GithubAppSettings, call: Call): Promise<OwnIns
     const query = { per_page: size, page };
     const { body } = await call({ method: 'GET', path: '/user/installations', query });
     const { installations: found } = v.parse(answer, body);
-    // GitHub lists only this app's installations to its tokens.
+    // GitHub lists only installations of this app to its tokens.
     const ours = found.filter(({ app_id: appId = app.id }) => appId === app.id);
     all.push(...ours.map((one) => ({ ...factsOf(one), id: installationIdOf(app, one.id) })));
     if (found.length < size) break;
@@ -31,7 +31,7 @@ const installations = async (app: GithubAppSettings, call: Call): Promise<OwnIns
   return all;
 };
 
-/** Translates GitHub's errors. @throws {ApiError} 422, or 503 while it asks to wait */
+/** Translates GitHub's errors. @throws {ApiError} 422, or 503 while GitHub's rate limit is exhausted */
 const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask();
@@ -43,7 +43,7 @@ const asking = async <T>(ask: () => Promise<T>): Promise<T> => {
 };
 
 /**
- * None for a user who has not authorized the app within the last hour. 1 read, and 1 call if authorized.
+ * Empty for a user who has not authorized the app within the last hour. 1 read, and 1 call if authorized.
  * @throws {ApiError}
  */
 export const ownInstallations = async (app: GithubAppSettings, userId: string): Promise<OwnInstallation[]> => {
@@ -60,8 +60,8 @@ const refusal = (login: string, why: string) =>
   );
 
 /**
- * Number of the installation's repositories that the user sees.
- * @throws {ApiError} 403 for one that the user does not administer
+ * Number of the installation's repositories.
+ * @throws {ApiError} 403 for an installation that the user does not administer
  */
 const countAdministered = async (call: Call, { installationId, account }: OwnInstallation): Promise<number> => {
   const path = `/user/installations/${installationId}/repositories`;
@@ -81,8 +81,8 @@ const countAdministered = async (call: Call, { installationId, account }: OwnIns
 };
 
 /**
- * The user's own installation of that id. A user who sees an installation may only read one of its repositories, but
- * linking it lets an organization read all of them: so the user must administer every one.
+ * The user's own installation with this id. A user who sees an installation may have read access to only one of its
+ * repositories, but linking it gives an organization read access to all: so the user must administer every one.
  * @throws {ApiError} 403 for others; 422 with GitHub's message
  */
 export const linkableInstallation = async (

@@ -3,7 +3,7 @@ import type { Call, Page } from '../forges/forge.ts';
 import { id, repository } from '../forges/github/schemas.ts';
 import { theApp } from './app.ts';
 
-/** Repositories that installations and their users reach (GitHub REST API: GitHub App installations). */
+/** Repositories that installations and their users can access (GitHub REST API: GitHub App installations). */
 
 const listed = v.object({
   ...repository.entries,

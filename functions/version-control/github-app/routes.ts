@@ -43,14 +43,14 @@ const document = (one: OwnInstallation & Partial<Installation>): Resource => ({
     'icon-url': one.account.iconUrl,
     'installation-type': one.account.type,
     'installation-url': one.url,
-    /** Not in HCP's API: the organization that linked it, and why it cannot be used. */
+    /** Not in HCP's API: the organization that linked it, and the reason why it cannot be used. */
     organization: one.organization ?? null,
     'error-message': one.uninstalledAt ? 'uninstalled' : one.suspendedAt ? 'suspended' : null,
   },
   links: { self: `/api/v2/github-app/installation/${one.id}` },
 });
 
-/** Linked installations of organizations whose connections the caller sees. A query for each. */
+/** Linked installations of organizations whose connections the caller may see. 1 query per organization. */
 const linkedFor = async (principal: Call['principal']): Promise<Installation[]> => {
   const all = await listOrganizations(principal.userId);
   const found = await Promise.all(
@@ -62,7 +62,7 @@ const linkedFor = async (principal: Call['principal']): Promise<Installation[]> 
   return found.flat();
 };
 
-/** Installations of the caller's organizations, and those that the caller's GitHub account reaches. */
+/** Installations of the caller's organizations, and those that the caller's GitHub account can access. */
 const listForCaller = async ({ request, principal }: Call): Promise<Answer> => {
   const app = environment.githubApp;
   const linked = app ? await linkedFor(principal) : [];
@@ -98,7 +98,7 @@ const repositoryDocument = (one: InstalledRepository, { installationId }: Instal
   },
 });
 
-/** @throws {ApiError} 422 with GitHub's message, 503 while it asks to wait */
+/** @throws {ApiError} 422 with GitHub's message, 503 while GitHub's rate limit is exhausted */
 const repositoriesOf = async ({ id }: Installation, page: Page) => {
   try {
     const { call } = await accessBy(id);
@@ -125,7 +125,7 @@ const repositoriesOfInstallation = async (context: Context<Installation>): Promi
   return listRepositories(context.request, context.subject);
 };
 
-/** @throws {ApiError} 404 for another organization's */
+/** @throws {ApiError} 404 for an installation of another organization */
 const linkedHere = async ({ request, subject }: Context<InOrganization>): Promise<Installation> => {
   const found = await getInstallation(param(request, 'installation'));
   if (found?.organization === subject.organization) return found;
@@ -137,7 +137,7 @@ const repositoriesInOrganization = async (context: Context<InOrganization>): Pro
   return listRepositories(context.request, await linkedHere(context));
 };
 
-/** Requires the caller's own authorization: anybody can name an installation. */
+/** Requires the caller's own authorization, because installation ids can be guessed. */
 const link = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   checkPerson(principal);
   if (JSON.stringify(request.json() ?? {}) !== '{}') readData(request, {}, {}, { shown: '', related: '' });
@@ -155,7 +155,7 @@ const unlink = async (context: Context<InOrganization>): Promise<Answer> => {
   return noContent();
 };
 
-/** Listed while the authorization is valid. */
+/** Present while the authorization is valid. */
 const ownTokens = async ({ request, principal }: Call): Promise<Answer> => {
   if (param(request, 'user') !== principal.userId) throw forbidden('You can only see your own authorization.');
   const found = environment.githubApp ? await authorizationOf(principal.userId) : undefined;

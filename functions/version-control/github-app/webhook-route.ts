@@ -41,7 +41,7 @@ const eventOf = (request: ApiRequest, payload: unknown): ForgeEvent => {
   }
 };
 
-/** Only repositories that something follows through the installation are handled. */
+/** Handles only repositories that are followed through the installation. */
 const handleRepository = async (
   request: ApiRequest,
   text: string,

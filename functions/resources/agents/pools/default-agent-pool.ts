@@ -5,28 +5,29 @@ import { type AgentPool, getAgentPool } from './records.ts';
 interface PoolChoice {
   organization: string;
   mode: ExecutionMode;
-  /** What was said of the pool; undefined: nothing. */
+  /** Pool in the request: undefined when the request does not mention it. */
   requested: string | null | undefined;
-  /** The pool so far. */
+  /** Pool before the request. */
   current: string | null | undefined;
-  /** Of a project that is there already. */
+  /** Id of an existing project. */
   projectId?: string;
-  /** Where the pool stands in the request. */
+  /** JSON pointer to the pool in the request. */
   pointer: string;
 }
 
-/** Workspaces follow without being asked one by one. */
+/** Workspaces inherit the pool without a check of each one. */
 const isForAll = (pool: AgentPool, projectId: string | undefined): boolean =>
   pool.excludedWorkspaceIds.length === 0 &&
   (pool.organizationScoped || (projectId !== undefined && pool.allowedProjectIds.includes(projectId)));
 
 /**
- * The default agent pool of a project or an organization: there is one with execution mode `agent`, and with no other.
+ * The default agent pool of a project or organization: required with execution mode `agent`, forbidden with any
+ * other.
  * @throws {ApiError} 422
  */
 export const defaultAgentPool = async (settings: PoolChoice): Promise<string | null> => {
   const { organization, mode, requested, current, projectId, pointer } = settings;
-  // Clients look for these words.
+  // Clients match these words.
   if (mode !== 'agent') {
     if (requested)
       throw unprocessable(pointer, "default-agent-pool: must not be specified unless using 'agent' execution mode");

@@ -1,7 +1,7 @@
 import { unprocessable } from '#api/errors.ts';
 import { AgentPoolGoneError } from './uses.ts';
 
-/** The pool was there a moment ago. */
+/** Reports a pool that was deleted after its check. */
 export const withPool = async <T>(write: () => Promise<T>, at = pointer): Promise<T> => {
   try {
     return await write();

@@ -8,13 +8,13 @@ import { createNamed, releaseName, rename, type UniqueNames } from '#platform/st
 import { deleteTokensOf } from '#resources/users/tokens.ts';
 import { isPoolUsed } from './uses.ts';
 
-/** Agent pools of organizations: whose runs their agents may do (HCP API: agent pools). */
+/** Agent pools of organizations, and the workspaces whose runs their agents may carry out (HCP API: agent pools). */
 
 export interface AgentPoolSettings {
   name: string;
-  /** Every workspace of the organization may use it, but for the excluded ones. */
+  /** Every workspace of the organization may use the pool, except the excluded ones. */
   organizationScoped: boolean;
-  /** Who may use it when it is not for all. */
+  /** Workspaces that may use a pool that is not organization-scoped. */
   allowedWorkspaceIds: string[];
   allowedProjectIds: string[];
   excludedWorkspaceIds: string[];
@@ -24,7 +24,7 @@ export interface AgentPool extends AgentPoolSettings, Edited {
   id: string;
   organization: string;
   createdAt: string;
-  /** It is being deleted: for everybody else it is gone. */
+  /** Set while the pool is being deleted; readers treat it as deleted. */
   deletedAt?: string;
 }
 
@@ -35,11 +35,11 @@ const living = (pool: AgentPool | undefined): AgentPool | undefined => (pool?.de
 export const getAgentPool = async (id: string): Promise<AgentPool | undefined> =>
   living(await get<AgentPool>(keys.agentPool(id)));
 
-/** Missing ones are left out. 1 read for 100. */
+/** Missing pools are left out. 1 read per 100. */
 export const getAgentPools = async (ids: string[]): Promise<AgentPool[]> =>
   (await batchGet<AgentPool & Key>([...new Set(ids)].map(keys.agentPool))).filter(living);
 
-/** In the order of names. */
+/** Ordered by name. */
 export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
   const prefix = 'APOOLNAME#';
   const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
@@ -48,7 +48,7 @@ export const listAgentPools = async (organization: string): Promise<AgentPool[]>
   return pools.filter((pool) => living(pool) && pointers.some(({ sk }) => sk === `${prefix}${pool.name}`));
 };
 
-/** Those that are being deleted too. */
+/** Includes pools that are being deleted. */
 export const listAgentPoolIds = async (organization: string): Promise<string[]> => {
   const { pk } = keys.organization(organization);
   return (await queryAll<{ holder: string }>({ pk, prefix: 'APOOLNAME#' })).map(({ holder }) => holder);
@@ -59,7 +59,7 @@ const names: UniqueNames<AgentPool> = {
   find: getAgentPool,
 };
 
-/** Undefined when the organization has a pool of that name. */
+/** Undefined when the organization already has a pool with this name. */
 export const createAgentPool = async (
   organization: string,
   settings: AgentPoolSettings,
@@ -71,7 +71,7 @@ export const createAgentPool = async (
   });
 };
 
-/** Undefined when the name is taken, or the pool gone. */
+/** Undefined when the name is taken, or the pool is deleted. */
 export const updateAgentPool = async (
   pool: AgentPool,
   change: Partial<AgentPoolSettings>,
@@ -84,7 +84,7 @@ export const updateAgentPool = async (
   return updated === 'name taken' ? undefined : updated;
 };
 
-/** Whether the workspace's runs may be done by its agents. */
+/** Whether the pool's agents may carry out runs of the workspace. */
 export const allows = (pool: AgentPool, { id, projectId }: { id?: string; projectId: string }): boolean => {
   if (id !== undefined && pool.excludedWorkspaceIds.includes(id)) return false;
   if (pool.organizationScoped || pool.allowedProjectIds.includes(projectId)) return true;
@@ -92,8 +92,8 @@ export const allows = (pool: AgentPool, { id, projectId }: { id?: string; projec
 };
 
 /**
- * Deletes a pool that nothing uses, with its tokens. Marked first, so that nothing begins to while it is looked for that. May be
- * repeated. False when one does.
+ * Deletes an unused pool with its tokens. Marks it first, so that no new use begins during the check. Can be
+ * repeated. False when the pool is in use.
  */
 export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
   const key = keys.agentPool(pool.id);

@@ -3,18 +3,19 @@ import { batchGet, get, put, queryAll, remove } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
 /**
- * Which workspaces and OAuth clients use an agent pool, and of which projects and organization it is the default: they say
- * so, and an entry with the pool leads there. It is written before and removed after, so that one that was left behind says nothing.
+ * Workspaces and OAuth clients that use an agent pool, and projects and organizations whose default it is. Their own
+ * records are authoritative; an entry with the pool points to each. It is written before and removed after the use,
+ * so a leftover entry has no effect.
  */
 
-/** The pool that something is to use was deleted at the same moment. */
+/** The chosen pool was deleted concurrently. */
 export class AgentPoolGoneError extends Error {
   override name = 'AgentPoolGoneError';
 }
 
 /**
- * Before something says that it uses the pool: whoever deletes the pool finds out by this. 1 write, 1 read.
- * @param userId of a workspace, a project or an OAuth client, or the name of the organization
+ * Call before a record names the pool, so that a concurrent deletion finds the use. 1 write, 1 read.
+ * @param userId id of a workspace, project or OAuth client, or the name of the organization
  * @throws {AgentPoolGoneError}
  */
 export const usePool = async (id: string, userId: string): Promise<void> => {
@@ -25,10 +26,10 @@ export const usePool = async (id: string, userId: string): Promise<void> => {
   throw new AgentPoolGoneError(`agent pool ${id} is gone`);
 };
 
-/** After it has ceased to. */
+/** Call after the record no longer names the pool. */
 export const leavePool = (id: string, userId: string): Promise<boolean> => remove(keys.agentPoolUse(id, userId));
 
-/** Both, around the write that says so. @throws {AgentPoolGoneError} */
+/** Calls {@link usePool} before and {@link leavePool} after the write. @throws {AgentPoolGoneError} */
 export const withPoolUse = async <T>(
   userId: string,
   { from, to }: { from: string | null | undefined; to: string | null | undefined },
@@ -45,7 +46,7 @@ interface Use {
   at: string;
 }
 
-/** Something says that it uses a pool well within so long after {@link usePool}. */
+/** A record names the pool well within this time after {@link usePool}. */
 const settledMs = 60_000;
 
 export const usesOf = (id: string): Promise<Use[]> =>
@@ -53,7 +54,7 @@ export const usesOf = (id: string): Promise<Use[]> =>
 
 type User = { deletedAt?: string; id?: string; agentPoolId?: string; defaultAgentPoolId?: string };
 
-/** Organizations may have names that begin like ids. */
+/** Organization names may start like ids. */
 const form = /^(ws|prj|oc)-[A-Za-z0-9]{16}$/;
 const keyOfKind: Record<string, (id: string) => Key> = {
   ws: keys.workspace,
@@ -65,7 +66,7 @@ const keyOf = ({ userId }: Use): Key => (keyOfKind[form.exec(userId)?.[1] ?? '']
 
 export const read = (uses: Use[]): Promise<(User & Key)[]> => batchGet<User & Key>(uses.map(keyOf));
 
-/** Whether anything uses it, or is about to. */
+/** Whether a record uses the pool, or registered a use that may still be written. */
 export const isPoolUsed = async (id: string): Promise<boolean> => {
   const uses = await usesOf(id);
   const fresh = new Date(Date.now() - settledMs).toISOString();

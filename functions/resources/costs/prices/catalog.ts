@@ -1,15 +1,15 @@
 /**
- * What each kind of item is called in AWS's price lists (AWS Price List API: GetProducts). Usage types begin with a code
+ * Names of each kind of item in AWS's price lists (AWS Price List API: GetProducts). Usage types start with a code
  * for the region, so they are matched by their ends.
  */
 
 export interface Product {
   service: string;
-  /** Attribute → value; the region comes on top. */
+  /** Attribute → value; the region is added. */
   filters: Record<string, string>;
-  /** Of the products found, those with such a usage type. */
+  /** Selects among the found products by usage type. */
   usage: RegExp;
-  /** The list's unit is this many of ours. */
+  /** Number of our units in one unit of the list. */
   per?: number;
 }
 
@@ -84,7 +84,7 @@ const fixed: Record<string, Product> = {
 const own = <T>(table: Record<string, T>, key: string): T | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined;
 
-/** Undefined for items that only the price file has. */
+/** Undefined for items that only the price file contains. */
 export const productOf = (item: string): Product | undefined => {
   const [kind, detail = '', option = ''] = item.split('/');
   switch (kind) {

@@ -3,8 +3,8 @@ import { type Decimal, decimal, times } from '../decimal.ts';
 import list from './aws.json' with { type: 'json' };
 
 /**
- * The prices in the package: AWS list prices in USD for a few regions, to be refreshed now and then. Where AWS prices
- * a family in proportion to size, the file has the family's price for `large` and its sizes.
+ * Prices in the package: AWS list prices in USD for a few regions, refreshed from time to time. Where AWS prices a
+ * family in proportion to size, the file has the family's price for `large` and its sizes.
  */
 
 /** Date of the list, `2025-06`. */
@@ -44,7 +44,7 @@ const inProportion = (prices: object, type: string): Decimal | undefined => {
 /** Some prices are the same in every region, except those of other partitions (GovCloud, China). */
 const commercial = /^(af|ap|ca|eu|il|me|mx|sa|us)-(?!gov|iso)/;
 
-/** Undefined for missing prices: none is ever guessed. */
+/** Undefined for missing prices; prices are never guessed. */
 export const filePrice = ({ region, item }: Price): Decimal | undefined => {
   const group = groups.get(region);
   const exact =

@@ -6,21 +6,21 @@ import { isObject } from '../plan.ts';
 import { type Product, productOf } from './catalog.ts';
 
 /**
- * Current prices (AWS Price List API). The number of calls is limited: an estimate is worth a few seconds, and missing
- * prices come from the price file or leave resources unmatched. If the first call shows that the API is not available in
- * this account, region or platform, no call follows for a while.
+ * Current prices (AWS Price List API). The number of calls is limited: an estimate may take a few seconds, and
+ * missing prices come from the price file or leave resources unmatched. If the first call shows that the API is not
+ * available in this account, region or platform, no call follows for a while.
  */
 
 const limits = { calls: 60, atOnce: 8, callMs: 3_000, totalMs: 10_000, waitMs: 15 * 60_000, keepMs: 12 * 3600_000 };
 const maxKept = 5_000;
 
 interface CachedPrice {
-  /** Undefined: AWS has no such product in the region, or several. */
+  /** Undefined when AWS has no such product in the region, or several. */
   usd: Decimal | undefined;
   until: number;
 }
 
-/** For the life of the process. */
+/** Kept for the lifetime of the process. */
 const cache = new Map<string, CachedPrice>();
 let closedUntil = 0;
 
@@ -37,7 +37,7 @@ const input = ({ service, filters }: Product, region: string) => ({
 
 const values = (object: unknown): unknown[] => (isObject(object) ? Object.values(object) : []);
 
-/** On-demand prices of a product in USD, of its first tier. */
+/** On-demand prices of a product in USD, first tier only. */
 const pricesOf = (product: Record<string, unknown>): string[] => {
   const terms = isObject(product.terms) ? product.terms.OnDemand : undefined;
   return values(terms).flatMap((term) =>

@@ -6,7 +6,7 @@ import { billBlockDevice, billRootVolume, billVolume } from './volumes.ts';
 
 const linux = 'Linux, on demand';
 
-/** An hour of a machine. @throws {UnpricedError} when its type has no hourly price */
+/** Bills one hour of a machine. @throws {UnpricedError} when its type has no hourly price */
 export const billInstance = (bill: Bill, type: string, tenancy = 'default'): void => {
   if (tenancy === 'host') throw new UnpricedError('its dedicated host is paid for, not the instance');
   bill.hourly(tenancy === 'dedicated' ? `ec2-dedicated/${type}` : `ec2/${type}`);

@@ -50,7 +50,7 @@ const dbInstance: Pricer = (values, bill) => {
 /** Aurora's storage is billed by usage, which plans do not contain. */
 const clusterInstance: Pricer = (values, bill) => {
   const instanceClass = values.needText('instance_class');
-  if (instanceClass === 'db.serverless') throw new UnpricedError('what Aurora Serverless costs follows from its use');
+  if (instanceClass === 'db.serverless') throw new UnpricedError('the cost of Aurora Serverless depends on its usage');
   bill.hourly(`rds/${values.needText('engine')}/${instanceClass}`);
   bill.assume('no storage and no I/O requests of the cluster');
 };

@@ -1,6 +1,6 @@
 /**
- * Resources that cost nothing by themselves. They are matched, at 0: HCP Terraform lists free resources among the
- * estimated ones, and readers understand "unmatched" as "may cost anything".
+ * Resources without a price of their own. They are matched, at 0: HCP Terraform lists free resources among the
+ * estimated ones, and readers understand "unmatched" as "unknown cost".
  */
 
 /** Prefixes of types that belong to free services, or that only describe or connect other resources. */

@@ -1,7 +1,7 @@
 import { keys } from '#platform/store/keys.ts';
 import { get, put } from '#platform/store/table.ts';
 
-/** Announcements to everybody who signs in (Terraform Enterprise API: admin banners), all in one item; the newest first. */
+/** Announcements to all signed-in users (Terraform Enterprise API: admin banners), all in one item, newest first. */
 
 export interface Banner {
   id: string;
@@ -10,12 +10,12 @@ export interface Banner {
   body: string;
   style: 'info' | 'warning' | 'critical';
   audience: 'authenticated_only';
-  /** All three or none; UTC. */
+  /** All three or none are set; UTC. */
   scheduledPublishAt: string | null;
   scheduledExpireAt: string | null;
   timezone: string | null;
   createdAt: string;
-  /** Ended by the operator, or by the one that came next. */
+  /** Deactivated by the operator, or replaced by the next banner. */
   deactivatedAt: string | null;
 }
 
@@ -24,7 +24,7 @@ export interface Banners {
   banners: Banner[];
 }
 
-/** Older ones are forgotten; the audit trail has what was done. */
+/** Older banners are dropped; the audit trail keeps their changes. */
 const maxBanners = 50;
 
 /** 1 read. */
@@ -33,9 +33,9 @@ export const listBanners = async (): Promise<Banner[]> => (await get<Banners>(ke
 const attempts = 5;
 
 /**
- * By one conditional write.
- * @param change runs again when somebody else changed them meanwhile
- * @returns undefined when others were faster every time
+ * Changes the banners with one conditional write.
+ * @param change runs again after a concurrent change
+ * @returns undefined when every attempt met a concurrent change
  */
 export const changeBanners = async (change: (banners: Banner[]) => Banner[]): Promise<Banner[] | undefined> => {
   for (let attempt = 0; attempt < attempts; attempt++) {
@@ -52,14 +52,14 @@ export const changeBanners = async (change: (banners: Banner[]) => Banner[]): Pr
   return undefined;
 };
 
-/** When it is shown from; UTC. */
+/** Start of its display; UTC. */
 export const publishTime = ({ scheduledPublishAt, createdAt }: Banner): string => scheduledPublishAt ?? createdAt;
 
-/** When it ended, or ends by its schedule. */
+/** Past or scheduled end of its display. */
 export const endTime = ({ deactivatedAt, scheduledExpireAt }: Banner): string | null =>
   deactivatedAt ?? scheduledExpireAt;
 
-/** The one that is shown now: of those that are due and not over, the one published last. */
+/** The banner to show now: the last published one that has not ended. */
 export const activeBanner = (banners: Banner[], now: string): Banner | undefined =>
   banners
     .filter((banner) => publishTime(banner) <= now && (endTime(banner) ?? '~') > now)

@@ -9,7 +9,7 @@ import { bannerDocument } from './document.ts';
 import { checkSchedule, readBannerChange, readNewBanner } from './input.ts';
 import { type Banner, changeBanners, endTime, listBanners, publishTime } from './records.ts';
 
-/** Banners of who operates the platform (Terraform Enterprise API: admin banners). For all others they are not there. */
+/** Banners, for operators only (Terraform Enterprise API: admin banners). Other callers get 404. */
 
 const missing = (id: string) => notFound(`Banner${id && ` ${id}`} not found, or you don't have access.`);
 
@@ -25,7 +25,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
   if (!(await isOperator(principal))) throw missing('');
   const at = now();
   const banner: Banner = { ...readNewBanner(request), id: newId('ab'), createdAt: at, deactivatedAt: null };
-  // One that is scheduled for later takes the place of the present one then.
+  // A banner scheduled for later replaces the current one at that time.
   const replaces = publishTime(banner) <= at;
   const ended = (stored: Banner): Banner =>
     replaces && publishTime(stored) <= at && !isOver(stored, at) ? { ...stored, deactivatedAt: at } : stored;
@@ -36,7 +36,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
 /** @throws {ApiError} 404 */
 const requestedBanner = async ({ request, principal }: Call): Promise<Banner> => {
   const id = param(request, 'banner');
-  // Both are looked up for everybody: nobody learns from the time it takes which banners there are.
+  // Both are read for every caller, so that response times do not reveal which banners exist.
   const [banners, may] = await Promise.all([listBanners(), isOperator(principal)]);
   const banner = banners.find((candidate) => candidate.id === id);
   if (!banner || !may) throw missing(id);

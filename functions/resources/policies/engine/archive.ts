@@ -10,7 +10,7 @@ export const archiveLimits = { packedBytes: 10 * 1024 * 1024, unpackedBytes: 50 
 /** `files`: entries below the root. */
 export type ArchiveLimits = typeof archiveLimits;
 
-/** Text that an engine reads; tests of policies are left out. */
+/** Text files that an engine reads; tests of policies are left out. */
 const sourceFile = /(^|\/)(policies\.hcl|sentinel\.hcl|data\.(json|ya?ml))$|\.(rego|sentinel)$/;
 const tests = /_test\.rego$/;
 
@@ -44,11 +44,10 @@ const text = (path: string, content: Buffer): string => {
 };
 
 /**
- * The files of a policy set by their paths below `root`, in the order of paths. The later of two equal names counts.
- * Links are ignored: their targets may not be in the archive.
- *
+ * The files of a policy set by their paths below `root`, in the order of paths. Of two equal names, the later one
+ * wins. Links are ignored: their targets may not be in the archive.
  * @param root the set's `policies-path`; empty for the whole archive
- * @throws {PolicySetError} with what to do
+ * @throws {PolicySetError} with the remedy
  */
 export const readArchive = async (
   archive: Buffer,

@@ -9,7 +9,7 @@ export type Bundle =
   | { language: 'rego'; policies: Declared[]; files: SourceFile[] }
   | { language: 'sentinel'; policies: SentinelPolicy[]; files: SourceFile[] };
 
-/** @throws {PolicySetError} with file, line and what to do */
+/** @throws {PolicySetError} with file, line and remedy */
 export const bundleOf = (files: SourceFile[], kind: PolicyKind, root: string): Bundle => {
   const find = (name: string) => files.find(({ path }) => path === name)?.content;
   const declaration = find('policies.hcl');

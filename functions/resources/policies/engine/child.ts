@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 
-/** Runs a policy engine as a child process with limits on time, memory and output, and an environment that is empty but for what Go needs. */
+/**
+ * Runs a policy engine as a child process with limits on time, memory and output, and only the environment variables
+ * that Go needs.
+ */
 
 export interface ProcessLimits {
   seconds: number;
@@ -13,20 +16,20 @@ export interface ProcessResult {
   /** Null when it was killed. */
   exitCode: number | null;
   stdout: string;
-  /** Its end. */
+  /** The last part of the error output. */
   stderr: string;
-  /** Which limit it exceeded. */
+  /** The limit that it exceeded. */
   exceeded?: 'time' | 'memory' | 'output';
 }
 
-/** What a Go program uses before it does anything: stacks, tables (measured on amd64: 60 MiB). */
+/** Memory that a Go program uses at start: stacks and tables (60 MiB measured on amd64). */
 const startMiB = 64;
 const keptErrorBytes = 64 * 1024;
 
 /**
- * Go's own limit applies first and makes it collect garbage more often; the system's limit ends the process. That one is on
- * writable memory, since Go reserves a gigabyte more of addresses than it uses. Where the shell has no such limit
- * (macOS), only Go's applies.
+ * Go's own limit applies first and makes it collect garbage more often; the system's limit ends the process. The
+ * system's limit applies to writable memory, since Go reserves a gigabyte more of addresses than it uses. Where the
+ * shell has no such limit (macOS), only Go's applies.
  */
 const limited = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
 
@@ -34,8 +37,8 @@ const limited = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
 const outOfMemory = /out of memory|cannot allocate memory|^SIGSEGV/i;
 
 /**
- * Runs the process to its end; its failures are results, never exceptions. Its environment has only what Go needs, and its
- * working directory is `directory`, which nothing else should use.
+ * Runs the process to its end; failures are results, never exceptions. The process gets only the environment
+ * variables that Go needs, and `directory`, which must be its own, as working directory.
  */
 export const runBounded = (
   program: string,

@@ -1,23 +1,23 @@
 /** The interface of policy engines. They evaluate in the control plane, in a child process. */
 
 export interface SourceFile {
-  /** Relative, inside the set; never `..` or absolute. */
+  /** Relative to the set; never absolute or with `..`. */
   path: string;
   content: string;
 }
 
 export interface Limits {
-  /** For one policy. */
+  /** Limit for one policy. */
   seconds: number;
-  /** Of the engine's process. */
+  /** Limit for the engine's process. */
   memoryMiB: number;
-  /** Of its output. */
+  /** Limit for the engine's output. */
   outputBytes: number;
   /** End of the whole evaluation, ms since the epoch. */
   deadline: number;
 }
 
-/** Policies that are loaded together, with their queries. */
+/** Policies that are loaded together, and their queries. */
 export interface EvaluationRequest {
   files: SourceFile[];
   policies: { name: string; query: string }[];
@@ -25,23 +25,23 @@ export interface EvaluationRequest {
   parameters: Record<string, string>;
   /** The input document (input.ts). */
   input: InputFile;
-  /** Of the engine that the set was written for; empty: any. */
+  /** Engine version that the set requires; empty: any. */
   toolVersion: string;
   limits: Limits;
 }
 
 export interface InputFile {
-  /** Absolute. JSON. */
+  /** Absolute path of a JSON file. */
   path: string;
 }
 
-/** `value` is what the policy returned, as JSON. */
+/** `value` is the policy's return value, as JSON. */
 export type PolicyAnswer = { value: unknown } | { error: string };
 
 export interface EvaluationResult {
   /** In the order of the policies. */
   answers: PolicyAnswer[];
-  /** Problems that did not prevent the evaluation, for people. */
+  /** Problems that did not prevent the evaluation, shown to users. */
   warnings: string[];
 }
 

@@ -21,9 +21,9 @@ import type { Limits } from './engine.ts';
 import { evaluateSet, unevaluated } from './evaluate-set.ts';
 import { runInput, writeInput } from './input.ts';
 
-/** For one policy, and for one process. */
+/** Limits for one policy and for one process. */
 const perPolicy = { seconds: 30, memoryMiB: 1024, outputBytes: 4 * 1024 * 1024 };
-/** For all policies of an evaluation; the function that runs it has a minute more. */
+/** Limit for all policies of an evaluation; its Lambda function has one minute more. */
 const evaluationSeconds = 240;
 
 const surroundings = async (run: Run) => {
@@ -72,8 +72,8 @@ const once = async <V extends string>(
 };
 
 /**
- * Evaluates the run's sets of kind `opa` and stores the outcomes. May be repeated: the first result stays.
- * A failing policy is an outcome, never an exception; throws only when storage fails.
+ * Evaluates the run's sets of kind `opa` and stores the outcomes. Can be repeated: the first result stays. A failing
+ * policy is an outcome, never an exception; throws only when storage fails.
  */
 export const evaluatePolicies = (run: Run): Promise<ReasonedVerdict<EvaluationVerdict>> =>
   once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));

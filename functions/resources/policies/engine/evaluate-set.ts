@@ -20,14 +20,14 @@ interface Group {
   language: 'rego' | 'sentinel';
   policies: PolicyQuery[];
   files: SourceFile[];
-  /** Why the group has no query. */
+  /** Reason for a missing query. */
   error?: string;
 }
 
-/** Comments may stand before a Rego module's first line. */
+/** Comments may precede a Rego module's first line. */
 const isRego = (source: string): boolean => /^(\s*#.*\n|\s)*package\s/.test(source);
 
-/** An individually managed policy is loaded by itself, so that it cannot break others. */
+/** An individually managed policy is loaded alone, so that it cannot break others. */
 const single = async (policy: FrozenPolicy, kind: FrozenPolicySet['kind']): Promise<Group> => {
   const { query, ...rest } = policy;
   const source = await readPolicy(policy);
@@ -63,7 +63,7 @@ const emptyOutcome = (set: FrozenPolicySet): PolicySetOutcome => ({
   warnings: [],
 });
 
-/** @param error why no policy of the set can be evaluated */
+/** @param error reason why no policy of the set can be evaluated */
 export const unevaluated = (set: FrozenPolicySet, error: string): PolicySetOutcome => ({ ...emptyOutcome(set), error });
 
 /**
@@ -77,7 +77,7 @@ export const evaluateSet = async (
 ): Promise<PolicySetOutcome> => {
   const [groups, variables] = await Promise.all([groupsOf(set), openParameters(set)]);
   const parameters = Object.fromEntries(variables.map(({ key, value }) => [key, value]));
-  // Rules and errors of functions may repeat sensitive input.
+  // Results and errors of policies may repeat sensitive input.
   const mask = new Mask(secretsOf(variables));
   const outcome = emptyOutcome(set);
   const engines = new Map<Group['language'], Engine>();

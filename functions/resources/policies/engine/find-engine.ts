@@ -31,12 +31,12 @@ const released: Record<string, { file: string; sha256: string }> = {
 
 export type Released = (typeof released)[string];
 
-/** Engines are located when the first policy is evaluated; a missing one is an error with the remedy. */
+/** Engines are located when the first policy is evaluated; the error for a missing one names the remedy. */
 class EngineMissingError extends Error {
   override name = 'EngineMissingError';
 }
 
-/** An executable of that name in the folders of the search path. */
+/** Finds an executable on the search path. */
 export const onPath = async (name: string): Promise<string | undefined> => {
   for (const folder of environment.searchPath) {
     const path = join(folder, name);
@@ -82,7 +82,7 @@ export const downloadOpa = async (
   }
 };
 
-/** Path of a usable binary, without fetching anything. */
+/** Path of a usable binary, without downloading one. */
 export const opaAtHand = async (): Promise<string | undefined> => {
   const installed = await onPath('opa');
   if (installed) return installed;
@@ -111,7 +111,7 @@ const find = async (): Promise<Engine> => {
   }
 };
 
-/** Remembers the result, but not a failure. */
+/** Caches a success, but not a failure. */
 const remembered = (open: () => Promise<Engine>): (() => Promise<Engine>) => {
   let opened: Promise<Engine> | undefined;
   return () => {

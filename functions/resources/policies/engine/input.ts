@@ -8,7 +8,7 @@ import type { Run } from '#run/run.ts';
 import type { InputFile } from './engine.ts';
 
 export interface PolicyInputContext {
-  /** Absent for a plan-only run whose workspace was deleted at the same time. */
+  /** Absent for a plan-only run whose workspace was deleted meanwhile. */
   workspace?: Pick<
     Workspace,
     'createdAt' | 'description' | 'executionMode' | 'autoApply' | 'workingDirectory' | 'tags'
@@ -16,11 +16,14 @@ export interface PolicyInputContext {
   project?: { id: string; name: string };
   /** Username of the run's creator. */
   createdBy: string;
-  /** Of the run's variables, never their values. */
+  /** The run's variables without their values. */
   variables: { key: string; category: string; sensitive: boolean }[];
 }
 
-/** `input.run`, with the cost in the form of Sentinel's tfrun (HCP docs: OPA input). An uploader can claim any commit. */
+/**
+ * `input.run`, with the cost in the form of Sentinel's tfrun (HCP docs: OPA input). Its commit is not verified: an
+ * uploader can claim any.
+ */
 export const runInput = (run: Run, { workspace, ...around }: PolicyInputContext): Record<string, unknown> => {
   const cost = costInput(run.costEstimate);
   return {
@@ -57,8 +60,8 @@ export const runInput = (run: Run, { workspace, ...around }: PolicyInputContext)
 };
 
 /**
- * Writes `{plan, run}` to a temporary file, which `remove` deletes. The plan is copied as text: one with 5,000 resources
- * has 10 MB, and takes ten times that when parsed.
+ * Writes `{plan, run}` to a temporary file, which `remove` deletes. The plan is copied as text: 5,000 resources take
+ * 10 MB as text and ten times that when parsed.
  */
 export const writeInput = async (
   plan: Buffer,

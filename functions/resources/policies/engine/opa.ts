@@ -8,9 +8,9 @@ import { findRoom, mountPoint, type Room } from './room.ts';
 import { isOld, layOut } from './set-files.ts';
 
 /**
- * Open Policy Agent, as the `opa` binary. Rego reaches neither network nor files nor environment: policies have only pure
- * functions (OPA docs: capabilities), and OPA runs in a room of its own where there is one (decisions/0147). Policies are
- * loaded with their set's files and `data.params`.
+ * Open Policy Agent, as the `opa` binary. Rego cannot access network, files or environment: policies have only pure
+ * functions (OPA docs: capabilities), and OPA runs in its own namespaces where the system allows them
+ * (decisions/0147). Policies are loaded with their set's files and `data.params`.
  */
 
 interface Capabilities {
@@ -72,7 +72,7 @@ const exceeding = (
   output: `it returned more than ${limits.outputBytes} bytes; return messages instead of whole resources`,
 });
 
-/** Starts the binary in a directory that nothing else uses. */
+/** Starts the binary in a directory of its own. */
 type Start = (parameters: string[], directory: string, limits: ProcessLimits) => Promise<ProcessResult>;
 
 class Session {
@@ -87,7 +87,10 @@ class Session {
     this.#question = question;
   }
 
-  /** All policies in one process, since loading a large plan takes longer than evaluating it; if that fails, each in its own. */
+  /**
+   * Evaluates all policies in one process, since loading a large plan takes longer than evaluating it; if that fails,
+   * each policy in its own process.
+   */
   async ask(): Promise<PolicyAnswer[]> {
     const { policies } = this.#question;
     const queries = policies.map(({ query }) => query);
@@ -148,7 +151,7 @@ class Session {
       return { error: `OPA ended with ${exitCode ?? 'a signal'}: ${tidy(stderr)}` };
     }
     const errors = output.errors ?? [];
-    // In OPA, errors of functions leave their expression undefined; all other errors are fatal.
+    // In OPA, errors of built-in functions leave their expression undefined; all other errors are fatal.
     const fatal = errors.filter(({ code }) => code !== 'eval_builtin_error');
     if (fatal.length || exitCode !== 0) return { error: advised(toldAll(fatal.length ? fatal : errors)) };
     for (const error of errors) this.warnings.add(describeError(error));

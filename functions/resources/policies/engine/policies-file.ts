@@ -1,7 +1,7 @@
 import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 import { type PolicyBlock, readPolicyBlocks } from './policy-blocks.ts';
 
-/** A policy as `policies.hcl` declares it. */
+/** A policy declared in `policies.hcl`. */
 export interface Declared {
   name: string;
   description: string;
@@ -21,7 +21,7 @@ const queryOf = ({ name, text, fail }: PolicyBlock): string => {
   return query;
 };
 
-/** @throws {PolicySetError} with the line and what to do */
+/** @throws {PolicySetError} with line and remedy */
 export const readPoliciesFile = (content: string, kind: PolicyKind): Declared[] =>
   readPolicyBlocks('policies.hcl', content, ['query', 'enforcement_level', 'description']).map((block) => ({
     name: block.name,

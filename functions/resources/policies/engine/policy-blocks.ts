@@ -8,20 +8,20 @@ export class PolicySetError extends Error {
   override name = 'PolicySetError';
 }
 
-/** Maximum of policies in a set: each is evaluated, and all results are stored. */
+/** Maximum number of policies in a set: each is evaluated, and all results are stored. */
 export const maxPolicies = 200;
 
 export interface PolicyBlock {
   name: string;
   line: number;
-  /** The attribute's text; undefined when it is not there. */
+  /** The attribute's text; undefined when it is absent. */
   text(attribute: string): string | undefined;
   level(kind: PolicyKind): EnforcementLevel;
   /** @throws {PolicySetError} about an attribute, or about the block */
   fail(what: string, attribute?: string): never;
 }
 
-/** Maximum size in characters: enough for a page about each policy, and quick to parse. */
+/** Maximum size in characters: allows a page of text per policy, and is quick to parse. */
 const maxDeclaration = 4 * 1024 * 1024;
 
 const parse = (content: string, fail: (line: number, what: string) => never): File => {
@@ -38,7 +38,7 @@ const parse = (content: string, fail: (line: number, what: string) => never): Fi
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
 const escaped = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))/g;
 
-/** `"…"` without templates. */
+/** Text of a quoted string without templates. */
 const textOf = (name: string, value: string, fail: (what: string) => never): string => {
   const inner = /^"((?:[^"\\]|\\.)*)"$/.exec(value)?.[1];
   if (inner === undefined) return fail(`${name} must be a quoted string, e.g. ${name} = "…"`);
@@ -55,7 +55,7 @@ const textOf = (name: string, value: string, fail: (what: string) => never): str
 /**
  * The policies that a file declares, in its order.
  * @param allowed the attributes that a policy may have
- * @throws {PolicySetError} with file, line and what to do
+ * @throws {PolicySetError} with file, line and remedy
  */
 export const readPolicyBlocks = (file: string, content: string, allowed: readonly string[]): PolicyBlock[] => {
   const fail = (line: number, problem: string): never => {

@@ -1,8 +1,8 @@
 /**
- * The built-in functions that policies may call: all that compute from their parameters alone, and those that tell the time or
- * something random. Others are refused by name, unknown ones too: `http.send` and `net.lookup_ip_addr` reach the network,
- * `opa.runtime` the environment, and `json.match_schema` and `json.verify_schema` load what a `$ref` names, from the network
- * and from files, whatever `allow_net` says (OPA 1.19).
+ * Built-in functions that policies may call: functions that compute from their parameters alone, the time and random
+ * numbers. All others are rejected by name, including unknown ones: `http.send` and `net.lookup_ip_addr` access the
+ * network, `opa.runtime` the environment, and `json.match_schema` and `json.verify_schema` load `$ref` targets from
+ * the network and from files, regardless of `allow_net` (OPA 1.19).
  */
 
 /** By namespace. */

@@ -2,11 +2,12 @@ import type { PolicyOutcome } from '#run/policies.ts';
 import type { PolicyAnswer } from './engine.ts';
 
 /**
- * Interprets the result of a query. An empty list of messages passes (HCP docs: OPA query). A boolean depends on the rule's
- * name: for a rule that denies, true fails; for all others, false fails. Anything else is an error.
+ * Interprets the result of a query. An empty list of messages passes (HCP docs: OPA query). The meaning of a boolean
+ * depends on the rule's name: for a rule named deny, true fails; for all others, false fails. Anything else is an
+ * error.
  */
 
-/** Maximum of stored messages of a policy; the rest is counted. */
+/** Maximum number of stored messages per policy; further ones are only counted. */
 export const maxMessages = 100;
 export const maxMessage = 2000;
 

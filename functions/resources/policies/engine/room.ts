@@ -1,16 +1,16 @@
 /**
- * Where Linux lets this process have namespaces, an engine runs without a network, and with nothing in its file system but
- * itself and its working directory. In functions on AWS there are none, nor on macOS: there, what the language may not
- * (pure-builtins.ts, set-files.ts) keeps policies from files and network.
+ * Where Linux allows this process to create namespaces, an engine runs without a network, and its file system
+ * contains only the engine and its working directory. Lambda and macOS have no such namespaces; there, only the
+ * restrictions of the language (pure-builtins.ts, set-files.ts) keep policies from files and network.
  */
 
-/** The file in the working directory that the engine's binary is mounted on. */
+/** The file in the working directory on which the engine's binary is mounted. */
 export const mountPoint = 'engine';
 
-/** The mounts are the process's own, and end with it. */
+/** The mounts belong to the process and end with it. */
 const enter = `mount --bind -- "$0" ${mountPoint} && exec chroot . /${mountPoint} "$@"`;
 
-/** How to start an engine. */
+/** Returns the command that starts an engine. */
 export type Room = (binary: string, parameters: string[]) => [program: string, parameters: string[]];
 
 const noRoom: Room = (binary, parameters) => [binary, parameters];
@@ -27,7 +27,10 @@ const rooms = (): Room[] => {
   return [process.getuid?.() === 0 ? roomOf() : roomOf('--map-root-user')];
 };
 
-/** @param starts whether the engine starts there: one that needs libraries finds none, and a container may have no namespaces */
+/**
+ * @param starts whether the engine starts there: a dynamically linked engine finds no libraries, and a container may
+ * not allow namespaces
+ */
 export const findRoom = async (starts: (room: Room) => Promise<boolean>): Promise<Room> => {
   for (const room of rooms()) if (await starts(room)) return room;
   return noRoom;

@@ -3,7 +3,7 @@ import type { EnforcementLevel } from '#run/policies.ts';
 import type { SourceFile } from './engine.ts';
 import { readPolicyBlocks } from './policy-blocks.ts';
 
-/** A policy as `sentinel.hcl` declares it. */
+/** A policy declared in `sentinel.hcl`. */
 export interface SentinelPolicy {
   name: string;
   description: string;
@@ -12,7 +12,7 @@ export interface SentinelPolicy {
   source: string;
 }
 
-/** @throws {PolicySetError} with the line and what to do */
+/** @throws {PolicySetError} with line and remedy */
 export const readSentinelFile = (content: string, sources: SourceFile[]): SentinelPolicy[] =>
   readPolicyBlocks('sentinel.hcl', content, ['source', 'enforcement_level', 'description']).map((block) => {
     const source = posix.normalize(block.text('source') ?? `${block.name}.sentinel`);

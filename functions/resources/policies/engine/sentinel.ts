@@ -5,8 +5,9 @@ import { runBounded } from './child.ts';
 import type { Engine, EvaluationRequest, EvaluationResult, PolicyAnswer } from './engine.ts';
 
 /**
- * Sentinel, where the operator provides its binary: its license does not allow downloading it. A policy's query is its file.
- * HCP Terraform's imports `tfplan/v2` and `tfrun` are passed as static ones (Sentinel docs: configuration).
+ * Sentinel, if the operator provides its binary, which its license does not allow the platform to download. A
+ * policy's query is its file. HCP Terraform's imports `tfplan/v2` and `tfrun` are passed as static ones (Sentinel
+ * docs: configuration).
  */
 
 interface Plan {

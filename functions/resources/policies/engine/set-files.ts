@@ -4,16 +4,17 @@ import type { EvaluationRequest, SourceFile } from './engine.ts';
 import { mountPoint } from './room.ts';
 
 /**
- * The working directory of OPA: everything that it loads, by relative names, so that its errors know no path of the
- * platform. `files` is the set, `params.json` its parameters, `annotated` and `data` what has to be looked at first.
+ * OPA's working directory: everything that it loads, under relative names, so that its errors contain no path of the
+ * platform. `files` holds the set and `params.json` its parameters; `annotated` and `data` hold files that are
+ * inspected before OPA loads them.
  */
 
-/** Runs `opa` in the directory. @throws {Error} with OPA's own when it fails */
+/** Runs `opa` in the directory. @throws {Error} with OPA's message when it fails */
 export type Ask = (...parameters: string[]) => Promise<string>;
 
 const isData = /(^|\/)data\.(json|ya?ml)$/;
 
-/** Of a set that mentions parameters in its data, as JSON and YAML can in any file. */
+/** Whether a data file may define parameters; JSON and YAML can do so in any file. */
 const mentionsParameters = ({ path, content }: SourceFile): boolean =>
   isData.test(path) && (content.includes('params') || path.startsWith('params/'));
 
@@ -32,7 +33,7 @@ interface Data {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** OPA refuses two documents that name the same value: the set's parameters replace those in its data. */
+/** OPA rejects two documents that define the same value, so the set's parameters replace those in its data. */
 const withParameters = (data: Data, parameters: Record<string, string>): Data => ({
   ...data,
   params: { ...(isObject(data.params) ? data.params : {}), ...parameters },
@@ -43,8 +44,8 @@ interface Inspected {
 }
 
 /**
- * An annotation can hold a JSON schema, and OPA loads what its `$ref` names from files while it compiles.
- * @throws {Error} with the place
+ * An annotation can contain a JSON schema whose `$ref` OPA loads from files while compiling.
+ * @throws {Error} with the location
  */
 const refuseSchemas = (inspected: string): void => {
   const { annotations = [] } = JSON.parse(inspected) as Inspected;
@@ -56,7 +57,7 @@ const refuseSchemas = (inspected: string): void => {
   );
 };
 
-/** @throws {Error} with what to change in the set, or OPA's own */
+/** @throws {Error} with the necessary change in the set, or OPA's message */
 export const layOut = async (directory: string, question: EvaluationRequest, ask: Ask): Promise<void> => {
   const { files, parameters, input, toolVersion } = question;
   await writeFile(join(directory, mountPoint), '');
@@ -79,5 +80,5 @@ export const layOut = async (directory: string, question: EvaluationRequest, ask
   await writeFile(join(directory, 'params.json'), JSON.stringify(withParameters(data, parameters)));
 };
 
-/** Rego before 1.0 needs no `if` and `contains`. */
+/** Rego before 1.0 does not require `if` and `contains`. */
 export const isOld = (toolVersion: string): boolean => /^v?0\./.test(toolVersion);

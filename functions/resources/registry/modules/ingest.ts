@@ -11,9 +11,9 @@ const bounds = {
   packedBytes: 100 * 1024 * 1024,
   unpackedBytes: 1024 * 1024 * 1024,
   entries: 50_000,
-  /** Of one file. */
+  /** Limit of one file. */
   fileBytes: 1024 * 1024,
-  /** Of all files together. */
+  /** Limit of all files together. */
   readBytes: 16 * 1024 * 1024,
   milliseconds: 15_000,
 };
@@ -24,7 +24,7 @@ export interface Details {
   examples: ModuleContent[];
 }
 
-/** Why the archive is refused; for people. */
+/** Reason for rejecting the archive, shown to users. */
 class ArchiveError extends Error {
   override name = 'ArchiveError';
 }
@@ -44,7 +44,7 @@ const pathOf = (name: string): string => {
   return path;
 };
 
-/** Of the root, `modules/x` or `examples/x`; undefined for deeper and other folders. */
+/** The root, `modules/x` or `examples/x`; undefined for deeper and other folders. */
 const folderOf = (path: string): string | undefined => {
   const folder = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '';
   return folder === '' || /^(modules|examples)\/[^/]+$/.test(folder) ? folder : undefined;
@@ -74,7 +74,7 @@ const filesIn = async (archive: Buffer): Promise<Map<string, Map<string, string>
 };
 
 const contentOf = async (entry: TarEntry, path: string): Promise<string> => {
-  // Before it is read: the archive may be small and the file a gigabyte.
+  // Checked before reading: a small archive can contain a huge file.
   if (entry.size > bounds.fileBytes) throw new ArchiveError(`${path.slice(0, 100)} has more than 1 MiB.`);
   return (await entry.content()).toString('utf8');
 };
@@ -96,8 +96,8 @@ const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Det
 const isOfArchive = (error: unknown): boolean => error instanceof ArchiveError || isArchiveFault(error);
 
 /**
- * Stores the details of the archive, or says what is wrong with it. 1 read and 1 write of S3.
- * @param digest of the archive; `id` is the version's, `name` the module's
+ * Stores the details of the archive, or returns the reason for rejecting it. 1 read and 1 write of S3.
+ * @param digest hash of the archive; `id` is the version's, `name` the module's
  */
 export const ingest = async (
   archiveKey: string,

@@ -2,7 +2,7 @@ import { unprocessable } from '#api/errors.ts';
 import type { Limit } from '#platform/store/limited.ts';
 import { countModules, maxModules } from './records.ts';
 
-/** Of modules, however they are published. */
+/** Maximum number of modules, published in any way. */
 export const limitOfModules = (organization: string): Limit => ({
   max: maxModules,
   count: () => countModules(organization),

@@ -11,7 +11,7 @@ import { getSettledVersion, published } from './uploads.ts';
 
 /** Terraform's module registry protocol. */
 
-/** How long the URL of an archive is valid, in seconds: Terraform uses it at once. */
+/** Lifetime of an archive URL in seconds; Terraform uses it at once. */
 const downloadSeconds = 900;
 
 const inNamespace: Finder<Module> = {
@@ -24,7 +24,7 @@ const inNamespace: Finder<Module> = {
   },
   visibleWith: 'registry:read',
   scope: inOrganization,
-  // Terraform in a run of the organization installs its modules.
+  // Runs of the organization install its modules.
   shared: async ({ organization }) => ({ organization }),
 };
 
@@ -103,7 +103,7 @@ const details = async (context: Context<Module>): Promise<Answer> => {
 
 const base = '/api/registry/v1/modules/{namespace}/{moduleName}/{moduleProvider}';
 
-/** By full path: Terraform learns the prefix from discovery. */
+/** Full paths, because discovery determines the prefix. */
 export const moduleProtocolRoutes: Route[] = [
   route('GET', `${base}/versions`, 'registry:read', inNamespace, versions),
   route('GET', `${base}/download`, 'registry:read', inNamespace, toNewest),

@@ -7,7 +7,7 @@ import { createUnique } from '#platform/store/unique-names.ts';
 import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { RegistryName } from '../names.ts';
 
-/** Modules of an organization's registry and their versions, as stored; uploads.ts settles what was uploaded since. */
+/** Modules of an organization's registry and their versions; uploads.ts completes uploaded versions. */
 
 export interface Module {
   id: string;
@@ -19,9 +19,9 @@ export interface Module {
   provider: string;
   createdAt: string;
   updatedAt: string;
-  /** The repository whose tags are its versions; absent if versions are uploaded. */
+  /** Repository whose tags are its versions; absent if versions are uploaded. */
   vcsRepo?: VcsRepo;
-  /** Precedes the version in the names of tags. */
+  /** Prefix of version numbers in tag names. */
   tagPrefix?: string;
   /** Present once its tests were enabled (functions/features/module-tests/). */
   tests?: { enabled: boolean };
@@ -29,9 +29,9 @@ export interface Module {
   noCode?: { id: string; enabled: boolean };
 }
 
-/** No-code provisioning of modules, a subject above this one (functions/features/no-code/). */
+/** No-code provisioning of modules, from a wing above this one (functions/features/no-code/). */
 export interface NoCodeProvisioning {
-  /** Switches it on or off; switching it off creates nothing. Returns the changed module. */
+  /** Enables or disables it; disabling creates nothing. Returns the changed module. */
   enable(module: Module, enabled: boolean): Promise<Module>;
   /** No-code documents of the modules, for `include=no-code-modules`. */
   documents(modules: Module[]): Promise<Resource[]>;
@@ -43,26 +43,26 @@ export interface ModuleVersion {
   id: string;
   moduleId: string;
   version: string;
-  /** `cloning`: its commit is being fetched. */
+  /** `cloning`: the platform is fetching its commit. */
   status: 'pending' | 'cloning' | 'clone_failed' | 'ok' | 'reg_ingress_failed';
-  /** Why the upload was refused; for people. */
+  /** Reason for rejecting the upload, shown to users. */
   error?: string;
   commitSha?: string;
   createdAt: string;
   updatedAt: string;
-  /** Keys of the archive and its details, once it was accepted. */
+  /** Keys of the archive and its details, set once it was accepted. */
   archiveKey?: string;
   detailsKey?: string;
   deprecation?: { reason: string; link: string };
 }
 
-/** A module with its versions, the newest first. */
+/** A module with its versions, newest first. */
 export interface Published {
   module: Module;
   versions: ModuleVersion[];
 }
 
-/** Modules of an organization, and versions of a module. */
+/** Maximum number of modules in an organization, and of versions of a module. */
 export const maxModules = 1000;
 export const maxModuleVersions = 500;
 
@@ -82,7 +82,7 @@ export const findModule = async (address: ModuleAddress): Promise<Module | undef
   return pointer && getModule(pointer.holder);
 };
 
-/** In the order of names. 1 query, and 1 read for each. */
+/** Ordered by name. 1 query, and 1 read per module. */
 export const listModules = async (organization: string): Promise<Module[]> => {
   const pointers = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'MODNAME#' });
   const modules = await Promise.all(pointers.map(({ holder }) => getModule(holder)));
@@ -103,7 +103,7 @@ export const createModule = async (address: ModuleAddress): Promise<Module | und
   });
 };
 
-/** From now on its versions are its repository's tags. @throws {Error} when the module is gone */
+/** Makes the repository's tags its versions. @throws {Error} when the module is deleted */
 export const connectModule = async (module: Module, vcsRepo: VcsRepo, tagPrefix?: string): Promise<Module> => {
   const connected = await update<Module>(keys.module(module.id), {
     set: { vcsRepo, tagPrefix },
@@ -119,7 +119,7 @@ export const setTests = (module: Module, enabled: boolean): Promise<Module | und
     condition: 'attribute_exists(pk)',
   });
 
-/** In no particular order. 1 query. */
+/** Unordered. 1 query. */
 export const listVersions = (moduleId: string): Promise<ModuleVersion[]> =>
   query<ModuleVersion>({ pk: keys.module(moduleId).pk, prefix: 'V#' });
 

@@ -5,12 +5,12 @@ import { deleteConfigurationVersion } from '#resources/configurations/backing-da
 import { requestCancel } from '#resources/runs/cancel.ts';
 import { type Module, nameKey } from './records.ts';
 
-/** Who cancels the test runs of a deleted module, for people. */
+/** Name shown to users as the canceler of a deleted module's test runs. */
 const removal = 'module-deleted';
 
 /**
- * Deletes the module with its versions and the variables of its tests. Running tests are interrupted, so that they
- * destroy what they created. May be repeated.
+ * Deletes the module with its versions and the variables of its tests. Cancels running tests, so that they destroy
+ * their resources. Can be repeated.
  */
 export const deleteModule = async (module: Module): Promise<void> => {
   const key = keys.module(module.id);

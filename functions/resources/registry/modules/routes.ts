@@ -33,7 +33,7 @@ import { readDeprecation, readNewVersion } from './version-input.ts';
 
 /** Modules of the private registry (HCP API: registry modules). */
 
-/** In paths of the API from before it had public modules. */
+/** Finds modules by the older paths, without registry name. */
 const byOldAddress: Finder<Module> = {
   ...common,
   find: async (request) => {
@@ -43,7 +43,7 @@ const byOldAddress: Finder<Module> = {
   },
 };
 
-/** All modules of a name: one for each provider. */
+/** All modules with a name, one per provider. */
 interface Named {
   organization: string;
   modules: Module[];
@@ -61,7 +61,7 @@ const byName = (read: (request: ApiRequest) => { registry: string; namespace: st
   },
 });
 
-/** In paths of the API from before it had public modules: the organization's own modules, else listed public ones. */
+/** Finds modules by the older paths: the organization's own modules first, then listed public ones. */
 const inOldPath: Finder<Named> = {
   ...common,
   find: async (request) => {
@@ -173,7 +173,7 @@ const readVersion = async ({ request, subject, granted }: Context<Module>): Prom
   const number = request.query.get('module_version');
   if (!number) throw badRequest('module_version is missing.', 'module_version');
   const version = await foundVersion(subject, number);
-  // The upload URL is shown only to those who may publish.
+  // Only users with permission to publish see the upload URL.
   const upload = version.status === 'pending' && granted.has('registry:write-modules');
   return ok(moduleVersionDocument(version, upload ? await moduleUploadUrl(version) : undefined));
 };
@@ -197,7 +197,7 @@ const end = async (leave: Leave, ...modules: Module[]): Promise<Answer> => {
   return noContent();
 };
 
-/** Deletes the module with its last version. */
+/** Deletes the module together with its last version. */
 const removingVersion =
   (leave: Leave) =>
   async ({ request, subject }: Context<Module>): Promise<Answer> => {

@@ -13,10 +13,10 @@ import {
   type Published,
 } from './records.ts';
 
-/** Archives of module versions: an upload, or a fetched commit, becomes the content of its version. */
+/** Archives of module versions: accepts an upload or a fetched commit as the content of its version. */
 
 const maxModuleBytes = 100 * 1024 * 1024;
-/** How long an upload URL is valid, in seconds. */
+/** Lifetime of an upload URL in seconds. */
 const uploadSeconds = 3600;
 
 /** Clients recognize the URL by `/object/`. */
@@ -25,7 +25,7 @@ const uploadName = ({ id }: Pick<ModuleVersion, 'id'>): string => `object/${id}.
 export const moduleUploadUrl = (version: ModuleVersion): Promise<string> =>
   presignUpload(uploadName(version), uploadSeconds);
 
-/** Its upload URL is still valid, or was until a moment ago. */
+/** Whether its upload URL is valid, or was a moment ago. */
 const mayStillCome = ({ createdAt }: ModuleVersion): boolean =>
   Date.now() - Date.parse(createdAt) < (uploadSeconds + 60) * 1000;
 
@@ -35,8 +35,8 @@ const sizeFaultOf = (size: number): string | undefined => {
 };
 
 /**
- * Once the upload is there, copies it to a key that nobody can upload to, and reads its content. One request to S3 while
- * pending, none after. Concurrent calls have the same result.
+ * Once the upload has finished, copies it to a key that uploads cannot write, and reads its content. One request to
+ * S3 while pending, none afterwards. Concurrent calls have the same result.
  */
 const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVersion> => {
   if (version.status !== 'pending' || !mayStillCome(version)) return version;
@@ -59,8 +59,8 @@ const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVe
 };
 
 /**
- * Completes a version with the archive of its commit, or with the reason why there is none. False while the version
- * does not exist. May be repeated.
+ * Completes a version with the archive of its commit, or with the failure. False while the version does not exist.
+ * Can be repeated.
  */
 export const settleCommitOfModule = async (
   { moduleId, version }: Pick<ModuleVersion, 'moduleId' | 'version'>,
@@ -90,16 +90,13 @@ export const settleCommitOfModule = async (
   return true;
 };
 
-/**
- * The module with its versions, the newest first. 1 query, and a request to S3 for each version whose upload is
- * awaited.
- */
+/** The module with its versions, newest first. 1 query, and a request to S3 per version with a pending upload. */
 export const published = async (module: Module): Promise<Published> => {
   const versions = (await listVersions(module.id)).sort(byVersion);
   return { module, versions: await Promise.all(versions.map((version) => settle(module, version))) };
 };
 
-/** 1 read, and a request to S3 while the version's upload is awaited. */
+/** 1 read, and a request to S3 while the version's upload is pending. */
 export const getSettledVersion = async (module: Module, version: string): Promise<ModuleVersion | undefined> => {
   const stored = await getModuleVersion(module.id, version);
   return stored && settle(module, stored);

@@ -26,7 +26,7 @@ const deprecation = {
   }),
 };
 
-/** Null takes a deprecation back. @throws {ApiError} 400 or 422 */
+/** Null removes a deprecation. @throws {ApiError} 400 or 422 */
 export const readDeprecation = (request: ApiRequest): NonNullable<ModuleVersion['deprecation']> | null => {
   const { attributes } = readData(
     request,

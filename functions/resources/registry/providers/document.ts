@@ -4,7 +4,7 @@ import { type GpgKey, isKnownKey } from './gpg-keys.ts';
 import type { Platform, Provider, ProviderVersion } from './records.ts';
 import { binaryUploadUrl, downloadUrl, problemOf, signatureUploadUrl, sumsUploadUrl } from './uploads.ts';
 
-/** HCP API: private registry. URLs for uploads are shown to those who may publish, while an upload is awaited. */
+/** HCP API: private registry. Only users with permission to publish see upload URLs, while an upload is pending. */
 
 const pathOf = ({ organization, registry, namespace, name }: Provider): string =>
   `/api/v2/organizations/${organization}/registry-providers/${registry}/${namespace}/${name}`;

@@ -12,7 +12,7 @@ import { createGpgKey, deleteGpgKey, type GpgKey, getGpgKey, listGpgKeys, maxGpg
 import { readKeyNamespace, readNewGpgKey } from './input.ts';
 import { listProviders, listProviderVersions } from './records.ts';
 
-/** Keys that providers are signed with (HCP API: GPG keys). A namespace is an organization. */
+/** Keys that sign providers (HCP API: GPG keys). A namespace is an organization. */
 
 const key: Finder<GpgKey> = {
   what: 'GPG key',
@@ -22,7 +22,7 @@ const key: Finder<GpgKey> = {
   scope: inOrganization,
 };
 
-/** The organization that the body names; it decides who may add the key. */
+/** The organization in the body, on which the caller needs permission. */
 const namespaceInBody: Finder<InOrganization> = {
   ...inOrganizationNamed,
   find: async (request) => {
@@ -114,7 +114,7 @@ const remove = async ({ subject }: Context<GpgKey>): Promise<Answer> => {
 const base = '/api/registry/private/v2/gpg-keys';
 const path = `${base}/{namespace}/{keyId}` as const;
 
-/** By full path: these routes are not below `/api/v2`. */
+/** Full paths, because these routes are not below `/api/v2`. */
 export const gpgKeyRoutes: Route[] = [
   userRoute('GET', base, 'any user', listAll, { 'filter[namespace]': 'text' }),
   route('POST', base, 'registry:write-providers', namespaceInBody, create),

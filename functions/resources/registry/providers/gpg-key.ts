@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The id of an ASCII-armored public key (RFC 9580: ASCII armor, packet headers, public-key packets, key ids). Nothing
- * is verified with it here: Terraform checks signatures against the key that the registry names. A complete OpenPGP
- * library would more than double the bundle.
+ * The id of an ASCII-armored public key (RFC 9580: ASCII armor, packet headers, public-key packets, key ids). The
+ * platform verifies nothing with it; Terraform checks signatures against the key named by the registry. A complete
+ * OpenPGP library would more than double the bundle.
  */
 
 const armor =
   /-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n(?:[\w-]+: .*\r?\n)*\r?\n([\w+/=\s]+?)(?:\r?\n=[\w+/]{4})?\r?\n-----END PGP PUBLIC KEY BLOCK-----/;
 
-/** Maximum size; keys have a few kilobytes. */
+/** Maximum size; a key usually has a few kilobytes. */
 const maxBytes = 64 * 1024;
 
 interface Packet {
@@ -17,7 +17,7 @@ interface Packet {
   body: Buffer;
 }
 
-/** The first packet; undefined when there is none, or its length is impossible for a key. */
+/** The first packet; undefined when it is missing or has an invalid length. */
 const firstPacket = (bytes: Buffer): Packet | undefined => {
   const head = bytes[0] ?? 0;
   if ((head & 0x80) === 0) return undefined;
@@ -42,12 +42,12 @@ const oldLength = (bytes: Buffer, kind: number): { start: number; length: number
 };
 
 const publicKeyTag = 6;
-/** RSA for anything, RSA for signing, DSA. */
+/** RSA for encryption and signing, RSA for signing only, DSA. */
 const algorithms = [1, 3, 17];
 
 export type ReadKey = { keyId: string; error?: undefined } | { error: string; keyId?: undefined };
 
-/** @returns the key id as 16 hexadecimal digits in upper case, or the error for people */
+/** @returns the key id as 16 upper-case hexadecimal digits, or an error for users */
 export const readPublicKey = (asciiArmor: string): ReadKey => {
   const [, encoded] = armor.exec(asciiArmor) ?? [];
   if (encoded === undefined) return { error: 'must be an ASCII-armored PGP public key' };

@@ -2,13 +2,13 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { create, get, queryAll, remove } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
-/** Public keys that an organization signs its providers with. */
+/** Public keys with which an organization signs its providers. */
 export interface GpgKey {
   organization: string;
   /** 16 hexadecimal digits, upper case. */
   keyId: string;
   asciiArmor: string;
-  /** In the API: a number as text. */
+  /** Id in the API: a number as text. */
   id: string;
   createdAt: string;
 }
@@ -21,7 +21,7 @@ export const listGpgKeys = (organization: string): Promise<GpgKey[]> =>
 export const getGpgKey = (organization: string, keyId: string): Promise<GpgKey | undefined> =>
   get<GpgKey>(keys.gpgKey(organization, keyId));
 
-/** Undefined when the organization has the key already. 1 write. */
+/** Undefined when the organization already has the key. 1 write. */
 export const createGpgKey = async (
   organization: string,
   keyId: string,

@@ -33,7 +33,7 @@ const newProvider = {
   'registry-name': v.optional(v.string()),
 };
 
-/** Clients look for these exact messages. */
+/** Clients match these exact messages. */
 const noRegistry = (name: string | undefined): ApiError => {
   const source = { pointer: `${at}/registry-name` };
   const title = 'invalid attribute';
@@ -57,14 +57,14 @@ export const readNewProvider = (request: ApiRequest, organization: string): Prov
   return { organization, name, namespace, registry: registry.output };
 };
 
-/** The key may be added later: a version is listed once its signature was verified with it. */
+/** The key may be added after the version, which is listed once the key verifies its signature. */
 const keyId = v.pipe(
   v.string(),
   v.regex(/^[\w-]{1,64}$/, 'is the id of a GPG key, e.g. 32966F3FB5AC1129'),
   v.transform((id) => (/^[0-9A-Fa-f]{16}$/.test(id) ? id.toUpperCase() : id)),
 );
 
-/** Of providers that are built with current SDKs. */
+/** Protocol of providers built with current SDKs. */
 const usualProtocols: ProviderVersion['protocols'] = ['5.0'];
 
 const newVersion = {
@@ -97,7 +97,7 @@ const newPlatform = {
   os: system,
   arch: system,
   filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'is a file name without folders')),
-  // Any other text never equals the checksum of the binary, so the platform is not offered.
+  // Accepts texts that are not a SHA-256 too: they never equal the binary's checksum, so the platform is not offered.
   shasum: v.pipe(
     v.string(),
     v.regex(/^\w{1,64}$/, 'is the SHA-256 of the binary: 64 hexadecimal digits in lower case'),

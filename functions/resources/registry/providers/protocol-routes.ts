@@ -25,13 +25,13 @@ const inNamespace: Finder<Provider> = {
   },
   visibleWith: 'registry:read',
   scope: inOrganization,
-  // Terraform in a run of the organization installs its providers.
+  // Runs of the organization install its providers.
   shared: async ({ organization }) => ({ organization }),
 };
 
 const plain = (body: unknown): Answer => json(200, body, 'application/json');
 
-/** Providers whose signature clients can verify. 1 read for each key. */
+/** Versions whose signature clients can verify. 1 read per key. */
 const signed = async ({ organization }: Provider, all: ProviderVersion[]): Promise<ProviderVersion[]> => {
   const ids = [...new Set(all.map(({ keyId }) => keyId))];
   const hasKey = await Promise.all(ids.map((id) => isKnownKey(organization, id)));
@@ -85,7 +85,7 @@ const download = async ({ request, subject }: Context<Provider>): Promise<Answer
 
 const base = '/api/registry/v1/providers/{namespace}/{providerName}';
 
-/** By full path: Terraform learns the prefix from discovery. */
+/** Full paths, because discovery determines the prefix. */
 export const providerProtocolRoutes: Route[] = [
   route('GET', `${base}/versions`, 'registry:read', inNamespace, versions),
   route('GET', `${base}/{providerVersion}/download/{os}/{arch}`, 'registry:read', inNamespace, download),

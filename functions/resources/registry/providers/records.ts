@@ -6,7 +6,7 @@ import { createUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import type { RegistryName } from '../names.ts';
 import { byVersion } from '../versions.ts';
 
-/** Providers of an organization's registry, their versions, and the platforms of those. */
+/** Providers of an organization's registry, with their versions and platforms. */
 
 export interface Provider {
   id: string;
@@ -27,11 +27,11 @@ export interface Platform {
   filename: string;
   /** SHA-256 of the binary's archive, hex. */
   shasum: string;
-  /** Where the binary lies once it was accepted. */
+  /** Key of the binary once it was accepted. */
   key?: string;
-  /** For people, when what was uploaded is not what was announced. */
+  /** Shown to users when the upload does not match its checksum. */
   error?: string;
-  /** ETag of that upload: it is not looked at again. */
+  /** ETag of the rejected upload, which is not checked again. */
   refused?: string;
 }
 
@@ -43,10 +43,10 @@ export interface ProviderVersion {
   protocols: string[];
   /** By `os_arch`. */
   platforms: Record<string, Platform>;
-  /** Where SHA256SUMS lies once it was accepted, and what it says, by file name. */
+  /** Key of SHA256SUMS once it was accepted, and its checksums by file name. */
   sums?: { key: string; byFile: Record<string, string> };
   signatureKey?: string;
-  /** For people, when what was uploaded is of no use. */
+  /** Shown to users when an uploaded file cannot be used. */
   error?: string;
   createdAt: string;
   updatedAt: string;
@@ -77,7 +77,7 @@ const pointersOf = (organization: string): Promise<Pointer[]> =>
 
 export const countProviders = async (organization: string): Promise<number> => (await pointersOf(organization)).length;
 
-/** 1 query, and 1 read for each. */
+/** 1 query, and 1 read per provider. */
 export const listProviders = async (organization: string): Promise<Provider[]> => {
   const pointers = await pointersOf(organization);
   const providers = await Promise.all(pointers.map(({ holder }) => getProvider(holder)));
@@ -95,21 +95,21 @@ export const createProvider = async (address: ProviderAddress): Promise<Provider
   });
 };
 
-/** Versions are gone with it. May be repeated. */
+/** Deletes its versions too. Can be repeated. */
 export const deleteProvider = async (provider: Provider): Promise<void> => {
   for (const version of await listProviderVersions(provider.id)) await deleteProviderVersion(version);
   await remove(keys.provider(provider.id));
   await releaseUnique(nameKey(provider), provider.id);
 };
 
-/** The newest first. 1 query. */
+/** Newest first. 1 query. */
 export const listProviderVersions = async (providerId: string): Promise<ProviderVersion[]> =>
   (await query<ProviderVersion>({ pk: keys.provider(providerId).pk, prefix: 'V#' })).sort(byVersion);
 
 export const getProviderVersion = (providerId: string, version: string): Promise<ProviderVersion | undefined> =>
   get<ProviderVersion>(keys.providerVersion(providerId, version));
 
-/** Undefined when there is one. 1 write. */
+/** Undefined when the version exists. 1 write. */
 export const createProviderVersion = async (
   providerId: string,
   values: Pick<ProviderVersion, 'version' | 'keyId' | 'protocols'>,
@@ -131,7 +131,7 @@ export const createProviderVersion = async (
 export const deleteProviderVersion = ({ providerId, version }: ProviderVersion): Promise<boolean> =>
   remove(keys.providerVersion(providerId, version));
 
-/** Undefined when the version is gone, or the condition does not hold. */
+/** Undefined when the version is deleted, or the condition fails. */
 export const changeProviderVersion = (
   { providerId, version, id }: ProviderVersion,
   set: Record<string, unknown>,
@@ -147,7 +147,7 @@ export const changeProviderVersion = (
 
 export const platformName = ({ os, arch }: Pick<Platform, 'os' | 'arch'>): string => `${os}_${arch}`;
 
-/** Undefined when there is one for that system, too many, or the version is gone. 1 write. */
+/** Undefined when the platform exists, the limit is reached, or the version is deleted. 1 write. */
 export const createPlatform = async (
   version: ProviderVersion,
   values: Pick<Platform, 'os' | 'arch' | 'filename' | 'shasum'>,

@@ -3,17 +3,17 @@ import { objects } from '#platform/store/keys.ts';
 import { changeProviderVersion, type Platform, type ProviderVersion, platformName } from './records.ts';
 
 /**
- * Files of a provider's versions: sums, their signature and binaries. An upload counts once it was taken to a place that
- * nobody can upload to, and once it is what was announced.
+ * Files of a provider version: checksums, their signature and binaries. An upload is accepted once it was copied to a
+ * key that uploads cannot write, and matches its checksum.
  */
 
-/** How long upload URLs are good for, in seconds, and those that lead to files. */
+/** Lifetime of upload and download URLs in seconds. */
 const uploadSeconds = 3600;
 const downloadSeconds = 900;
 const maxBinaryBytes = 500 * 1024 * 1024;
 const maxSumsBytes = 64 * 1024;
 
-/** Clients know the URLs by the words `/object/` in them. */
+/** Clients recognize the URLs by `/object/`. */
 const sumsUpload = ({ id }: ProviderVersion): string => `object/${id}.SHA256SUMS`;
 const signatureUpload = ({ id }: ProviderVersion): string => `object/${id}.SHA256SUMS.sig`;
 const binaryUpload = ({ id }: Platform): string => `object/${id}.zip`;
@@ -34,7 +34,7 @@ interface Refused {
   etag: string;
 }
 
-/** Undefined while there is nothing, or when it changes at this moment. */
+/** Undefined while there is no upload, or when it changes during the copy. */
 const accept = async (
   name: string,
   { versionId, what, maxBytes, refused }: { versionId: string; what: string; maxBytes: number; refused?: string },
@@ -50,7 +50,7 @@ const accept = async (
   return sha256 === undefined ? undefined : { key, sha256, etag };
 };
 
-/** Lines are `<64 hex digits>  <file name>`. */
+/** Lines have the form `<64 hex digits>  <file name>`. */
 const readSums = (text: string): Record<string, string> =>
   Object.fromEntries(
     text.split(/\r?\n/).flatMap((line) => {
@@ -94,7 +94,7 @@ const binaryOf = async (version: ProviderVersion, platform: Platform): Promise<C
   const path = `platforms.${platformName(platform)}`;
   const refuse = (error: string) => ({ [`${path}.error`]: error, [`${path}.refused`]: accepted.etag });
   if ('error' in accepted) return refuse(accepted.error);
-  // Storage computed the sum of what it copied.
+  // S3 computed the checksum of the copied object.
   if (accepted.sha256 !== shasum) return refuse(`the upload of ${filename} has the SHA-256 ${accepted.sha256}`);
   return { [`${path}.key`]: accepted.key };
 };
@@ -102,7 +102,7 @@ const binaryOf = async (version: ProviderVersion, platform: Platform): Promise<C
 const mayStillCome = ({ updatedAt }: ProviderVersion): boolean =>
   Date.now() - Date.parse(updatedAt) < (uploadSeconds + 60) * 1000;
 
-/** Looks for what has come since. 1 request to S3 for each file that is awaited, none once all are there. */
+/** Checks for finished uploads. 1 request to S3 per pending file, none once all are accepted. */
 export const settle = async (version: ProviderVersion): Promise<ProviderVersion> => {
   const platforms = Object.values(version.platforms);
   const complete = version.sums && version.signatureKey && platforms.every(({ key }) => key);
@@ -117,13 +117,13 @@ export const settle = async (version: ProviderVersion): Promise<ProviderVersion>
   return (await changeProviderVersion(version, change)) ?? version;
 };
 
-/** Those that can be installed: their binary is there, and the sums say what was announced. */
+/** Installable platforms: their binary was accepted, and SHA256SUMS contains its checksum. */
 export const installable = ({ sums, signatureKey, platforms }: ProviderVersion): Platform[] =>
   sums && signatureKey
     ? Object.values(platforms).filter(({ key, filename, shasum }) => key && sums.byFile[filename] === shasum)
     : [];
 
-/** Why a version is not offered to Terraform, for people; undefined when it is. */
+/** Reason why Terraform is not offered a version, shown to users; undefined when it is offered. */
 export const problemOf = (version: ProviderVersion): string | undefined => {
   const { sums, signatureKey, error } = version;
   const platforms = Object.values(version.platforms);

@@ -2,8 +2,9 @@ import { isExactNumber } from '#platform/formats/exact-json.ts';
 import type { Run } from '#run/run.ts';
 
 /**
- * Mock data for Sentinel's imports, from a plan in JSON (Sentinel docs: tfplan/v2, tfconfig/v2, tfstate/v2, tfrun). The first
- * versions of these imports are left out: they cannot be made from the JSON of Terraform 0.12 and later. Pure.
+ * Mock data for Sentinel's imports, from a plan in JSON (Sentinel docs: tfplan/v2, tfconfig/v2, tfstate/v2, tfrun).
+ * Version 1 of these imports is left out, because the JSON of Terraform 0.12 and later does not contain its data.
+ * Pure.
  */
 
 interface Block {
@@ -48,7 +49,7 @@ const escapes: Record<string, string> = { '"': '\\"', '\\': '\\\\', '\n': '\\n',
 const quoted = (text: string): string =>
   `"${text.replaceAll(/["\\\n\r\t]/g, (character) => escapes[character] as string).replaceAll(/\p{Cc}/gu, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
 
-/** A JSON value as Sentinel's language writes it (Sentinel docs: language specification). */
+/** A JSON value in Sentinel's language (Sentinel docs: language specification). */
 export const literal = (value: unknown, indent = ''): string => {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'string') return quoted(value);
@@ -94,7 +95,7 @@ interface Config {
   module_calls: Record<string, unknown>;
 }
 
-/** The modules of a configuration, flat: each thing by its address. */
+/** Flattens the modules of a configuration: each element by its address. */
 const collect = (module: ModuleConfig, address: string, into: Config): void => {
   const within = (name: string): string => (address ? `${address}:${name}` : name);
   for (const block of module.resources ?? []) {

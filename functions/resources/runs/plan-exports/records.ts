@@ -9,7 +9,7 @@ import { now } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 import { mockBundle, type PlanJson } from './mocks.ts';
 
-/** Mock data of a plan that can be downloaded for an hour (HCP API: plan exports). */
+/** Mock data of a plan, available for download for an hour (HCP API: plan exports). */
 export interface PlanExport {
   id: string;
   organization: string;
@@ -19,7 +19,7 @@ export interface PlanExport {
 }
 
 const lifeMs = 3600 * 1000;
-/** Its record says for a day that it has expired; then it is gone. */
+/** The record remains for a day with the status expired, then it is removed. */
 const recordSeconds = 24 * 3600;
 
 export const hasExpired = ({ createdAt }: PlanExport): boolean => Date.now() - Date.parse(createdAt) > lifeMs;
@@ -33,7 +33,7 @@ const packed = async (files: Record<string, string>): Promise<Uint8Array<ArrayBu
   return new Uint8Array(await promisify(gzip)(Buffer.concat(tarBlocks(entries))));
 };
 
-/** Undefined when the run's plan has one that can be downloaded. 2 writes, 1 object. */
+/** Undefined when the run's plan already has a downloadable export. 2 writes, 1 object. */
 export const createPlanExport = async (run: Run, plan: PlanJson): Promise<PlanExport | undefined> => {
   const { organization, workspaceId, id: runId } = run;
   const created: PlanExport = { id: newId('pe'), organization, workspaceId, runId, createdAt: now() };
@@ -49,7 +49,7 @@ export const createPlanExport = async (run: Run, plan: PlanJson): Promise<PlanEx
   return created;
 };
 
-/** May be repeated. */
+/** Can be repeated. */
 export const deletePlanExport = async (planExport: PlanExport): Promise<void> => {
   await putObject(exportKey(planExport), '');
   await remove(keys.planExportOf(planExport.runId), {

@@ -20,9 +20,9 @@ import {
   type PlanExport,
 } from './records.ts';
 
-/** Mock data for Sentinel, of plans (HCP API: plan exports). */
+/** Mock data for Sentinel from plans (HCP API: plan exports). */
 
-/** What is made of it has to fit into the function's memory. */
+/** The generated data has to fit into the function's memory. */
 const maxPlanBytes = 16 * 1024 * 1024;
 const linkSeconds = 60;
 

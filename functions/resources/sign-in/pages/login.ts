@@ -5,17 +5,17 @@ import { escaped, page } from '#api/page.ts';
 
 interface LoginRequest {
   host: string;
-  /** Where the answer leads; browsers follow a form's redirect only to where its page says so. */
+  /** Redirect URI of the response; a form's redirect has to be listed in the page's Content-Security-Policy. */
   redirectUri: string;
-  /** The token that was given is none. */
+  /** The pasted token was not accepted. */
   refused: boolean;
   /** The issuer's name, if sign-in is configured. */
   issuer: string | undefined;
 }
 
 /**
- * Asks whether Terraform may have a token.
- * @param fields what the client asked with, sent along with the answer
+ * Asks the user to allow a token for Terraform.
+ * @param fields the client's request, repeated in the form
  */
 export const askPage = (
   fields: Record<string, string>,
@@ -57,7 +57,7 @@ export const refusalPage = (why: string): Answer =>
     `<p>${escaped(why)}</p><p>Run <code>terraform login</code> again and use the address that it shows.</p>`,
   );
 
-/** Asks for consent after sign-in with a click, so that no other page can give it. */
+/** Asks for consent after sign-in; it takes a click, so that no other page can give it. */
 export const consentPage = (allow: string, { who, host }: { who: string; host: string }): Answer =>
   page(
     200,

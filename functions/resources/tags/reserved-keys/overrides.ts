@@ -7,16 +7,16 @@ interface Tag {
 }
 
 interface Tags {
-  /** What the workspace is to have itself. */
+  /** Tags to set on the workspace. */
   requested: Tag[];
-  /** What it has by now: that stays, whatever was reserved since. */
+  /** Its current tags, which stay even if their keys were reserved since. */
   present?: Tag[];
-  /** What it has from its project. */
+  /** Tags inherited from its project. */
   inherited?: Tag[];
 }
 
 /**
- * That no tag takes the place of an inherited one whose key is reserved so. 1 query, and only where one does.
+ * Checks that no tag overrides an inherited one with a reserved key. 1 query, and only if a tag overrides one.
  * @throws {ApiError} 422
  */
 export const checkOverrides = async (

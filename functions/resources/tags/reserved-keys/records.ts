@@ -4,12 +4,12 @@ import { batchGet, create, get, queryAll, remove, update } from '#platform/store
 import { now } from '#platform/store/time.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 
-/** Tag keys with a meaning in the whole organization (HCP API: reserved tag keys). */
+/** Tag keys reserved across the organization (HCP API: reserved tag keys). */
 export interface ReservedTagKey {
   id: string;
   organization: string;
   key: string;
-  /** Workspaces cannot give a tag of this key, which their project has, another value. */
+  /** Workspaces cannot override their project's tag with this key. */
   disableOverrides: boolean;
   createdAt: string;
   updatedAt: string;
@@ -17,7 +17,7 @@ export interface ReservedTagKey {
 
 export type ReservedTagKeyValues = Pick<ReservedTagKey, 'key' | 'disableOverrides'>;
 
-/** Most an organization may have. */
+/** Maximum number of reserved keys in an organization. */
 export const maxReservedTagKeys = 200;
 
 const prefix = 'RESERVEDTAG#';
@@ -25,7 +25,7 @@ const prefix = 'RESERVEDTAG#';
 export const getReservedTagKey = (id: string): Promise<ReservedTagKey | undefined> =>
   get<ReservedTagKey>(keys.reservedTagKey(id));
 
-/** In the order of keys. 1 query when there are none. */
+/** Ordered by key. 1 query when there are none. */
 export const listReservedTagKeys = async (organization: string): Promise<ReservedTagKey[]> => {
   const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
   const records = await batchGet<ReservedTagKey & Key>(pointers.map(({ holder }) => keys.reservedTagKey(holder)));
@@ -38,7 +38,7 @@ const names: UniqueNames<ReservedTagKey> = {
   find: getReservedTagKey,
 };
 
-/** Undefined when the key is reserved already. */
+/** Undefined when the key is already reserved. */
 export const createReservedTagKey = async (
   organization: string,
   values: ReservedTagKeyValues,
@@ -51,7 +51,7 @@ export const createReservedTagKey = async (
   });
 };
 
-/** Undefined when it is gone. */
+/** Undefined when it is deleted. */
 export const updateReservedTagKey = (
   reserved: ReservedTagKey,
   change: Partial<ReservedTagKeyValues>,
@@ -63,7 +63,7 @@ export const updateReservedTagKey = (
     }),
   );
 
-/** Tags of that key stay as they are. May be repeated. */
+/** Existing tags with this key stay. Can be repeated. */
 export const deleteReservedTagKey = async (reserved: ReservedTagKey): Promise<void> => {
   await remove(keys.reservedTagKey(reserved.id));
   await releaseName(names, reserved);

@@ -38,7 +38,7 @@ const grantsOf = (ask: AskStanding, self?: string): Grants => {
 type Reads = ReturnType<typeof readOnce>;
 type Lists = Pick<Grants, 'onWorkspaces' | 'onProjects'>;
 
-/** What is read of a caller, a workspace and a project: each once. */
+/** Reads each membership, workspace and project at most once per request. */
 const readOnce = (ask: AskStanding) => {
   const standings = new Map<string, Promise<Standing>>();
   const workspacesById = recordLoader<ScopedWorkspace>(getWorkspaces);
@@ -68,7 +68,7 @@ const readOnce = (ask: AskStanding) => {
   };
 };
 
-/** Records of another organization: permissions of this one do not apply to them. */
+/** Ids of records in another organization, to which permissions of this organization do not apply. */
 const elsewhere = (organization: string, records: readonly ({ id: string; organization: string } | string)[]) =>
   new Set(
     records.flatMap((record) =>
@@ -84,7 +84,7 @@ const onLists = ({ standing: standingIn, workspacesOf, projectsOf }: Reads): Lis
     const project = await projectsOf(projects);
     return (id) => {
       const inOrganization = project(id);
-      // One that is not there, or elsewhere, is as one that nothing was given on.
+      // A missing workspace, or one of another organization, has no grants of its own.
       return onProject(standing, inOrganization?.organization === organization ? inOrganization : undefined);
     };
   },
@@ -130,7 +130,7 @@ const onScope = (reads: Reads, lists: Lists, self: string | undefined): Grants['
 
 const ofSelf = ['membership:read', 'membership:write'] as const;
 
-/** What belongs to a workspace is gone with it, for owners too. */
+/** Permissions on a deleted workspace's records end with the workspace, for owners too. */
 const inWorkspace = async (
   { standingBeside, workspacesOf }: Reads,
   { onWorkspaces }: Lists,
@@ -143,7 +143,10 @@ const inWorkspace = async (
   return record ? (await onWorkspaces(organization, [record]))(id) : noPermissions;
 };
 
-/** Whoever reads the variables of something it is applied to, sees it; its owner's managers manage it. */
+/**
+ * A user who can read variables of a workspace or project with the set can read the set; users who manage variables
+ * of its owner manage it.
+ */
 const onVariableSet = async (
   { standing: standingIn }: Reads,
   { onProjects, onWorkspaces }: Lists,
@@ -184,7 +187,7 @@ const visibleOf = (
   };
 };
 
-/** Where teams were given something at all. */
+/** Workspaces and projects on which the user's teams have grants. */
 const reachFrom = (standing: Grants['standing']): Pick<Grants, 'reach' | 'reachesNothing'> => {
   const reachIn = once(async (organization) => reachOf((await standing(organization)).teams.map(({ id }) => id)));
   const reach: Grants['reach'] = async (organization, permission) =>
@@ -198,5 +201,5 @@ const reachFrom = (standing: Grants['standing']): Pick<Grants, 'reach' | 'reache
   };
 };
 
-/** For a caller that is admitted for one purpose and has no other permissions. */
+/** For a caller admitted for one purpose, without other permissions. */
 export const noGrants: Grants = grantsOf(() => ({ standing: Promise.resolve({ teams: [] }) }));

@@ -1,4 +1,4 @@
-/** Asks once for each key. */
+/** Calls `ask` once for each key. */
 export const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Promise<T>) => {
   const answers = new Map<string, Promise<T>>();
   return (key) => {
@@ -8,7 +8,7 @@ export const once = <T>(ask: (key: string) => Promise<T>): ((key: string) => Pro
   };
 };
 
-/** Records by id, read together and each once. */
+/** Reads records by id in batches, each at most once. */
 export const recordLoader = <R extends { id: string }>(read: (ids: string[]) => Promise<R[]>) => {
   const pending = new Map<string, Promise<R | undefined>>();
   const note = (id: string, reading: Promise<R | undefined>): void => {

@@ -9,14 +9,14 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import { getTeams } from '../records.ts';
 import type { Team } from '../team.ts';
 
-/** Of a user, or of the account that a token of a team or an organization acts as. 1 or 2 reads. */
+/** Standing of a user, or of the account that acts for a team or organization token. 1 or 2 reads. */
 const standingOf = async (userId: string, organization: string, caller?: Caller): Promise<Standing> =>
   standingBy(await getMembership(userId, organization), caller);
 
-/** What a request comes with; absent when the user does not call themselves. */
+/** Token kind and address of a request; absent when the platform acts for a user. */
 export interface Caller {
   kind: CallerKind;
-  /** Of the connection. */
+  /** Client IP address of the connection. */
   address: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const standingBy = async (membership: Membership | undefined, caller: Caller | u
     return { teams: [], refuses: 'old sign-in' };
   }
   const role = roleOf(membership);
-  // Beside each other: it takes no longer for whoever is not refused.
+  // In parallel, so that a permitted request does not wait longer.
   const [refused, teams] = await Promise.all([
     caller ? isRefused(membership, caller) : false,
     role === 'member' ? teamsOf(membership) : [],
@@ -43,7 +43,7 @@ const standingBy = async (membership: Membership | undefined, caller: Caller | u
   return refused ? { teams: [], refuses: 'address' } : { role, teams };
 };
 
-/** Asks for the standing, and for a workspace in the same request where one is named. */
+/** Reads the standing, and the workspace in the same request if one is named. */
 export type AskStanding = (
   organization: string,
   workspaceId?: string,
@@ -60,7 +60,7 @@ export const askFor =
     };
   };
 
-/** 1 read. None before the invitation is accepted, and none on workspaces being deleted. */
+/** 1 read. Returns no membership before the invitation is accepted, and no workspace that is being deleted. */
 const getMembershipAndWorkspace = async (
   userId: string,
   organization: string,

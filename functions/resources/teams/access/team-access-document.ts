@@ -2,7 +2,7 @@ import { one } from '#api/answer.ts';
 import { customProject, customWorkspace, projectParts, workspaceParts } from '#api/permissions/permissions.ts';
 import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '#api/permissions/team-access.ts';
 
-/** Each part, as the level has it. */
+/** The value of each permission part at the grant's access level. */
 export const partsOfWorkspace = ({ access, parts = customWorkspace }: Partial<WorkspaceGrant>): WorkspaceParts =>
   access === undefined || access === 'custom' ? parts : workspaceParts[access];
 

@@ -53,14 +53,14 @@ const team = v.object({ data: identifier('teams') });
 type Parts = Record<string, unknown>;
 type Nullish<T> = { [K in keyof T]?: T[K] | null };
 
-/** Of a fixed level, every part has its value; of a custom one, what was given, else what was before. */
+/** A fixed level determines every part. A custom level takes the given parts, then the previous ones. */
 const partsFrom = <P extends object>(access: string, before: P, changes: Nullish<P>, pointer: string): P => {
   const parts = { ...before } as Parts;
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === undefined || !(name in before) || parts[name] === value) continue;
     if (access !== 'custom') {
       const part = `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`;
-      // Clients look for these words.
+      // Clients match these words.
       const why = `${part} is read-only when access level is '${access}'; use the 'custom' access level to set this attribute.`;
       throw unprocessable(`${pointer}/${name}`, why);
     }
@@ -83,7 +83,7 @@ const workspaceGrant = (
   return withParts(access, parts, overrides ?? before.overrides);
 };
 
-/** What a custom level goes on from: the parts that there were, or the least of each. */
+/** Parts from which a custom level starts: the previous ones, or the lowest of each. */
 const goneOnFrom = <G extends { access: string; parts?: unknown }>({ access, parts }: Partial<G>) =>
   ({ access: access ?? 'custom', parts }) as Pick<G, 'access' | 'parts'>;
 

@@ -22,7 +22,7 @@ import {
   readWorkspaceGrantChange,
 } from './team-access-input.ts';
 
-/** What teams may do with a workspace or a project (HCP API: team access, project team access). */
+/** Access of teams to workspaces and projects (HCP API: team access, project team access). */
 
 type Grant = WorkspaceGrant | ProjectGrant;
 
@@ -31,7 +31,7 @@ interface On extends Subject {
   name: string;
 }
 
-/** The same for workspaces and projects. */
+/** What differs between grants on workspaces and on projects. */
 interface Kind<S extends On, G extends Grant> {
   /** `team-workspaces` */
   type: string;
@@ -49,14 +49,14 @@ interface Kind<S extends On, G extends Grant> {
   managing: Permission;
 }
 
-/** A grant as the subject of a route, with what it is on. */
+/** A grant as the subject of a route, with its workspace or project. */
 interface SubjectGrant<S extends On, G> extends Subject {
   subject: S;
   teamId: string;
   grant: G;
 }
 
-/** Nobody gives away more than they have. */
+/** Callers cannot grant permissions that they lack. */
 const checkGiven = (granted: ReadonlySet<Permission>, permissions: Permissions, place: string): void => {
   const missing = permissions.find((permission) => !granted.has(permission));
   if (missing) throw forbidden(`You cannot grant permissions that you don't have on this ${place}: ${missing}.`);
@@ -92,7 +92,10 @@ const inQuery = <S extends On, G extends Grant>({ finder, get }: Kind<S, G>, par
   },
 });
 
-/** Ids of their own teams, which everybody sees, and for who manages teams here, of those that are not secret. */
+/**
+ * Ids of teams whose grants the caller sees: their own teams, and for callers who manage teams here, teams that are
+ * not secret.
+ */
 const visibleIds = async (
   { principal, granted, subject }: Context<Subject>,
   teams: Team[],

@@ -6,7 +6,7 @@ import { readData, text } from '#api/validation.ts';
 
 /** Input of bulk actions (HCP API: explorer, bulk actions). Names have underscores there. */
 
-/** So many workspaces in one request; more take another one. */
+/** Maximum number of workspaces in one request. */
 export const maxTargets = 100;
 
 const settings = {
@@ -33,9 +33,9 @@ const otherFields: OtherFields = { shown: 'created_by organization_id', related:
 export interface NewChangeRequests {
   subject: string;
   message: string | null;
-  /** Ids of workspaces, each once; else a query says which. */
+  /** Ids of workspaces, without duplicates; if absent, a query selects them. */
   workspaceIds?: string[];
-  /** As the explorer reads it. */
+  /** In the explorer's format. */
   query?: unknown;
 }
 

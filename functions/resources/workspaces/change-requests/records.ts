@@ -4,7 +4,7 @@ import { batchGet, create, get, put, queryAll, update } from '#platform/store/ta
 import { now } from '#platform/store/time.ts';
 import type { Workspace } from '../records.ts';
 
-/** What somebody asks the people of a workspace to change (HCP API: change requests). */
+/** Requests from users to a workspace's team to change it (HCP API: change requests). */
 export interface ChangeRequest {
   id: string;
   organization: string;
@@ -23,20 +23,20 @@ const prefix = 'CHANGEREQUEST#';
 export const getChangeRequest = (id: string): Promise<ChangeRequest | undefined> =>
   get<ChangeRequest>(keys.changeRequest(id));
 
-/** The newest first. */
+/** Newest first. */
 export const listChangeRequests = async (workspaceId: string): Promise<ChangeRequest[]> => {
   const entries = await queryAll<Key & { id: string }>({ pk: keys.workspace(workspaceId).pk, prefix, reverse: true });
   return batchGet<ChangeRequest & Key>(entries.map(({ id }) => keys.changeRequest(id)));
 };
 
-/** How many of a workspace are open, on its item: who has none is not asked for them. */
+/** Counts a workspace's open requests on its item, so that workspaces without any need no query. */
 const countOpen = (workspaceId: string, difference: 1 | -1) =>
   update(keys.workspace(workspaceId), {
     add: { changeRequests: difference },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 
-/** @param action the bulk action it comes from, which makes one for each workspace. 3 writes. */
+/** @param action id of the bulk action, which creates one request per workspace. 3 writes. */
 export const createChangeRequest = async (
   { id: workspaceId, organization }: Workspace,
   action: string,
@@ -49,7 +49,7 @@ export const createChangeRequest = async (
   return request;
 };
 
-/** Undefined when it is archived already. */
+/** Undefined when it is already archived. */
 export const archiveChangeRequest = async (
   { id, workspaceId }: ChangeRequest,
   archivedBy: string,

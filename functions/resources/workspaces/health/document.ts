@@ -23,7 +23,7 @@ export const healthDocument = (result: HealthResult, workspaceId: string) => {
       'checks-errored': result.checksErrored ?? null,
       'checks-unknown': result.checksUnknown ?? null,
       'error-message': message,
-      // Its older name.
+      // Older name of the attribute.
       'error-msg': message,
       'created-at': result.at,
     },

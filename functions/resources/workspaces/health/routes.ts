@@ -15,7 +15,7 @@ import { workspace } from '../finder.ts';
 import type { Workspace } from '../records.ts';
 import { healthDocument } from './document.ts';
 
-/** Results of health assessments, and what each of them looked at (HCP API: assessment results). */
+/** Results of health assessments with their plans and logs (HCP API: assessment results). */
 
 const finder = (noun: string, prefix: string, parameter: string): Finder<Run> => ({
   what: noun,
@@ -45,7 +45,7 @@ const current = async ({ subject }: Context<Workspace>): Promise<Answer> => {
   return ok(healthDocument(health, id));
 };
 
-/** Not in HCP's API: earlier results, the newest first. */
+/** Not in HCP's API: earlier results, newest first. */
 const history = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const { pk } = keys.workspace(subject.id);
   const results = await queryAll<NonNullable<Workspace['health']>>({ pk, prefix: 'ASSESSMENT#', reverse: true });
@@ -71,7 +71,7 @@ const schemas = async ({ subject }: Context<Run>): Promise<Answer> => {
   return schemasOf(subject);
 };
 
-/** Terraform's JSON lines, where the log of a run is read too. */
+/** Terraform's JSON lines, at the same URL as a run's log. */
 const log = async ({ request, subject }: Context<Run>): Promise<Answer> =>
   redirect(307, `${request.baseUrl}${logPath(subject, 'plan')}`);
 

@@ -3,7 +3,7 @@ import type { Forge } from '../forge.ts';
 import { found, github, hook, missing, repo, tagsOf } from '../github/forge.ts';
 import { webUrl } from '../github/schemas.ts';
 
-/** Gitea and Forgejo: documents like GitHub's, with paths, limits and events of their own (Gitea API v1). */
+/** Gitea and Forgejo: documents like GitHub's, but different paths, limits and events (Gitea API v1). */
 
 const pageSize = 50;
 const maxCommits = 250;
@@ -58,7 +58,7 @@ export const gitea: Forge = {
       return found(commitFiles, await call({ method: 'GET', path, accept: missing }));
     };
     const [forwards, backwards] = await Promise.all([compare(from, to), compare(to, from)]);
-    // Commits of the former head that are not below the new one were dropped.
+    // Commits of the former head that the new one does not contain were dropped.
     if (!forwards || !backwards || backwards.total_commits > 0) return undefined;
     const commits = forwards.commits ?? [];
     if (commits.length > maxCommits || commits.length < forwards.total_commits) return undefined;
@@ -72,7 +72,7 @@ export const gitea: Forge = {
     const config = { url, content_type: 'json', secret };
     const body = { type: 'gitea', active: true, events: hookEvents, branch_filter: '*', config };
     const created = v.parse(hook, (await call({ method: 'POST', path, body })).body).id;
-    // A changed webhook keeps its secret, so a new one is created. Both deliver for a moment, which does no harm.
+    // A changed webhook keeps its secret, so a new one is created. Both deliver for a moment, which is harmless.
     for (const { id } of former) await call({ method: 'DELETE', path: `${path}/${id}`, accept: [404] });
     return created;
   },

@@ -29,7 +29,7 @@ const commentEvent = v.object({
   comment: v.object({ id, body: v.fallback(v.string(), '') }),
 });
 
-/** Only new comments count: an edited one may not be its author's text. */
+/** Ignores edited comments: the new text may not be the author's. */
 const commentOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent => {
   const { action, issue, comment: one } = v.parse(commentEvent, payload);
   if (action !== 'created') return ignored('comments that were edited or deleted');

@@ -19,8 +19,8 @@ const pull = v.object({
 });
 
 /**
- * Gitea and Forgejo let whoever can read a repository push to `refs/for/<branch>` (AGit). Such a pull request names the
- * repository itself as its head's, but a ref in place of a branch.
+ * Gitea and Forgejo let every reader of a repository push to `refs/for/<branch>` (AGit). Such a pull request names
+ * the repository itself as its head's, but has a ref in place of a branch.
  */
 const isBranch = (ref: string): boolean => !ref.startsWith('refs/');
 
@@ -47,7 +47,7 @@ const onPull = v.object({
   user: v.object({ id, login: v.string() }),
   created_at: v.string(),
   updated_at: v.string(),
-  /** GitHub sends it for both; Gitea only for issues. */
+  /** GitHub sends it for issues and pull requests; Gitea only for issues. */
   issue_url: v.fallback(v.string(), ''),
   pull_request_url: v.fallback(v.string(), ''),
 });

@@ -8,7 +8,7 @@ export const id = v.pipe(
   v.union([v.number(), v.string()]),
   v.transform((given) => String(given)),
 );
-/** An address that pages and payloads may lead to; whatever else the forge, or who writes there, has in its place is left out. */
+/** A URL for links on pages and in payloads. Other values, which the forge or its users may send, are dropped. */
 const address = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s\p{Cc}]+$/u), v.maxLength(2000));
 export const webUrl = v.fallback(address, '');
 export const optionalWebUrl = v.fallback(v.nullable(address), null);

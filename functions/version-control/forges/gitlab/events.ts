@@ -68,7 +68,7 @@ const mergeOf = (payload: unknown): ForgeEvent => {
   const { object_attributes: attributes, changes } = v.parse(mergeEvent, payload);
   const { iid: number, action, oldrev } = attributes;
   if (action === 'close' || action === 'merge') return { kind: 'pull', number, over: true, ...about };
-  // Labels are updates too.
+  // A changed label is also an update, so more conditions are needed.
   const moved = action === 'update' && (oldrev || changes?.target_branch !== undefined);
   if (action === 'open' || action === 'reopen' || moved) return { kind: 'pull', number, over: false, ...about };
   return ignored(`merge requests with action ${(action || 'unknown').slice(0, 50)}`);
@@ -86,9 +86,9 @@ const noteEvent = v.object({
 
 const noteOf = (payload: unknown): ForgeEvent => {
   const { object_attributes: note, merge_request: merge } = v.parse(noteEvent, payload);
-  if (note.noteable_type !== 'MergeRequest' || !merge) return ignored('comments on what is no merge request');
+  if (note.noteable_type !== 'MergeRequest' || !merge) return ignored('comments outside merge requests');
   if (note.action !== 'create') return ignored('comments that were edited');
-  if (!commandOf(note.note)) return ignored('comments that ask for nothing');
+  if (!commandOf(note.note)) return ignored('comments without a command');
   return { kind: 'comment', number: merge.iid, commentId: note.id, ...aboutOf(payload) };
 };
 

@@ -7,11 +7,11 @@ import { id, sha, webUrl } from '../github/schemas.ts';
 
 export const project = (identifier: string): string => `/projects/${encodeURIComponent(identifier)}`;
 export const pageSize = 100;
-/** The maximum in a comparison (GitLab: diff limits). */
+/** Maximum number of files in a comparison (GitLab: diff limits). */
 const maxDiffs = 1000;
 /** Maximum entries of a folder that are searched for a submodule. */
 const maxEntries = 5000;
-/** GitLab: roles, Maintainer. */
+/** Access level of a Maintainer (GitLab: roles). */
 const maintainer = 40;
 
 const access = v.nullish(v.object({ access_level: v.nullish(v.number(), 0) }));
