@@ -125,8 +125,9 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
     plane.hold = true;
     const { claim, record: plan } = plane.offer(job);
     const runner = bench.start(claim);
-    for (const end = Date.now() + 30_000; !isRecorded(join(bench.directory, 'tmp')) && Date.now() < end; )
-      await immediate();
+    const isSeen = () => isRecorded(join(bench.directory, 'tmp'));
+    for (const end = Date.now() + 30_000; !isSeen() && Date.now() < end; ) await immediate();
+    expect(isSeen()).toBe(true);
     unlinkSync(flip);
     symlinkSync(join(victim, 'file'), flip);
     await until('the plan is reported', () => plan.report);
@@ -139,10 +140,10 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
   }, 60_000);
 });
 
-/** Whether the runner has written the last file of its record. */
+/** Whether the runner has written the last file of its record; a folder may go while this looks. */
 const isRecorded = (folder: string): boolean =>
   globSync('stepform-*/kept/configuration/zz_stepform_override.tf', { cwd: folder }).some((file) =>
-    lstatSync(join(folder, file)).isFile(),
+    lstatSync(join(folder, file), { throwIfNoEntry: false })?.isFile(),
   );
 
 describe.skipIf(!hasGo)('a provider that is bundled unpacked', () => {

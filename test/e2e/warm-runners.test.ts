@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import type { Task } from '#infra/local/aws/ecs/ecs-task.ts';
 import { PlatformProcess } from './support/platform.ts';
-import { descendants } from './support/processes.ts';
 import { type Runner, runners, send } from './support/runners.ts';
+import { slowState } from './support/slow-state.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
@@ -20,9 +19,12 @@ describe('with one warm runner', () => {
   });
   afterAll(() => platform.remove());
 
-  const create = async (attributes: Record<string, unknown> = { 'auto-apply': true }): Promise<Resource> => {
+  const create = async (
+    attributes: Record<string, unknown> = { 'auto-apply': true },
+    main = resources(['a']),
+  ): Promise<Resource> => {
     const workspace = await client.createWorkspace(platform.local.organization, newName());
-    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
+    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
     return client.createRun(workspace.id, attributes, version.id);
   };
   const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun);
@@ -56,7 +58,6 @@ describe('with one warm runner', () => {
     );
 
   it('refuses a stolen secret before and after the runner has its run', async () => {
-    // The first one has it in its environment; later ones get it through a pipe (infra/local/spare-process.ts).
     const runner = await idle();
     const secret = secretOf(runner);
     expect(secret).toMatch(/^warm-/);
@@ -92,15 +93,21 @@ describe('with one warm runner', () => {
     expect(await ask('warm-1.short')).toMatchObject({ status: 422, text: expect.stringContaining('claim:') });
   });
 
-  it('ends the run as errored when it is killed right after the claim', async () => {
+  it('ends the run as errored when it is killed in its plan', async () => {
     const runner = await idle();
-    const run = await create();
-    const isAtWork = () => descendants(runner.process.pid).some(({ command }) => command.includes('terraform'));
-    for (const end = Date.now() + 60_000; !isAtWork() && Date.now() < end; ) await setImmediate();
-    send(runner, 'SIGKILL');
-    const { attributes } = await ended(run);
-    expect(attributes.status).toBe('errored');
-    expect(attributes['end-reason']).toMatch(/^The runner stopped during the plan/);
+    const slow = await slowState();
+    try {
+      const run = await create({}, slow.configuration);
+      await slow.asked;
+      // The offer was not too late for a busy machine.
+      expect(startedFor(run)).toEqual([]);
+      send(runner, 'SIGKILL');
+      const { attributes } = await ended(run);
+      expect(attributes.status).toBe('errored');
+      expect(attributes['end-reason']).toMatch(/^The runner stopped during the plan/);
+    } finally {
+      await slow.close();
+    }
   });
 
   it('survives a restart of the platform', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Run } from '#run/run.ts';
 import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
@@ -10,6 +10,7 @@ let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('#resources/users/memberships.ts')),
   ...(await import('#resources/runs/records.ts')),
+  ...(await import('#resources/runs/events.ts')),
   ...(await import('#lifecycle/phases/phases.ts')),
   ...(await import('#lifecycle/phases/finish.ts')),
   ...(await import('#platform/store/due.ts')),
@@ -26,6 +27,7 @@ beforeAll(async () => {
   aws = await startAws();
   store = await load();
 });
+afterEach(() => void vi.restoreAllMocks());
 afterAll(() => aws.close());
 
 let count = 0;
@@ -207,4 +209,78 @@ it.each([
   const sent = aws.sent.length;
   await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
   expect(aws.sent).toHaveLength(sent);
+});
+
+/** The next sweep looks at the run, whose container was started so many seconds ago. */
+const sweepAfter = async (seconds: number): Promise<void> => {
+  const container = containers().at(-1) as StartedContainer;
+  container.createdAt = Date.now() / 1000 - seconds;
+  await store.updateRun(run.id, { set: store.dueIn(run.id, -1) });
+  await store.sweep();
+};
+/** Seconds until the sweep looks at the run again. */
+const nextLook = async () =>
+  (Date.parse(((await store.getRun(run.id)) as Run & { dueAt: string }).dueAt) - Date.now()) / 1000;
+const waiting = {
+  plan: { status: 'pending', current: true },
+  apply: {
+    status: 'planning',
+    current: true,
+    autoApply: true,
+    plan: { status: 'running', statusTimestamps: {}, report: { outcome: 'finished', hasChanges: true } },
+  },
+} as const satisfies Record<string, Partial<Run>>;
+const enter = (phase: 'plan' | 'apply') =>
+  phase === 'plan' ? planQueued() : store.applyQueued({ runId: run.id, token: `${run.id} token` });
+
+it.each(['plan', 'apply'] as const)(
+  'starts another container when one hangs before it claims its %s',
+  async (phase) => {
+    await open(waiting[phase]);
+    await enter(phase);
+    await sweepAfter(90);
+    expect(containers()).toHaveLength(1);
+    expect(await nextLook()).toBeLessThan(61);
+    await sweepAfter(101);
+    const [hangs, next] = containers() as [StartedContainer, StartedContainer];
+    expect([hangs.stopped, next.stopped]).toEqual([true, undefined]);
+    expect((await now())[phase].taskArn).toBe(next.arn);
+    const events = await store.listRunEvents(await now());
+    expect(events.map(({ action }) => action)).toContain(`${phase}_runner_replaced`);
+    expect(await claim(hangs, 'hangs')).toBeUndefined();
+    // Its end, which is reported now, is not that of the other one.
+    await store.runnerStopped({ detail: { taskArn: hangs.arn, startedBy: run.id, stoppedReason: 'stopped' } });
+    expect((await now())[phase].report).toBeUndefined();
+    expect(await claim(next, 'next')).toBeDefined();
+    await sweepAfter(300);
+    expect(containers()).toHaveLength(2);
+  },
+);
+
+it('starts another container when the end of one that had not claimed was never reported', async () => {
+  await open(waiting.plan);
+  await enter('plan');
+  (containers()[0] as StartedContainer).stopped = true;
+  await sweepAfter(61);
+  expect(containers()).toHaveLength(2);
+});
+
+it('waits for a container that is still being provisioned', async () => {
+  await open(waiting.plan);
+  await enter('plan');
+  (containers()[0] as StartedContainer).isProvisioning = true;
+  await sweepAfter(600);
+  expect(containers()).toHaveLength(1);
+});
+
+it('starts a container in the next sweep when ECS had no capacity for the one in place of a hanging one', async () => {
+  await open(waiting.plan);
+  await enter('plan');
+  aws.refusal = { __type: 'ThrottlingException', message: 'Rate exceeded' };
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  await sweepAfter(101);
+  expect((await now()).plan.taskArn).toBeUndefined();
+  aws.refusal = undefined;
+  await sweepAfter(160);
+  expect((await now()).plan.taskArn).toBe(containers()[1]?.arn);
 });

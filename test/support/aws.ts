@@ -28,6 +28,7 @@ export interface StartedContainer {
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
+  isProvisioning?: boolean;
   /** Seconds since 1970. */
   createdAt: number;
 }
@@ -91,11 +92,12 @@ interface EcsInput {
 
 /** An ECS in which every container starts at once, and is gone as soon as it is asked to stop. */
 const containers = ({ containers: all, refusal }: Aws, action: string, input: EcsInput): object => {
-  const describe = ({ arn, stopped, startedBy, createdAt }: StartedContainer) => ({
+  const describe = ({ arn, stopped, isProvisioning, startedBy, createdAt }: StartedContainer) => ({
     taskArn: arn,
     startedBy,
     createdAt,
-    lastStatus: stopped ? 'STOPPED' : 'RUNNING',
+    ...(isProvisioning ? {} : { startedAt: createdAt }),
+    lastStatus: stopped ? 'STOPPED' : isProvisioning ? 'PROVISIONING' : 'RUNNING',
   });
   if (action === 'RunTask' && refusal) return refusal;
   if (action === 'RunTask') {

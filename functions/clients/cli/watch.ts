@@ -1,6 +1,7 @@
 import { type Client, followLog, type Resource } from '#clients/client/client.ts';
-import { awaitedPool, factsOf, since } from '#clients/client/run-facts.ts';
+import { awaitedPool, awaitsRunner, factsOf, since } from '#clients/client/run-facts.ts';
 import { finishing } from '#clients/client/text/canceling.ts';
+import { duration } from '#clients/client/text/time.ts';
 import { messageIn, readable } from '#platform/text/terraform-json.ts';
 import { displayStatus } from '#run/display.ts';
 import { type Stage, type StageName, stagesOf } from '#run/stages.ts';
@@ -86,6 +87,7 @@ class Watch {
         if (run.attributes.status === 'pending') await this.#waits(wait);
         else {
           this.#agents(wait);
+          this.#runner();
           this.#canceling();
         }
         wait = isNew ? pollMs.first : Math.min(wait * 1.2, isWaiting ? pollMs.waiting : pollMs.running);
@@ -128,6 +130,16 @@ class Watch {
     if (!pool || soFar < longEnoughMs) return;
     const reason = `for an agent in pool ${pool}`;
     this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+  }
+
+  /** Again every minute. */
+  #runner(): void {
+    const { run, plan, apply } = this.#seen;
+    const waitedMs = Date.now() - Date.parse(since(run));
+    const minutes = Math.floor(waitedMs / 60_000);
+    if (minutes < 1 || !(awaitsRunner(plan) || awaitsRunner(apply))) return;
+    const reason = `for a runner, ${duration(waitedMs)}`;
+    this.#once(`${run.attributes.status} ${minutes}`, () => this.#options.emit({ event: 'waits', reason }));
   }
 
   /** Again every minute, and when something has ended. */

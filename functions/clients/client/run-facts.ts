@@ -82,6 +82,10 @@ export const awaitedPool = (phase: Resource<'plans'> | Resource<'applies'> | und
   return status === 'queued' || status === 'agent_queued' ? details?.['agent-pool-name'] : undefined;
 };
 
+/** Whether a plan or an apply waits for a runner of the platform. */
+export const awaitsRunner = (phase: Resource<'plans'> | Resource<'applies'> | undefined): boolean =>
+  phase?.attributes.status === 'queued' && awaitedPool(phase) === undefined;
+
 /** Policies failed and can be overridden. */
 export const waitsForOverride = ({ attributes }: Resource<'runs'>): boolean =>
   statuses[attributes.status as RunStatus]?.overrides != null;

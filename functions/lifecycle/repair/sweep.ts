@@ -4,7 +4,7 @@ import { enqueue } from '#lifecycle/creation/new-run.ts';
 import { queueTriggeredRuns } from '#lifecycle/creation/triggered-runs.ts';
 import { RunnerStillStoppingError, release } from '#lifecycle/phases/finish.ts';
 import { startIfFree, startNext, unmark } from '#lifecycle/queue/queue.ts';
-import { launchRunner, needsRunner } from '#lifecycle/runners/launcher.ts';
+import { launchRunner, needsRunner, replaceUnclaimed } from '#lifecycle/runners/launcher.ts';
 import { endHold } from '#lifecycle/runners/runner-stopped.ts';
 import { stopStrayRunners } from '#lifecycle/runners/stray-runners.ts';
 import { keepWarmRunners } from '#lifecycle/runners/warm-runners.ts';
@@ -25,7 +25,7 @@ import { getRun, updateRun } from '#resources/runs/records.ts';
 import { discardStale, isStale } from '#resources/runs/saved-plans.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { entryOf, type RunState, taskStates } from '#run/machine-states.ts';
-import type { Run } from '#run/run.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
@@ -146,7 +146,7 @@ const repairRun = async (id: string): Promise<string | undefined> => {
     return 'run finished';
   }
   const repaired = await repairActiveRun(run);
-  await scheduleCheck(run, repaired ? 60 : Math.max(wellSeconds, checkIntervalOf(run)));
+  await scheduleCheck(run, repaired || hasUnclaimedRunner(run) ? 60 : Math.max(wellSeconds, checkIntervalOf(run)));
   return repaired;
 };
 
@@ -176,9 +176,11 @@ const repairActiveRun = async (run: Run): Promise<string | undefined> => {
     await endHold(run);
     return 'offer withdrawn';
   }
-  // The function that withdrew an offer was interrupted before it started a runner, or ECS had no capacity.
-  if (run.wait?.state === 'ApplyQueued' && needsRunner(run, 'apply')) {
-    await launchRunner(run, 'apply');
+  const phase = queuedPhase(run);
+  if (phase && (await replaceUnclaimed(run, phase))) return 'runner replaced';
+  // A function was interrupted before it started a runner, or ECS had no capacity.
+  if (phase && needsRunner(run, phase)) {
+    await launchRunner(run, phase);
     return 'runner started';
   }
   if (run.savePlan && (await discardIfStale(run))) return 'stale plan discarded';
@@ -187,6 +189,17 @@ const repairActiveRun = async (run: Run): Promise<string | undefined> => {
   // Usually the S3 event does this.
   if (run.wait?.state === 'Fetching') await awaitConfiguration(run);
   return undefined;
+};
+
+/** The phase whose runner has not claimed it yet. */
+const queuedPhase = ({ status, wait }: Run): PhaseName | undefined => {
+  if (status === 'plan_queued' && wait?.state === 'PlanQueued') return 'plan';
+  return status === 'apply_queued' && wait?.state === 'ApplyQueued' ? 'apply' : undefined;
+};
+
+const hasUnclaimedRunner = (run: Run): boolean => {
+  const phase = queuedPhase(run);
+  return phase !== undefined && run[phase].taskArn !== undefined;
 };
 
 /** The same interval as when the state was entered. */

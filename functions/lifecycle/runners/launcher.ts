@@ -4,11 +4,13 @@ import {
   ListTasksCommand,
   RunTaskCommand,
   StopTaskCommand,
+  type Task,
 } from '@aws-sdk/client-ecs';
 import { newClaim } from '#lifecycle/phases/phases.ts';
 import { environment } from '#platform/environment.ts';
 import { directly } from '#platform/store/direct-calls.ts';
 import { hashSecret } from '#platform/store/id.ts';
+import { recordRunEvent } from '#resources/runs/events.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { updateRun } from '#resources/runs/records.ts';
 import { refusalOf } from '#resources/workspaces/admitted-runs.ts';
@@ -58,6 +60,40 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
     condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(cancel)`,
   });
   if (claimed) await startRunner(claimed, phase, secret);
+};
+
+/** Longer than a runner retries its claim, after which it exits (runner/program/client.ts). */
+const claimMs = 100_000;
+
+/**
+ * Starts another runner in place of one that hangs before its claim, or whose end was not reported: its claim becomes void.
+ * 1 request to ECS while the runner has time to claim.
+ * @returns whether there is another one now
+ * @throws {CapacityUnavailableError}
+ */
+export const replaceUnclaimed = async (run: Run, phase: PhaseName): Promise<boolean> => {
+  const { taskArn, claimNonce } = run[phase];
+  if (!taskArn || claimNonce || run.cancel || (await hasTimeToClaim(taskArn))) return false;
+  const { secret, set } = newClaim(phase);
+  const replaced = await updateRun(run.id, {
+    set,
+    remove: [`${phase}.taskArn`],
+    condition: `${phase}.taskArn = :unclaimed AND attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.report) AND attribute_not_exists(cancel)`,
+    values: { ':unclaimed': taskArn },
+  });
+  if (!replaced) return false;
+  await stopRunner(taskArn, `it did not claim the ${phase} of ${run.id}`);
+  const description = `The runner started, but did not claim the ${phase}. Another one was started in its place.`;
+  await recordRunEvent(run, `${phase}_runner_replaced`, undefined, undefined, undefined, description);
+  await startRunner(replaced, phase, secret);
+  return true;
+};
+
+/** A container that is still being provisioned has as long as its state of the machine. */
+const hasTimeToClaim = async (taskArn: string): Promise<boolean> => {
+  const [task] = await describeTasks([taskArn]);
+  if (!task || task.lastStatus === 'STOPPED') return false;
+  return !task.startedAt || task.startedAt.getTime() > Date.now() - claimMs;
 };
 
 /** Errors of ECS when it cannot start another task now: throttling or a quota (ECS: RunTask). */
@@ -144,6 +180,12 @@ export interface Container {
   createdAt?: string;
 }
 
+/** At most 100. ECS forgets a task about an hour after it stopped. */
+const describeTasks = async (tasks: string[]): Promise<Task[]> => {
+  const answer = await client.send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks }));
+  return answer.tasks ?? [];
+};
+
 /** The launcher may have stopped before it stored the container's ARN. */
 export const runningContainers = async (): Promise<Container[]> => {
   const found: Container[] = [];
@@ -152,8 +194,7 @@ export const runningContainers = async (): Promise<Container[]> => {
     const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
     nextToken = page.nextToken;
     if (!page.taskArns?.length) continue;
-    const { tasks = [] } = await client.send(new DescribeTasksCommand({ cluster, tasks: page.taskArns }));
-    for (const { taskArn, startedBy, createdAt } of tasks)
+    for (const { taskArn, startedBy, createdAt } of await describeTasks(page.taskArns))
       if (taskArn && startedBy) found.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
   }
   return found;
@@ -166,15 +207,10 @@ export const stopRunner = async (taskArn: string, reason: string): Promise<void>
       new StopTaskCommand({ cluster: environment.clusterArn, task: taskArn, reason: reason.slice(0, 250) }),
     );
   } catch (error) {
-    // ECS forgets a task about an hour after it stopped.
     if (!/not found/i.test((error as Error).message)) throw error;
   }
 };
 
 /** True once the container has stopped. */
-export const isRunnerGone = async (taskArn: string): Promise<boolean> => {
-  const { tasks = [] } = await client.send(
-    new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: [taskArn] }),
-  );
-  return tasks.every(({ lastStatus }) => lastStatus === 'STOPPED');
-};
+export const isRunnerGone = async (taskArn: string): Promise<boolean> =>
+  (await describeTasks([taskArn])).every(({ lastStatus }) => lastStatus === 'STOPPED');

@@ -159,3 +159,29 @@ it("prints each stage's output, then its result; asks once; and waits while the 
   expect(snapshot.policyFailed).toBe(false);
   expect(exitCodeOf(snapshot)).toBe(exit.done);
 });
+
+it('says after a minute that the run waits for a runner', async () => {
+  const at = new Date(Date.now() - 61_000).toISOString();
+  let looks = 0;
+  const server = createServer((_, response) => {
+    const isOver = looks++ > 0;
+    const attributes = {
+      status: isOver ? 'errored' : 'plan_queued',
+      message: 'm',
+      'status-timestamps': { 'plan-queued-at': at },
+      actions: { 'is-confirmable': false },
+      'finishing-resources': [],
+    };
+    const plan = { id: 'plan', type: 'plans', attributes: { status: isOver ? 'errored' : 'queued' } };
+    response.end(JSON.stringify({ data: { id: 'run-1', type: 'runs', attributes }, included: [plan] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const waits: string[] = [];
+  await watchRun(new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token'), 'run-1', {
+    emit: (event) => event.event === 'waits' && waits.push(event.reason),
+    decide: async () => 'stay',
+    withLogs: false,
+  });
+  server.close();
+  expect(waits).toEqual([expect.stringMatching(/^for a runner, 1 min \d s$/)]);
+});

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
-import { awaitedPool } from '#clients/client/run-facts.ts';
+import { awaitedPool, awaitsRunner, since } from '#clients/client/run-facts.ts';
 import { hash } from '#clients/web/location.ts';
 import { Duration, Notice } from '#clients/web/parts/basics.tsx';
 import { Changes } from '#clients/web/parts/changes.tsx';
@@ -62,6 +62,12 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
         <h2>{titles[name]}</h2>
         <span class="soft small">
           {pool ? `waiting for an agent in pool ${pool}` : (words[status] ?? status)}
+          {awaitsRunner(phase) && (
+            <>
+              {' · '}
+              <Duration from={since(run)} />
+            </>
+          )}
           {agent && ` · agent ${agent}`}
           {began && (
             <>

@@ -25,6 +25,8 @@ const actions: Record<string, string> = {
   planned_and_finished: 'Nothing to apply',
   plan_agent_queued: 'Plan queued for an agent',
   apply_agent_queued: 'Apply queued for an agent',
+  plan_runner_replaced: 'Another runner started for the plan',
+  apply_runner_replaced: 'Another runner started for the apply',
   errored: 'Errored',
   state_taken_in: 'State that the runner had kept taken in',
 };
