@@ -1,33 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir, totalmem } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
+import { newFolder, printed } from './in-room.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
 /** What a run gets from the program that starts it, without being given it. */
 
 const title = (text: string) => `${text}${notSeparated}`;
-const worker = fileURLToPath(new URL('../runner/program/terraform/room-worker.ts', import.meta.url));
-
-const newFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'inherited-'));
-  chmodSync(folder, 0o711);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-};
-
-/** What a run prints whose runner was started by a command, with a file open. */
-const printed = (script: string, before: string[] = [], file?: { number: number; handle: number }): Promise<string> => {
-  const [program = '', ...args] = [...before, process.execPath, worker, newFolder(), script];
-  const stdio = ['ignore', 'pipe', 'inherit', ...Array(200).fill('ignore')];
-  if (file) stdio[file.number] = file.handle;
-  const child = spawn(program, args, { stdio });
-  return text(child.stdout as NodeJS.ReadableStream);
-};
-
 const attack = it.runIf(separatesUsers);
 
 attack(title('a file that the shell held open when it started the runner cannot be written by a run'), async () => {
@@ -37,8 +18,7 @@ attack(title('a file that the shell held open when it started the runner cannot 
   // As in `exec 200>lock; flock 200; npm start`.
   const log = await printed(
     `bash -c 'for n in 20 200; do echo taken >&$n; readlink /proc/self/fd/$n; done' 2>&1; echo looked`,
-    [],
-    { number: 200, handle },
+    { file: { number: 200, handle } },
   );
   expect(log).toContain('looked');
   expect(log).not.toContain(lock);
@@ -95,7 +75,11 @@ it.runIf(separatesUsers && keyctl)(
     const inSession = (script: string) => ['keyctl', 'session', '-', 'sh', '-c', script, 'sh'];
     const log = await printed(
       'keyctl print %user:of-root 2>&1; keyctl add user of-run x @s; keyctl show @s; echo looked',
-      inSession('keyctl add user of-root the-secret @s >/dev/null; "$@"; keyctl show @s | sed "s/^/runner: /"'),
+      {
+        before: inSession(
+          'keyctl add user of-root the-secret @s >/dev/null; "$@"; keyctl show @s | sed "s/^/runner: /"',
+        ),
+      },
     );
     expect(log).toContain('looked');
     expect(log).not.toContain('the-secret');

@@ -1,67 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isExactNumber } from '#platform/formats/exact-json.ts';
 import type { Address } from './address.ts';
+import { compareContext } from './context.ts';
+import { Difference, differ } from './difference.ts';
+import {
+  type ComparedJson,
+  type JsonChange,
+  type JsonInvocation,
+  type JsonResourceChange,
+  resourcesIn,
+} from './json.ts';
 import { actions, type PlanFile, type Planned, type PlannedChange, type PlannedInvocation } from './plan-file.ts';
+import { comparePriorState } from './prior-state.ts';
+import { isUnknownOrSame, sorted } from './same.ts';
 import { readValue, unknown, type Value } from './value.ts';
 
 /**
- * Compares a plan file with the JSON that Terraform printed of it: what is judged must be what is applied. Compared are
- * addresses, actions, providers and values of resources and outputs. The JSON's `configuration` comes from sources that the
- * file contains, and is not.
+ * Compares a plan file with the JSON that Terraform printed of it: what is judged must be what is applied. Compared is all that
+ * the file says of resources, outputs, actions, variables, conditions and the state before. The JSON's `configuration` comes from
+ * sources that the file contains, and is not (decisions/0180).
  */
-
-interface JsonChange {
-  actions: string[];
-  before?: unknown;
-  after?: unknown;
-  importing?: unknown;
-}
-
-interface JsonResourceChange {
-  address?: string;
-  previous_address?: string;
-  module_address?: string;
-  mode?: string;
-  type?: string;
-  name?: string;
-  index?: unknown;
-  deposed?: string;
-  provider_name?: string;
-  change: JsonChange;
-}
-
-interface JsonInvocation {
-  address?: string;
-  type?: string;
-  name?: string;
-  provider_name?: string;
-  config_values?: unknown;
-}
-
-interface JsonResource {
-  address?: string;
-  mode?: string;
-  type?: string;
-  name?: string;
-  provider_name?: string;
-  values?: unknown;
-}
-
-interface JsonModule {
-  resources?: JsonResource[];
-  child_modules?: JsonModule[];
-}
-
-/** The parts of `terraform show -json` that are compared. */
-export interface ComparedJson {
-  resource_changes?: JsonResourceChange[];
-  resource_drift?: JsonResourceChange[];
-  deferred_changes?: { resource_change?: JsonResourceChange }[];
-  action_invocations?: JsonInvocation[];
-  deferred_action_invocations?: { action_invocation?: JsonInvocation }[];
-  output_changes?: Record<string, JsonChange>;
-  planned_values?: { outputs?: Record<string, { value?: unknown }>; root_module?: JsonModule };
-}
 
 /** Numbers of the plan file, and what the JSON of Terraform or OpenTofu has for them. */
 const actionNames: Record<number, string[]> = {
@@ -78,55 +35,23 @@ const actionNames: Record<number, string[]> = {
   10: ['forget,create'],
 };
 
-/** Where they differ, and how. */
-class Difference extends Error {}
-
-const differ = (where: string, how: string): never => {
-  throw new Difference(`${where}: ${how}`);
-};
-
-/** Numbers without an exact form of 64 bits, such as 0.1, are texts in MessagePack. */
-const isNumber = (planned: Value): planned is number | string =>
-  typeof planned === 'number' || (typeof planned === 'string' && /^-?\d/.test(planned));
-
-const isSameNumber = (planned: Value, shown: unknown): boolean =>
-  isNumber(planned) &&
-  (typeof shown === 'number' || isExactNumber(shown)) &&
-  Number(planned) === Number(JSON.stringify(shown));
-
-/** What JSON has for unknown values: nothing in an object, null in a list. */
-const isUnknownOrSame = (planned: Value, shown: unknown): boolean =>
-  planned === unknown ? shown === undefined || shown === null : isSame(planned, shown);
-
-const isSame = (planned: Value, shown: unknown): boolean => {
-  if (planned === null) return shown === null || shown === undefined;
-  if (planned === shown || isSameNumber(planned, shown)) return true;
-  if (typeof planned !== 'object' || typeof shown !== 'object' || shown === null) return false;
-  if (Array.isArray(planned)) return Array.isArray(shown) && areSame(planned, shown);
-  if (Array.isArray(shown)) return false;
-  const members = shown as Record<string, unknown>;
-  const known = Object.entries(planned);
-  return (
-    known.every(([name, value]) => isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined)) &&
-    Object.keys(members).every((name) => Object.hasOwn(planned, name))
-  );
-};
-
-/** A set whose elements are not all known may come in another order. */
-const areSame = (planned: Value[], shown: unknown[]): boolean => {
-  if (planned.length !== shown.length) return false;
-  if (planned.every((value, i) => isUnknownOrSame(value, shown[i]))) return true;
-  if (!planned.some(containsUnknown)) return false;
-  const left = [...shown];
-  return planned.every((value) => {
-    const at = left.findIndex((one) => isUnknownOrSame(value, one));
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
-  });
-};
-
-const containsUnknown = (value: Value): boolean =>
-  value === unknown || (typeof value === 'object' && value !== null && Object.values(value).some(containsUnknown));
+/** By their numbers in the plan file. */
+const reasonNames = [
+  '',
+  'replace_because_tainted',
+  'replace_by_request',
+  'replace_because_cannot_update',
+  'delete_because_no_resource_config',
+  'delete_because_wrong_repetition',
+  'delete_because_count_index',
+  'delete_because_each_key',
+  'delete_because_no_module',
+  'replace_by_triggers',
+  'read_because_config_unknown',
+  'read_because_dependency_pending',
+  'delete_because_no_move_target',
+  'read_because_check_nested',
+];
 
 const compareValue = (where: string, when: string, planned: Uint8Array | undefined, shown: unknown): void => {
   const value = planned === undefined ? null : readValue(planned);
@@ -144,14 +69,33 @@ const compareValue = (where: string, when: string, planned: Uint8Array | undefin
   differ(where, `values ${when} are not the same${names.length ? ` (${names.slice(0, 5).join(', ')})` : ''}`);
 };
 
-const compareChange = (where: string, { action, isImport, before, after }: Planned, shown: JsonChange): void => {
+/** Paths of what is not known, with a star for each key of a list: a set whose elements are not all known may come in another order. */
+const unknownPaths = (value: unknown, isUnknown: (one: unknown) => boolean, path = ''): string[] => {
+  if (isUnknown(value)) return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) =>
+    unknownPaths(one, isUnknown, `${path} ${Array.isArray(value) ? '*' : JSON.stringify(name)}`),
+  );
+};
+
+const compareUnknown = (where: string, after: Uint8Array | undefined, shown: unknown): void => {
+  const planned = after ? unknownPaths(readValue(after), (one) => one === unknown) : [];
+  const said = unknownPaths(shown, (one) => one === true);
+  if (!isDeepStrictEqual(planned.sort(), said.sort())) differ(where, 'other values are not known before the apply');
+};
+
+const compareChange = (where: string, planned: Planned, shown: JsonChange): void => {
+  const { action, isImport, importId, generated, before, after } = planned;
   const names = actionNames[action] ?? differ(where, `the plan file has an action that is not known (${action})`);
   const shownActions = shown.actions.join(',');
   if (!names.includes(shownActions))
     differ(where, `the plan file has the action ${names[0]}, the JSON ${shownActions || 'none'}`);
   if (isImport !== Boolean(shown.importing)) differ(where, 'only one of them imports it');
+  if (importId !== (shown.importing?.id ?? '')) differ(where, 'they import another object');
+  if (generated !== (shown.generated_config ?? '')) differ(where, 'other configuration was generated');
   compareValue(where, 'before', before, shown.before);
   compareValue(where, 'after', after, shown.after);
+  compareUnknown(where, after, shown.after_unknown);
 };
 
 const isSameIndex = (index: Address['index'], shown: unknown): boolean =>
@@ -170,6 +114,11 @@ const compareResource = (planned: PlannedChange, shown: JsonResourceChange): voi
   for (const [what, one, other] of pairs)
     if (one !== other) differ(address, `the plan file has the ${what} ${one ?? 'none'}, the JSON ${other ?? 'none'}`);
   if (!isSameIndex(parts.index, shown.index)) differ(address, 'their indexes are not the same');
+  const reason = reasonNames[planned.reason];
+  // Later versions have more reasons.
+  if (reason !== undefined && reason !== (shown.action_reason ?? '')) differ(address, 'the action has another reason');
+  if (!isDeepStrictEqual(sorted(planned.replacePaths), sorted(shown.change.replace_paths ?? [])))
+    differ(address, 'other values require a replacement');
   // OpenTofu keeps values of ephemeral resources out of the JSON.
   const isEphemeral = parts.mode === 'ephemeral';
   compareChange(address, isEphemeral ? { ...change, before: undefined, after: undefined } : change, shown.change);
@@ -202,8 +151,12 @@ const deletesData = ({ parts, change }: PlannedChange): boolean =>
 const compareOutputs = (planned: PlanFile['outputs'], shown: Record<string, JsonChange>): void => {
   for (const [name, change] of planned) {
     const other = Object.hasOwn(shown, name) ? shown[name] : undefined;
-    if (other) compareChange(`output ${name}`, change, other);
-    else differ(`output ${name}`, 'it is in the plan file and not in the JSON');
+    if (!other) differ(`output ${name}`, 'it is in the plan file and not in the JSON');
+    else {
+      compareChange(`output ${name}`, change, other);
+      if (change.isSensitive && !(other.before_sensitive === true && other.after_sensitive === true))
+        differ(`output ${name}`, 'it is sensitive in the plan file and not in the JSON');
+    }
   }
   for (const name of Object.keys(shown))
     if (!planned.has(name)) differ(`output ${name}`, 'it is in the JSON and not in the plan file');
@@ -228,11 +181,6 @@ const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[
   for (const { address = '' } of left) differ(address, 'the JSON invokes this action so, the plan file does not');
 };
 
-const plannedResources = ({ resources = [], child_modules = [] }: JsonModule): JsonResource[] => [
-  ...resources,
-  ...child_modules.flatMap(plannedResources),
-];
-
 /** The JSON repeats what is planned, by modules: policies read either. */
 const comparePlannedValues = ({
   resource_changes = [],
@@ -242,7 +190,7 @@ const comparePlannedValues = ({
   const current = resource_changes.filter(({ deposed }) => deposed === undefined);
   const changes = new Map(current.map((one) => [one.address, one] as const));
   const seen = new Set<string | undefined>();
-  for (const { address = '', mode, type, name, provider_name, values } of plannedResources(
+  for (const { address = '', mode, type, name, provider_name, values } of resourcesIn(
     planned_values.root_module ?? {},
   )) {
     const other = changes.get(address);
@@ -282,6 +230,8 @@ export const difference = (file: PlanFile, json: ComparedJson): string | undefin
     compareInvocations(file.deferredInvocations, later);
     compareOutputs(file.outputs, output_changes);
     comparePlannedValues(json);
+    compareContext(file, json);
+    comparePriorState(file.priorState, json.prior_state?.values);
     return undefined;
   } catch (error) {
     if (error instanceof Difference) return error.message;

@@ -2,6 +2,7 @@ import { fromBufferPromise } from 'yauzl';
 import { type Address, parseAddress, providerIn } from './address.ts';
 import { UnknownPlanFileError } from './errors.ts';
 import { Message } from './protobuf.ts';
+import { readValue, type Value } from './value.ts';
 
 /**
  * What a plan file plans, read without Terraform: it is a zip archive, and `tfplan` in it a protocol buffer
@@ -18,6 +19,10 @@ export interface PlannedChange {
   /** `registry.terraform.io/hashicorp/aws` */
   provider: string;
   change: Planned;
+  /** Number of why the action was chosen. */
+  reason: number;
+  /** What requires a replacement. */
+  replacePaths: Value[][];
 }
 
 /** Of Terraform's actions, since 1.14. */
@@ -31,18 +36,38 @@ export interface PlannedInvocation {
 export interface Planned {
   action: number;
   isImport: boolean;
+  /** Of what is imported; empty when it is not known or is none. */
+  importId: string;
+  /** HCL that was written for it. */
+  generated: string;
   before?: Uint8Array;
   after?: Uint8Array;
 }
 
+/** A result of conditions: of a resource, an output, a variable or a check block, or of one of their instances. */
+export interface PlannedCheck {
+  address: string;
+  status: number;
+  messages: string[];
+}
+
 export interface PlanFile {
+  terraformVersion: string;
+  /** RFC 3339; empty in files of Terraform before 1.5. */
+  timestamp: string;
+  /** Input variables that have another value than their default. MessagePack. */
+  variables: Map<string, Uint8Array>;
+  checks: { whole: PlannedCheck; instances: PlannedCheck[] }[];
+  relevant: { resource: string; path: Value[] }[];
+  /** The state before the changes, as Terraform writes states; undefined where the file has none. */
+  priorState?: Buffer;
   changes: PlannedChange[];
   /** Absent in files of Terraform before 1.1. */
   drift?: PlannedChange[];
   deferred: PlannedChange[];
   invocations: PlannedInvocation[];
   deferredInvocations: PlannedInvocation[];
-  outputs: Map<string, Planned>;
+  outputs: Map<string, Planned & { isSensitive: boolean }>;
 }
 
 const formatVersion = 3;
@@ -51,23 +76,42 @@ const maxBytes = 512 * 1024 * 1024;
 /** Numbers of fields. */
 const plan = {
   version: 1,
+  variables: 2,
   changes: 3,
   outputs: 4,
   terraformVersion: 14,
+  relevant: 15,
   drift: 18,
+  checks: 19,
+  timestamp: 21,
   deferred: 27,
   invocations: 30,
   deferredInvocations: 31,
 };
 const invocation = { address: 1, provider: 2, config: 4 };
-const resource = { deposed: 7, provider: 8, change: 9, address: 13, previousAddress: 14 };
+const resource = {
+  deposed: 7,
+  provider: 8,
+  change: 9,
+  replacePaths: 11,
+  reason: 12,
+  address: 13,
+  previousAddress: 14,
+};
 /** Before Terraform 1.1. */
 const resourceParts = { module: 1, mode: 2, type: 3, name: 4, text: 5, number: 6 };
 /** Of changes and of invocations. */
 const deferred = { inner: 2 };
-const output = { name: 1, change: 2 };
-const change = { action: 1, values: 2, importing: 5 };
+const output = { name: 1, change: 2, sensitive: 3 };
+const change = { action: 1, values: 2, importing: 5, generated: 6 };
+const importing = { id: 1 };
 const value = { msgpack: 1 };
+const entry = { key: 1, value: 2 };
+const path = { steps: 1 };
+const step = { attribute: 1, key: 2 };
+const relevantAttribute = { resource: 1, path: 2 };
+const check = { address: 2, status: 3, instances: 4 };
+const checkInstance = { address: 1, status: 2, messages: 3 };
 
 export const actions = { noOp: 0, create: 1, read: 2, delete: 5, forget: 8 } as const;
 /** Of the one value of these, which it is; others have the value before and the one after. */
@@ -79,12 +123,38 @@ const readChange = (message: Message | undefined): Planned => {
   if (!message) throw incomplete();
   const action = message.number(change.action);
   const [first, second] = message.messages(change.values).map((one) => one.bytes(value.msgpack).at(-1));
-  const isImport = message.bytes(change.importing).length > 0;
-  if (action === actions.noOp) return { action, isImport, before: first, after: first };
-  if (action === actions.create) return { action, isImport, after: first };
-  if (onlyBefore.has(action)) return { action, isImport, before: first };
-  return { action, isImport, before: first, after: second };
+  const imported = message.message(change.importing);
+  const importId = imported?.text(importing.id) ?? '';
+  const common = { action, isImport: !!imported, importId, generated: message.text(change.generated) ?? '' };
+  if (action === actions.noOp) return { ...common, before: first, after: first };
+  if (action === actions.create) return { ...common, after: first };
+  if (onlyBefore.has(action)) return { ...common, before: first };
+  return { ...common, before: first, after: second };
 };
+
+/** Names of attributes, and keys of lists and maps. */
+const readPath = (message: Message): Value[] =>
+  message.messages(path.steps).map((one) => {
+    const key = one.message(step.key)?.bytes(value.msgpack).at(-1);
+    return key ? readValue(key) : (one.text(step.attribute) ?? '');
+  });
+
+const readRelevant = (message: Message): PlanFile['relevant'][number] => {
+  const attribute = message.message(relevantAttribute.path);
+  return {
+    resource: message.text(relevantAttribute.resource) ?? '',
+    path: attribute ? readPath(attribute) : [],
+  };
+};
+
+const readCheck = (message: Message): PlanFile['checks'][number] => ({
+  whole: { address: message.text(check.address) ?? '', status: message.number(check.status), messages: [] },
+  instances: message.messages(check.instances).map((one) => ({
+    address: one.text(checkInstance.address) ?? '',
+    status: one.number(checkInstance.status),
+    messages: one.texts(checkInstance.messages),
+  })),
+});
 
 /** @throws {UnknownPlanFileError} */
 const parsed = (address: string): Pick<PlannedChange, 'address' | 'parts'> => {
@@ -104,8 +174,8 @@ const partsOf = (message: Message): Pick<PlannedChange, 'address' | 'parts'> => 
   const index =
     message.text(resourceParts.text) ??
     (message.hasNumber(resourceParts.number) ? message.number(resourceParts.number) : undefined);
-  const path = [module, mode === 'data' ? 'data' : '', type, name].filter(Boolean).join('.');
-  const address_ = index === undefined ? path : `${path}[${JSON.stringify(index)}]`;
+  const whole = [module, mode === 'data' ? 'data' : '', type, name].filter(Boolean).join('.');
+  const address_ = index === undefined ? whole : `${whole}[${JSON.stringify(index)}]`;
   return { address: address_, parts: { module, mode, type, name, ...(index === undefined ? {} : { index }) } };
 };
 
@@ -115,6 +185,8 @@ const readResource = (message: Message): PlannedChange => ({
   deposed: message.text(resource.deposed) || undefined,
   provider: providerIn(message.text(resource.provider) ?? ''),
   change: readChange(message.message(resource.change)),
+  reason: message.number(resource.reason),
+  replacePaths: message.messages(resource.replacePaths).map(readPath),
 });
 
 const readInvocation = (message: Message): PlannedInvocation => ({
@@ -137,17 +209,31 @@ export const readPlan = (content: Uint8Array): PlanFile => {
     throw new UnknownPlanFileError(
       `its format is version ${version}, and this platform knows version ${formatVersion}`,
     );
-  const hasDrift = !/^(0\.|1\.0\.)/.test(message.text(plan.terraformVersion) ?? '');
+  const terraformVersion = message.text(plan.terraformVersion) ?? '';
+  const hasDrift = !/^(0\.|1\.0\.)/.test(terraformVersion);
   return {
+    terraformVersion,
+    timestamp: message.text(plan.timestamp) ?? '',
+    variables: new Map(
+      message
+        .messages(plan.variables)
+        .map((one) => [
+          one.text(entry.key) ?? '',
+          one.message(entry.value)?.bytes(value.msgpack).at(-1) ?? new Uint8Array(),
+        ]),
+    ),
+    checks: message.messages(plan.checks).map(readCheck),
+    relevant: message.messages(plan.relevant).map(readRelevant),
     changes: message.messages(plan.changes).map(readResource),
     ...(hasDrift ? { drift: message.messages(plan.drift).map(readResource) } : {}),
     deferred: message.messages(plan.deferred).map(deferredIn).map(readResource),
     invocations: message.messages(plan.invocations).map(readInvocation),
     deferredInvocations: message.messages(plan.deferredInvocations).map(deferredIn).map(readInvocation),
     outputs: new Map(
-      message
-        .messages(plan.outputs)
-        .map((one) => [one.text(output.name) ?? '', readChange(one.message(output.change))] as const),
+      message.messages(plan.outputs).map((one) => {
+        const isSensitive = one.number(output.sensitive) !== 0;
+        return [one.text(output.name) ?? '', { ...readChange(one.message(output.change)), isSensitive }] as const;
+      }),
     ),
   };
 };
@@ -158,9 +244,9 @@ const isEncrypted = (content: Buffer): boolean =>
 /** @throws {UnknownPlanFileError} */
 export const readPlanFile = async (content: Buffer): Promise<PlanFile> => {
   if (isEncrypted(content)) throw new UnknownPlanFileError('OpenTofu has encrypted it');
-  const tfplan = await extract(content).catch(() => undefined);
+  const { tfplan, tfstate } = (await extract(content).catch(() => undefined)) ?? {};
   if (!tfplan) throw new UnknownPlanFileError('it is no zip archive with a tfplan');
-  return readPlan(tfplan);
+  return { ...readPlan(tfplan), priorState: tfstate };
 };
 
 const endSignature = 0x06054b50;
@@ -177,18 +263,22 @@ const isPlain = (content: Buffer): boolean => {
   return content.readUInt16LE(end + 10) !== 0xffff && offset !== 0xffff_ffff && offset + size === end;
 };
 
-const extract = async (content: Buffer): Promise<Buffer | undefined> => {
+const wanted = ['tfplan', 'tfstate'] as const;
+type Content = Partial<Record<(typeof wanted)[number], Buffer>>;
+
+const extract = async (content: Buffer): Promise<Content | undefined> => {
   if (!isPlain(content)) return undefined;
   // Names as they are: they can have another form in an extra field, which Terraform does not read.
   const zip = await fromBufferPromise(content, { lazyEntries: true, decodeStrings: false });
-  let found: Buffer | undefined;
-  for await (const entry of zip.eachEntry()) {
-    if (Buffer.from(entry.fileName).toString() !== 'tfplan') continue;
+  const found: Content = {};
+  for await (const one of zip.eachEntry()) {
+    const name = wanted.find((text) => Buffer.from(one.fileName).toString() === text);
+    if (!name) continue;
     // Terraform reads the first of two, others may read the last.
-    if (found || entry.uncompressedSize > maxBytes) return undefined;
+    if (found[name] || one.uncompressedSize > maxBytes) return undefined;
     const chunks: Buffer[] = [];
-    for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer);
-    found = Buffer.concat(chunks);
+    for await (const chunk of await zip.openReadStreamPromise(one)) chunks.push(chunk as Buffer);
+    found[name] = Buffer.concat(chunks);
   }
   return found;
 };

@@ -2,6 +2,12 @@ import { UnknownPlanFileError } from './errors.ts';
 
 /** Protocol buffers as Terraform writes them, without their schema: the values of each field, in order. */
 
+/**
+ * Values of a file, which foreign code can write: two bytes are a value, and a gigabyte of them would take the runner fifty
+ * times as much. Terraform writes some thirty for each resource.
+ */
+const maxValues = 5_000_000;
+
 const wire = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 };
 const maxVarintBytes = 10;
 
@@ -11,8 +17,11 @@ export class Message {
   readonly #bytes = new Map<number, Uint8Array[]>();
   readonly #numbers = new Map<number, number>();
 
+  readonly #budget: { values: number };
+
   /** @throws {UnknownPlanFileError} */
-  constructor(content: Uint8Array) {
+  constructor(content: Uint8Array, budget = { values: maxValues }) {
+    this.#budget = budget;
     let at = 0;
     const varint = (): number => {
       let value = 0;
@@ -31,6 +40,7 @@ export class Message {
       return content.subarray(at - length, at);
     };
     while (at < content.length) {
+      if (--budget.values < 0) throw new UnknownPlanFileError(`it has more than ${maxValues} values`);
       const tag = varint();
       const field = Math.floor(tag / 8);
       const type = tag % 8;
@@ -61,20 +71,23 @@ export class Message {
     return this.#bytes.get(field) ?? [];
   }
 
+  texts(field: number): string[] {
+    return this.bytes(field).map((value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString());
+  }
+
   /** The last one counts. */
   text(field: number): string | undefined {
-    const value = this.bytes(field).at(-1);
-    return value && Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
+    return this.texts(field).at(-1);
   }
 
   messages(field: number): Message[] {
-    return this.bytes(field).map((content) => new Message(content));
+    return this.bytes(field).map((content) => new Message(content, this.#budget));
   }
 
   /** @throws {UnknownPlanFileError} when there are two, which readers of protocol buffers merge */
   message(field: number): Message | undefined {
     const [content, second] = this.bytes(field);
     if (second) throw damaged();
-    return content && new Message(content);
+    return content && new Message(content, this.#budget);
   }
 }

@@ -9,6 +9,15 @@ import { HeldBytes } from './held-bytes.ts';
 const stx = Buffer.from([0x02]);
 const etx = Buffer.from([0x03]);
 
+/** What Terraform writes must not end the log for a reader: what follows would not be seen. */
+const unframed = (bytes: Buffer): Buffer => {
+  if (!bytes.includes(etx)) return bytes;
+  const text = Buffer.from(bytes);
+  for (let at = text.indexOf(etx); at >= 0; at = text.indexOf(etx, at)) text[at] = replacement;
+  return text;
+};
+const replacement = 0x3f;
+
 const pieceBytes = 65_536;
 /**
  * Output is buffered this long before it is sent: a chatty apply costs five calls a second instead of hundreds, and
@@ -81,13 +90,13 @@ export class PhaseLog {
 
   /** Terraform's output, with sensitive values masked. */
   write(bytes: Buffer): void {
-    this.#limited(this.#mask.push(bytes));
+    this.#limited(this.#mask.push(unframed(bytes)));
   }
 
   /** A message of the runner, on lines of its own. */
   note(text: string): void {
     this.#limited(this.#mask.end());
-    this.#limited(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`)));
+    this.#limited(unframed(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`))));
   }
 
   /** The first lines, which a reader can wait for until there are more. */

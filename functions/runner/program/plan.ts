@@ -129,10 +129,11 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   if (failed) throw failed.reason;
   phase.afterwards.add('provider-schemas', () => writePlanSchemas(files, schemas));
   return timings.measure('upload', async () => {
-    const content = await readFile(files.planJson);
-    const json = parseExactly(content.toString('utf8')) as PlanJson;
+    const json = await readPlanJson(files.planJson);
     await comparePlan(phase, await plan, json);
-    await Promise.all([artifacts.enclose('plan-json', content), storeRedacted(phase, json, schemas)]);
+    // Not as it was read: of two members with one name, programs take either.
+    const compared = Buffer.from(JSON.stringify(json));
+    await Promise.all([artifacts.enclose('plan-json', compared), storeRedacted(phase, json, schemas)]);
     return json;
   });
 };
@@ -167,6 +168,18 @@ const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas)
   const plan = await readJson<PlanJson>(files.planJson);
   await writeFile(files.planSchemas, JSON.stringify(planSchemas(plan, await schemas.afterwards(plan))));
   return files.planSchemas;
+};
+
+/** @throws {PhaseError} */
+const readPlanJson = async (file: string): Promise<PlanJson> => {
+  const { size } = await stat(file);
+  if (size > maxPlan)
+    throw new PhaseError(`The plan in JSON has ${size} bytes, more than ${maxPlan}: split the configuration.`);
+  try {
+    return await readJson<PlanJson>(file);
+  } catch (error) {
+    throw new PhaseError(`The plan in JSON cannot be read: ${messageOf(error)}.`);
+  }
 };
 
 const readJson = async <T>(file: string): Promise<T> => parseExactly(await readFile(file, 'utf8')) as T;

@@ -58,6 +58,11 @@ const put = (target: Json, path: string, value: unknown): void => {
   else holder[last] = value;
 };
 
+const prior = (copy: Json, address: string): Json =>
+  copy.prior_state.values.root_module.resources.find((one: Json) => one.address === address);
+const failed = (copy: Json): Json[] =>
+  copy.checks.filter(({ status }: Json) => status === 'fail').flatMap((one: Json) => [one, ...one.instances]);
+
 const counted = 'module.n[0].terraform_data.counted[0]';
 const input = 'change.after.input';
 
@@ -91,6 +96,14 @@ it.each<[address: string, path: string, value: unknown]>([
   ['terraform_data.created', `${input}.unknown`, 'x'],
   ['terraform_data.created', `${input}.list.1`, 'x'],
   ['terraform_data.created', `${input}.set.2`, 'x'],
+  ['terraform_data.created', 'change.after_unknown.input.unknown', undefined],
+  ['terraform_data.created', 'change.after_unknown.input.known', { b: true }],
+  ['terraform_data.imported', 'change.importing.id', 'other-id'],
+  ['terraform_data.imported', 'change.generated_config', 'resource {}'],
+  ['terraform_data.replaced', 'change.replace_paths', undefined],
+  ['terraform_data.replaced', 'change.replace_paths.0.0', 'input'],
+  ['terraform_data.replaced', 'action_reason', 'replace_by_request'],
+  ['terraform_data.deleted', 'action_reason', undefined],
 ])('finds another value at %s %s %j', (address, path, value) => {
   const copy = copied();
   put(of(copy, address), path, value);
@@ -156,6 +169,54 @@ it.each<[what: string, message: RegExp, change: (copy: Json) => void]>([
     'a planned module less',
     /^module\..*not in planned_values/,
     (copy) => copy.planned_values.root_module.child_modules.pop(),
+  ],
+  ['another Terraform', /^terraform_version: /, (copy) => put(copy, 'terraform_version', '1.0.0')],
+  ['another time', /^timestamp: /, (copy) => put(copy, 'timestamp', '2020-01-01T00:00:00Z')],
+  ['another variable', /^variable given: /, (copy) => put(copy, 'variables.given.value.1', 1.6)],
+  ['a variable less', /^variable given: /, (copy) => put(copy, 'variables.given', undefined)],
+  ['a default that is none', /^variable unused: /, (copy) => put(copy, 'variables.unused.value.a', 2)],
+  ['a variable more', /^variable more: /, (copy) => put(copy, 'variables.more', { value: 1 })],
+  ['a condition that holds', /^checks: /, (copy) => put(failed(copy)[0], 'status', 'pass')],
+  ['another reason of a condition', /^checks: /, (copy) => put(failed(copy)[1], 'problems.0.message', 'none')],
+  ['no conditions', /^checks: /, (copy) => put(copy, 'checks', undefined)],
+  ['another cause', /^relevant_attributes: /, (copy) => put(copy, 'relevant_attributes.0.attribute', ['x'])],
+  [
+    'an output that is not secret',
+    /^output sensitive: /,
+    (copy) => put(copy, 'output_changes.sensitive.after_sensitive', false),
+  ],
+  [
+    'a member that some programs take for another one',
+    /"Resource_changes"/,
+    (copy) => put(copy, 'Resource_changes', []),
+  ],
+  ['the same in a change', /"Actions"/, (copy) => put(of(copy, 'terraform_data.deleted'), 'change.Actions', ['no-op'])],
+  ['no state before', /^terraform_data\..*: .*not in prior_state/, (copy) => put(copy, 'prior_state', undefined)],
+  [
+    'another state before',
+    /^terraform_data\.changed: its values in prior_state/,
+    (copy) => put(prior(copy, 'terraform_data.changed'), 'values.input', 'x'),
+  ],
+  [
+    'another provider before',
+    /^terraform_data\.changed: its provider in prior_state/,
+    (copy) => put(prior(copy, 'terraform_data.changed'), 'provider_name', 'x'),
+  ],
+  [
+    'another name before',
+    /^terraform_data\.changed: its address in prior_state/,
+    (copy) => put(prior(copy, 'terraform_data.changed'), 'name', 'x'),
+  ],
+  [
+    'a resource more before',
+    /^x\.y: .*not in the state/,
+    (copy) =>
+      copy.prior_state.values.root_module.resources.push({ address: 'x.y', mode: 'managed', type: 'x', name: 'y' }),
+  ],
+  [
+    'another output before',
+    /^output plain: .*prior_state/,
+    (copy) => put(copy, 'prior_state.values.outputs.plain.value', 1),
   ],
   ['no planned values', /not in planned_values/, (copy) => put(copy, 'planned_values', undefined)],
   [

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseExactly } from '#platform/formats/exact-json.ts';
-import type { ComparedJson } from '#runner/plan-file/compare.ts';
+import type { ComparedJson } from '#runner/plan-file/json.ts';
 import { type PlanFile, readPlanFile } from '#runner/plan-file/plan-file.ts';
 
 /** A configuration whose plan has everything that Terraform's built-in provider can do, and Terraform for it. */
@@ -29,7 +29,7 @@ const write = (files: Record<string, string>): void => {
 
 /** Plans the second configuration. */
 export const planned = async (...flags: string[]): Promise<{ file: PlanFile; json: ComparedJson }> => {
-  terraform('plan', '-input=false', '-out=plan.tfplan', ...flags);
+  terraform('plan', '-input=false', '-out=plan.tfplan', '-var=given=["of the run", 1.5]', ...flags);
   const json = parseExactly(terraform('show', '-json', 'plan.tfplan')) as ComparedJson;
   return { file: await readPlanFile(readFileSync(join(folder, 'plan.tfplan'))), json };
 };
@@ -153,6 +153,25 @@ module "n" {
   source = "./nested"
   count  = ${now ? 1 : 2}
   name   = "n"
+}
+variable "given" {
+  type    = any
+  default = null
+}
+variable "unused" {
+  default = { a = 1 }
+}
+check "passes" {
+  assert {
+    condition     = var.given != "x"
+    error_message = "given is x"
+  }
+}
+check "fails" {
+  assert {
+    condition     = terraform_data.changed.input == "other"
+    error_message = "it is not other"
+  }
 }
 variable "secret" {
   default   = "hidden"

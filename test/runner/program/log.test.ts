@@ -51,6 +51,15 @@ describe('a log', () => {
     }
   });
 
+  it('does not end for its readers where Terraform writes the byte that ends it', async () => {
+    const { log, whole } = open();
+    log.write(Buffer.from('seen\x03'));
+    log.write(Buffer.from('\x03hidden\n'));
+    log.note('a note\x03');
+    await log.close();
+    expect(whole().toString('latin1')).toBe('\x02seen??hidden\na note?\n\x03');
+  });
+
   it('sends each line without waiting for more', async () => {
     const { log, sent } = open();
     for (let i = 0; i < 5; i++) {

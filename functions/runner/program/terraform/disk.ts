@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { help } from './launch.ts';
 import type { Owner } from './owner.ts';
-import { bytesOfRemovedFiles } from './removed-files.ts';
+import { removedFiles, type Usage } from './removed-files.ts';
 
 /** Ends a run that fills the disk which it shares with others: users of rooms have no quota. */
 
@@ -12,6 +12,8 @@ const reservePart = 0.05;
 const everyMs = 500;
 /** `du` counts in these. */
 const kibibyte = 1024;
+/** Whoever has so many files that to count them takes longer is who fills the disk. */
+const countMs = 10_000;
 
 const gibibytes = (bytes: number): string =>
   Number.isFinite(bytes) ? `${(bytes / gibibyte).toFixed(1)} GiB` : 'an unknown size';
@@ -22,39 +24,61 @@ interface Fullness {
   urgent: boolean;
 }
 
+const counted = async (folder: string, flags: string[]): Promise<number> => {
+  // It also fails, with its result, for files that are removed meanwhile.
+  const output = await help('du', [...flags, folder], { timeout: countMs }).catch((error) =>
+    String(error.stdout ?? ''),
+  );
+  return /^\d+\t/.test(output) ? Number.parseInt(output, 10) : Number.POSITIVE_INFINITY;
+};
+
+/** What a run uses of the disk of its folder. */
+const usageOf = async (folder: string, owner: Owner): Promise<Usage> => {
+  const [kibibytes, files, removed] = await Promise.all([
+    counted(folder, ['-skx']),
+    counted(folder, ['-sx', '--inodes']),
+    removedFiles(folder, owner),
+  ]);
+  return { bytes: kibibytes * kibibyte + removed.bytes, files: files + removed.files };
+};
+
 /** @returns why the run is to end; undefined while there is room, or when others have filled the disk */
 const fullnessOf = async (folder: string, owner: Owner): Promise<Fullness | undefined> => {
   const { bsize, blocks, bavail, files, ffree } = await statfs(folder);
-  const reserve = Math.min(reserveBytes, bsize * blocks * reservePart);
-  const [free, reserveFiles] = [bsize * bavail, files * reservePart];
-  const lacksFiles = files > 0 && ffree < reserveFiles;
-  if (free >= reserve && !lacksFiles) return undefined;
-  const named = Number((await help('du', ['-skx', folder])).split('\t')[0]) * kibibyte;
-  const used = named + (await bytesOfRemovedFiles(folder, owner));
-  if (used < reserve && !lacksFiles) return undefined;
+  const free: Usage = { bytes: bsize * bavail, files: files > 0 ? ffree : Number.POSITIVE_INFINITY };
+  const reserve: Usage = { bytes: Math.min(reserveBytes, bsize * blocks * reservePart), files: files * reservePart };
+  if (free.bytes >= reserve.bytes && free.files >= reserve.files) return undefined;
+  const used = await usageOf(folder, owner);
+  const fills = (['bytes', 'files'] as const).filter(
+    (kind) => free[kind] < reserve[kind] && used[kind] >= reserve[kind],
+  );
+  if (fills.length === 0) return undefined;
   const why =
-    `The run was ended because it fills the runner's disk: its files take ${gibibytes(used)}, and ${gibibytes(free)} ` +
-    `${lacksFiles ? `and ${ffree} files ` : ''}are left. Write less, or run it on a machine with a larger disk.`;
-  return { why, urgent: free < reserve / 2 || (lacksFiles && ffree < reserveFiles / 2) };
+    `The run was ended because it fills the runner's disk: its files take ${gibibytes(used.bytes)}, and ${gibibytes(free.bytes)} ` +
+    `${fills.includes('files') ? `and ${free.files} files ` : ''}are left. Write less, or run it on a machine with a larger disk.`;
+  return { why, urgent: fills.some((kind) => free[kind] < reserve[kind] / 2) };
 };
 
 interface Ends {
   /** Called once, so that an apply can finish and record what it has begun. */
   interrupt(why: string): void;
-  /** Called once, when the disk keeps filling up. */
+  /** Called once, when the disk keeps filling up, or is not given back. */
   kill(why: string): void;
 }
 
+/** How long an interrupted command may keep what others need, as long as it leaves half of it: what Fargate grants. */
+const graceMs = 120_000;
+
 /** @param owner of the processes that may fill it @returns a function that ends the watch */
-export const watchDisk = (folder: string, owner: Owner, ends: Ends): (() => void) => {
+export const watchDisk = (folder: string, owner: Owner, ends: Ends, patienceMs = graceMs): (() => void) => {
   let looking = false;
-  let isInterrupted = false;
+  let interruptedAt: number | undefined;
   const look = async (): Promise<void> => {
     const full = await fullnessOf(folder, owner);
     if (!full) return;
-    if (!isInterrupted) ends.interrupt(full.why);
-    isInterrupted = true;
-    if (!full.urgent) return;
+    if (interruptedAt === undefined) ends.interrupt(full.why);
+    interruptedAt ??= performance.now();
+    if (!full.urgent && performance.now() - interruptedAt < patienceMs) return;
     clearInterval(timer);
     ends.kill(full.why);
   };

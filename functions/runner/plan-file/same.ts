@@ -1,0 +1,48 @@
+import { isExactNumber } from '#platform/formats/exact-json.ts';
+import { unknown, type Value } from './value.ts';
+
+/** Numbers without an exact form of 64 bits, such as 0.1, are texts in MessagePack. */
+const isNumber = (planned: Value): planned is number | string =>
+  typeof planned === 'number' || (typeof planned === 'string' && /^-?\d/.test(planned));
+
+const isSameNumber = (planned: Value, shown: unknown): boolean =>
+  isNumber(planned) &&
+  (typeof shown === 'number' || isExactNumber(shown)) &&
+  Number(planned) === Number(JSON.stringify(shown));
+
+/** What JSON has for unknown values: nothing in an object, null in a list. */
+export const isUnknownOrSame = (planned: Value, shown: unknown): boolean =>
+  planned === unknown ? shown === undefined || shown === null : isSame(planned, shown);
+
+const isSame = (planned: Value, shown: unknown): boolean => {
+  if (planned === null) return shown === null || shown === undefined;
+  if (planned === shown || isSameNumber(planned, shown)) return true;
+  if (typeof planned !== 'object' || typeof shown !== 'object' || shown === null) return false;
+  if (Array.isArray(planned)) return Array.isArray(shown) && areSame(planned, shown);
+  if (Array.isArray(shown)) return false;
+  const members = shown as Record<string, unknown>;
+  const known = Object.entries(planned);
+  return (
+    known.every(([name, value]) => isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined)) &&
+    Object.keys(members).every((name) => Object.hasOwn(planned, name))
+  );
+};
+
+/** A set whose elements are not all known may come in another order. */
+const areSame = (planned: Value[], shown: unknown[]): boolean => {
+  if (planned.length !== shown.length) return false;
+  if (planned.every((value, i) => isUnknownOrSame(value, shown[i]))) return true;
+  if (!planned.some(containsUnknown)) return false;
+  const left = [...shown];
+  return planned.every((value) => {
+    const at = left.findIndex((one) => isUnknownOrSame(value, one));
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+};
+
+const containsUnknown = (value: Value): boolean =>
+  value === unknown || (typeof value === 'object' && value !== null && Object.values(value).some(containsUnknown));
+
+/** For lists whose order means nothing. */
+export const sorted = (values: unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();

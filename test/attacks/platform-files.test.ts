@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { client, newWorkspace, platform, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
+import { notSeparated, separatesUsers } from './plan-code.ts';
+
+/** Looks for secrets in every file of the machine that every user may read, and in what processes show of themselves. */
+
+const search = `for secret in $(echo $HALVES | tr ',' ' '); do
+  whole=$(echo $secret | tr -d '|')
+  echo "$whole" | grep -rlsF -D skip -f - "$DATA" /etc /home /root /var /run /opt /srv /tmp /usr/local /proc/[0-9]*/environ /proc/[0-9]*/cmdline \\
+    | sed "s/^/found in /"
+done
+ls "$DATA" >/dev/null 2>&1 && echo "listed the data folder"
+echo "looked everywhere"
+`;
+
+/** Whole, they would be found in the variable and the script. */
+const halved = (secret: string): string => `${secret.slice(0, 5)}|${secret.slice(5)}`;
+
+it.runIf(separatesUsers && platform.dataDir)(
+  `a run finds no secret of the platform or of another workspace in any file or process${notSeparated}`,
+  async () => {
+    const secret = `secret-of-another-${process.pid}`;
+    const other = await newWorkspace({ 'auto-apply': true });
+    await client.setVariable(other.id, { key: 'secret', value: secret, category: 'terraform', sensitive: true });
+    const files = {
+      'main.tf': `variable "secret" {}
+resource "terraform_data" "a" {
+  input = var.secret
+  provisioner "local-exec" {
+    command = "sleep 20"
+  }
+}
+`,
+    };
+    const victim = await startRun(other, files);
+    await client.waitForRun(victim.id, ({ attributes }) => attributes.status === 'applying');
+    const workspace = await newWorkspace({ 'auto-apply': true, 'structured-run-output-enabled': false });
+    const variables = { HALVES: [secret, platform.token].map(halved).join(','), DATA: platform.dataDir as string };
+    for (const [key, value] of Object.entries(variables))
+      await client.setVariable(workspace.id, { key, value, category: 'env' });
+    const run = await startRun(workspace, {
+      'main.tf':
+        'resource "terraform_data" "a" {\n  provisioner "local-exec" {\n    command = "bash ./search.sh"\n  }\n}\n',
+      'search.sh': search,
+    });
+    expect((await untilFinal(run)).attributes.status).toBe('applied');
+    const log = await readLog(run, 'apply');
+    expect(log).toContain('looked everywhere');
+    expect(log).not.toMatch(/found in|listed the data folder/);
+    expect((await untilFinal(victim)).attributes.status).toBe('applied');
+  },
+  180_000,
+);
