@@ -7,7 +7,7 @@ const from = (json: unknown): Buffer => Buffer.from(typeof json === 'string' ? j
 
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Without maps and long texts, which no price depends on. */
+/** Drops maps and long texts, which do not affect prices. */
 const priceable = (values: object): object =>
   Object.fromEntries(
     Object.entries(JSON.parse(JSON.stringify(values))).filter(

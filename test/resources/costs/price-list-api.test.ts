@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Price } from '#resources/costs/bill.ts';
 import { decimal } from '#resources/costs/decimal.ts';
 
-/** An API that answers as AWS's does (AWS Price List API: GetProducts), or as the test wants. */
+/** A server that answers like AWS (AWS Price List API: GetProducts), or as a test requires. */
 
 interface Asked {
   service: string;
@@ -71,7 +71,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** A process that has asked nothing yet. */
+/** A module without cached prices. */
 const fresh = async () => {
   vi.resetModules();
   return (await import('#resources/costs/prices/index.ts')).quotesFor;

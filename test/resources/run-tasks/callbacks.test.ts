@@ -92,7 +92,7 @@ describe('a callback', () => {
       ]);
     }
     expect(await read()).toMatchObject({ status: 'passed', message: 'fine' });
-    // Told again, should the first have died between its write and the answer to the execution.
+    // Delivered again, in case the first request was interrupted between its write and the delivery.
     expect(told()).toEqual([
       ['SendTaskSuccess', token],
       ['SendTaskSuccess', token],
@@ -147,7 +147,7 @@ describe('a callback', () => {
   });
 });
 
-describe('who may call back', () => {
+describe('a caller of the callback', () => {
   it('needs the token of the result', async () => {
     const [mine, other] = [await waiting(), await waiting()];
     const body = saying({ status: 'passed' });

@@ -72,7 +72,7 @@ describe('run tasks of an organization', () => {
   });
 
   it('keep their key sealed and never return it', async () => {
-    const secret = 'a key nobody else has';
+    const secret = 'a key of its own';
     const createdTask = await make({ 'hmac-key': secret });
     const { getTask, openHmacKey } = await import('#resources/run-tasks/records.ts');
     const task = await getTask(createdTask.id);

@@ -80,7 +80,7 @@ describe('creating a run', () => {
     expect(run.attributes).toMatchObject({ 'plan-only': true, 'auto-apply': false });
   });
 
-  it('sets auto-apply only for callers who may apply', async () => {
+  it('sets auto-apply only for callers with permission to apply', async () => {
     const { id } = await help.ready({ 'auto-apply': true });
     const planner = await help.user('plan');
     const run = await api.post('runs', { 'auto-apply': true }, on(id), { token: planner.token });

@@ -112,7 +112,7 @@ describe('a state version', () => {
     const { id } = await locked();
     const [one, two] = [await announce(id), await announce(id)];
     expect(two.body.data.id).toBe(one.body.data.id);
-    // With content that is known by its SHA-256 it is another: what was announced above takes any content of that MD5.
+    // With a known SHA-256 it is a different version: the one announced above accepts any content with that MD5.
     const [first, again] = [await direct(id), await direct(id)];
     expect(first.body.data.id).not.toBe(one.body.data.id);
     expect(again.body.data).toMatchObject({ id: first.body.data.id, attributes: { status: 'finalized' } });
