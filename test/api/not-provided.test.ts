@@ -12,8 +12,8 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['POST', 'admin/terraform-versions', 'changing which Terraform versions there are'],
-  ['DELETE', 'admin/terraform-versions/tool-1.2.3', 'changing which Terraform versions there are'],
+  ['POST', 'admin/terraform-versions', 'changing the list of Terraform versions'],
+  ['DELETE', 'admin/terraform-versions/tool-1.2.3', 'changing the list of Terraform versions'],
   ['GET', 'organizations/acme/invoices/next', 'invoices'],
 ])('%s %s gets a 404 that names the unsupported feature', async (method, path, feature) => {
   const { status, body } = await api.call(method, path);
@@ -36,7 +36,7 @@ it('unknown paths and ids get a plain 404', async () => {
 });
 
 /** Can be read, but not changed. */
-const readOnly = 'changing which Terraform versions there are';
+const readOnly = 'changing the list of Terraform versions';
 
 it('no path with a route is listed as unsupported', async () => {
   const { routes } = await import('#public-api/all-routes.ts');

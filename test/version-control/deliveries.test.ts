@@ -264,7 +264,7 @@ describe('vcs-repo', () => {
     [
       'an installation that was not linked',
       { 'oauth-token-id': '', 'github-app-installation-id': 'ghain-1' },
-      'acme has not linked such an installation',
+      'acme has not linked this installation',
     ],
     ['an invalid expression', { 'tags-regex': '(' }, 'is not an expression that is supported'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],

@@ -15,13 +15,13 @@ const deep = `${'a-very-long-name/'.repeat(12)}live`;
 
 it.each([
   ['of the root', { 'main.tf': 'x', 'README.md': '# Héllo' }, null, '# Héllo'],
-  ['however it is spelled', { './Readme.MD': 'hi' }, null, 'hi'],
+  ['in any spelling', { './Readme.MD': 'hi' }, null, 'hi'],
   ['of the working directory first', { 'README.md': 'root', 'live/eu/README.md': 'eu' }, 'live/eu', 'eu'],
   ['of the root, where the working directory has none', { 'live/main.tf': 'x', 'README.md': 'root' }, 'live', 'root'],
   ['with a long name', { [`${deep}/README.md`]: 'deep', 'README.md': 'root' }, deep, 'deep'],
   ['that is empty', { 'README.md': '' }, null, ''],
-  ['of another directory is none', { 'modules/README.md': 'x' }, null, undefined],
-  ['is none where there is none', { 'README.md.tf': 'x', 'README.txt': 'x' }, null, undefined],
+  ['of no other directory', { 'modules/README.md': 'x' }, null, undefined],
+  ['only if there is one', { 'README.md.tf': 'x', 'README.txt': 'x' }, null, undefined],
 ])('the search finds the README %s', async (_, files, directory, expected) => {
   expect(await read(files as unknown as Record<string, string>, directory)).toBe(expected);
 });

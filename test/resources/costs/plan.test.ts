@@ -53,7 +53,7 @@ describe('reading a plan', () => {
     ['without colon', '{"a" 1}'],
     ['deep', `{"resource_changes":[${'['.repeat(1_000_000)}`],
     ['a newer format', { format_version: '2.0' }],
-    ['a change that is none', { resource_changes: [{ type: 'aws_vpc' }] }],
+    ['an invalid change', { resource_changes: [{ type: 'aws_vpc' }] }],
     ['a change that is a text', { resource_changes: ['aws_vpc'] }],
     ['a configuration that is too large', { configuration: { text: 'x'.repeat(17 * 1024 * 1024) } }],
   ])('rejects %s', (_name, json) => {

@@ -133,7 +133,7 @@ describe('asking AWS for prices', () => {
     ['is throttled', () => ({ status: 400, body: '{"__type":"ThrottlingException"}' })],
     ['is down', () => ({ status: 503, body: '' })],
     ['answers nonsense', () => ({ status: 200, body: '<html>' })],
-    ['has prices that are none', () => page(product('BoxUsage:t3.micro', ['free']))],
+    ['returns invalid prices', () => page(product('BoxUsage:t3.micro', ['free']))],
   ])('uses the price file for a while when the API %s', async (_name, refusal) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     answer = refusal;

@@ -86,8 +86,8 @@ describe('a resource without a price', () => {
     ['aws_eks_node_group', {}, /scaling_config is missing/],
     ['aws_autoscaling_group', { min_size: 1 }, /launch template is not in the plan/],
     ['aws_ecs_service', { launch_type: 'FARGATE', desired_count: 1 }, /task definition is not in the plan/],
-    ['aws_redshift_cluster', {}, /do not know resources of type aws_redshift_cluster/],
-    ['google_compute_instance', {}, /do not know resources of type google_compute_instance/],
+    ['aws_redshift_cluster', {}, /do not support resources of type aws_redshift_cluster/],
+    ['google_compute_instance', {}, /do not support resources of type google_compute_instance/],
   ])('%s %j', (type, after, reason) => {
     expect(monthOf(type, after)).toMatch(reason);
   });

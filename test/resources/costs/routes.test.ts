@@ -95,7 +95,7 @@ describe('a cost estimate', () => {
         address: 'aws_redshift_cluster.big',
         type: 'aws_redshift_cluster',
         name: 'big',
-        reason: 'estimates do not know resources of type aws_redshift_cluster',
+        reason: 'estimates do not support resources of type aws_redshift_cluster',
       },
     ]);
   });

@@ -126,7 +126,7 @@ describe('admin/terraform-versions', () => {
     const { status, body } = await api.post('admin/terraform-versions', { version: '9.9.9' });
     expect([status, body.errors[0].detail]).toEqual([
       404,
-      expect.stringContaining('changing which Terraform versions there are'),
+      expect.stringContaining('changing the list of Terraform versions'),
     ]);
   });
 });

@@ -124,10 +124,10 @@ describe('a state version', () => {
 
   it.each([
     ['no serial', { serial: undefined }, 'serial'],
-    ['a serial that is none', { serial: '1' }, 'serial'],
+    ['an invalid serial', { serial: '1' }, 'serial'],
     ['a negative serial', { serial: -1 }, 'serial'],
     ['no md5', { md5: undefined }, 'md5'],
-    ['an md5 that is none', { md5: 'xyz' }, 'md5'],
+    ['an invalid md5', { md5: 'xyz' }, 'md5'],
     ['content with another md5', { md5: '0'.repeat(32), state: 'e30=' }, 'md5'],
   ])('is rejected with %s', async (_, attributes, field) => {
     const { id } = await locked();
