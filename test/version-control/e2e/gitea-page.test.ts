@@ -71,75 +71,72 @@ const targetOf = async (identifier: string, sha: string, words: string): Promise
   return new URL((await newest())?.target ?? '').pathname;
 };
 
-it.skipIf(!browser)(
-  'the page leads from a connection to the first run, the runs of a commit and the deliveries',
-  async () => {
-    const [name, token] = [newName('tea'), newName('token')];
-    const identifier = await gitea.repository(newName('network'), { 'main.tf': resources(['a']) });
-    const page = await visit(settings);
-    await connect(page, name, await gitea.newToken(token));
-    const workspace = await client.createWorkspace(organization, newName());
-    await follow(page, workspace, name, identifier);
-    await page.getByText('Start the first run').waitFor();
-    await page.getByText('Begin').waitFor();
-    expect(await wrongWith(page, 'settings of a workspace that follows a repository')).toEqual([]);
+it.skipIf(!browser)('the page leads from a connection to first runs, runs of a commit and deliveries', async () => {
+  const [name, token] = [newName('tea'), newName('token')];
+  const identifier = await gitea.repository(newName('network'), { 'main.tf': resources(['a']) });
+  const page = await visit(settings);
+  await connect(page, name, await gitea.newToken(token));
+  const workspace = await client.createWorkspace(organization, newName());
+  await follow(page, workspace, name, identifier);
+  await page.getByText('Start the first run').waitFor();
+  await page.getByText('Begin').waitFor();
+  expect(await wrongWith(page, 'settings of a workspace that follows a repository')).toEqual([]);
 
-    await page.getByRole('button', { name: 'Start new run' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
-    await seesStatus(page, 'Needs Confirmation');
-    const [first] = await client.list(`/workspaces/${workspace.id}/runs`);
-    const commits = `${gitea.url}/${identifier}/commit/`;
-    expect(await page.locator(`a[href^="${commits}"]`).count()).toBe(1);
-    expect(await wrongWith(page, 'first run of a commit')).toEqual([]);
-    await client.act(first?.id ?? '', 'discard');
+  await page.getByRole('button', { name: 'Start new run' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
+  await seesStatus(page, 'Needs Confirmation');
+  const [first] = await client.list(`/workspaces/${workspace.id}/runs`);
+  const commits = `${gitea.url}/${identifier}/commit/`;
+  expect(await page.locator(`a[href^="${commits}"]`).count()).toBe(1);
+  expect(await wrongWith(page, 'first run of a commit')).toEqual([]);
+  await client.act(first?.id ?? '', 'discard');
 
-    const repo = {
-      identifier,
-      'oauth-token-id': (await client.get(`/workspaces/${workspace.id}`)).attributes['vcs-repo']['oauth-token-id'],
-    };
-    const other = await client.createWorkspace(organization, newName(), { 'queue-all-runs': true, 'vcs-repo': repo });
-    await expect.poll(async () => (await client.list(`/workspaces/${other.id}/runs`)).length).toBe(1);
-    const [begun] = await client.list(`/workspaces/${other.id}/runs`);
-    await untilConfirmable(begun as Resource);
-    await client.act(begun?.id ?? '', 'discard');
-    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Add b');
-    await page.goto(await targetOf(identifier, sha, '2 workspaces: 2 planned'));
-    await page.getByRole('heading', { name: 'Add b' }).waitFor();
-    const waiting = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
-    expect(await waiting.count()).toBe(2);
-    expect(await wrongWith(page, 'commit')).toEqual([]);
-    await waiting
-      .filter({ hasText: String(other.attributes.name) })
-      .getByRole('link')
-      .focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Discard' }).waitFor();
-    expect(page.url()).toContain(`/workspaces/${other.attributes.name}/runs/`);
+  const repo = {
+    identifier,
+    'oauth-token-id': (await client.get(`/workspaces/${workspace.id}`)).attributes['vcs-repo']['oauth-token-id'],
+  };
+  const other = await client.createWorkspace(organization, newName(), { 'queue-all-runs': true, 'vcs-repo': repo });
+  await expect.poll(async () => (await client.list(`/workspaces/${other.id}/runs`)).length).toBe(1);
+  const [begun] = await client.list(`/workspaces/${other.id}/runs`);
+  await untilConfirmable(begun as Resource);
+  await client.act(begun?.id ?? '', 'discard');
+  const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Add b');
+  await page.goto(await targetOf(identifier, sha, '2 workspaces: 2 planned'));
+  await page.getByRole('heading', { name: 'Add b' }).waitFor();
+  const waiting = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
+  expect(await waiting.count()).toBe(2);
+  expect(await wrongWith(page, 'commit')).toEqual([]);
+  await waiting
+    .filter({ hasText: String(other.attributes.name) })
+    .getByRole('link')
+    .focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Discard' }).waitFor();
+  expect(page.url()).toContain(`/workspaces/${other.attributes.name}/runs/`);
 
-    await page.goto(settings);
-    const deliveries = page.getByRole('list', { name: 'Latest deliveries' }).getByRole('listitem');
-    const ours = deliveries.filter({ hasText: identifier });
-    const delivery = ours.filter({ hasText: `Queued 2 runs for main ${sha.slice(0, 7)}` });
-    await delivery.getByRole('button', { name: 'Deliver again' }).click();
-    await page.getByText('Delivered again').waitFor();
-    await ours.filter({ hasText: 'duplicate commit' }).first().waitFor();
+  await page.goto(settings);
+  const deliveries = page.getByRole('list', { name: 'Latest deliveries' }).getByRole('listitem');
+  const ours = deliveries.filter({ hasText: identifier });
+  const delivery = ours.filter({ hasText: `Queued 2 runs for main ${sha.slice(0, 7)}` });
+  await delivery.getByRole('button', { name: 'Deliver again' }).click();
+  await page.getByText('Delivered again').waitFor();
+  await ours.filter({ hasText: 'duplicate commit' }).first().waitFor();
 
-    await gitea.revokeToken(token);
-    await client.call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`, {});
-    await ours.filter({ hasText: 'refused the token' }).first().waitFor();
-    await page.reload();
-    const line = page.getByRole('list', { name: 'Connections' }).getByRole('listitem').filter({ hasText: name });
-    await line.getByText('Gitea no longer accepts the token').waitFor();
-    expect(await wrongWith(page, 'broken connection')).toEqual([]);
-    await line.getByRole('button', { name: 'Replace token' }).click();
-    await page
-      .getByRole('dialog')
-      .getByLabel('Access token')
-      .fill(await gitea.newToken(newName('token')));
-    await page.getByRole('dialog').getByRole('button', { name: 'Replace token' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await line.getByText('no longer accepts').waitFor({ state: 'detached' });
-    const next = await gitea.push(identifier, { 'main.tf': resources(['a']) }, 'Remove b');
-    await ours.filter({ hasText: `Queued 2 runs for main ${next.slice(0, 7)}` }).waitFor();
-  },
-);
+  await gitea.revokeToken(token);
+  await client.call('POST', `/workspaces/${workspace.id}/actions/fetch-latest-from-vcs`, {});
+  await ours.filter({ hasText: 'refused the token' }).first().waitFor();
+  await page.reload();
+  const line = page.getByRole('list', { name: 'Connections' }).getByRole('listitem').filter({ hasText: name });
+  await line.getByText('Gitea no longer accepts the token').waitFor();
+  expect(await wrongWith(page, 'broken connection')).toEqual([]);
+  await line.getByRole('button', { name: 'Replace token' }).click();
+  await page
+    .getByRole('dialog')
+    .getByLabel('Access token')
+    .fill(await gitea.newToken(newName('token')));
+  await page.getByRole('dialog').getByRole('button', { name: 'Replace token' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await line.getByText('no longer accepts').waitFor({ state: 'detached' });
+  const next = await gitea.push(identifier, { 'main.tf': resources(['a']) }, 'Remove b');
+  await ours.filter({ hasText: `Queued 2 runs for main ${next.slice(0, 7)}` }).waitFor();
+});
