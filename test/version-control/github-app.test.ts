@@ -410,7 +410,7 @@ describe('installations at GitHub', () => {
     await deliver('push', push(0, 1));
     await followed.settle();
     expect(await followed.commitsOf(workspace)).toEqual([sha(0)]);
-    expect((await followed.messages()).join()).toMatch(/was suspended: what follows/);
+    expect((await followed.messages()).join()).toMatch(/was suspended: workspaces that follow/);
     expect((await followed.messages()).join()).toMatch(/is suspended at GitHub/);
     await installationEvent('unsuspend');
     expect(await shown()).toMatchObject({ 'error-message': null });

@@ -101,6 +101,6 @@ describe('a resource without a price', () => {
     const provider = 'terraform.io/builtin/terraform';
     expect(monthOf('terraform_data', {}, { provider })).toBe('0.0');
     expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/hashicorp/random' })).toBe('0.0');
-    expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/evil/random' })).toMatch(/do not know/);
+    expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/evil/random' })).toMatch(/do not support/);
   });
 });
