@@ -3,8 +3,8 @@ import { ApiError, badRequest } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 
 /**
- * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): the same key by the same caller names the same
- * request, so that a client can repeat a POST whose response it did not get.
+ * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a caller's requests with the same key count
+ * as one request, so that a client can repeat a POST whose response was lost.
  */
 
 const header = 'idempotency-key';

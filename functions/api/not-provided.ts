@@ -20,7 +20,7 @@ const features: Record<string, string[]> = {
   passwords: ['account/password'],
   'HCP organizations': ['account/hcp-organizations'],
   // They can be listed and read; any released version can be used without being added.
-  'changing which Terraform versions there are': ['admin/terraform-versions'],
+  'changing the list of Terraform versions': ['admin/terraform-versions'],
   'site administration': [
     'admin/cost-estimation-settings',
     'admin/customization-settings',

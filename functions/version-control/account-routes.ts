@@ -16,7 +16,8 @@ const username = v.pipe(text(100), v.regex(/^[A-Za-z0-9_.-]+$/, 'must be the nam
 const begin = async ({ request, subject, principal }: Context<OauthClient>): Promise<Answer> => {
   checkPerson(principal);
   const { attributes } = readData(request, { username }, {}, { shown: '', related: '' });
-  if (!subject.dialect) throw unprocessable('/data', 'This connection is stored only: nothing can be linked by it');
+  if (!subject.dialect)
+    throw unprocessable('/data', 'This connection cannot be used, because its provider is not supported');
   const { code, expiresAt } = await beginLink(subject.id, principal.userId, attributes.username);
   const data: Resource = {
     id: subject.id,

@@ -40,7 +40,7 @@ export type CommitArchives = readonly CommitArchive[];
 export const archiveFor = (archives: CommitArchives, vcsRepo: VcsRepo | null | undefined): CommitArchive => {
   const wanted = vcsRepo?.ingressSubmodules ?? false;
   const archive = archives.find(({ submodules = false }) => submodules === wanted);
-  if (!archive) throw new Error('the archive of the commit was not asked for');
+  if (!archive) throw new Error('the archive of the commit was not requested');
   return archive;
 };
 

@@ -49,7 +49,7 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   const { identifier, defaultBranch } = repository;
   const vcsRepo = workspace.vcsRepo;
   if (!vcsRepo || vcsRepo.repository !== repository.id)
-    return { message: `Skipped: ${workspace.name} follows something else now` };
+    return { message: `Skipped: ${workspace.name} now follows another repository or branch` };
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);
   if (!sha) return { level: 'error', message: `Branch ${branch} no longer exists in ${identifier}` };

@@ -105,7 +105,7 @@ export const handlePolicySet = async (
   const [set] = await getPolicySets([task.policySetId]);
   const vcsRepo = set?.vcsRepo;
   if (!set || vcsRepo?.repository !== repository.id)
-    return { message: 'Skipped: the policy set follows something else' };
+    return { message: 'Skipped: the policy set follows another repository or branch' };
   const { identifier, defaultBranch } = repository;
   const branch = vcsRepo.branch || defaultBranch;
   const sha = await access.forge.branch(access.call, identifier, branch);

@@ -78,7 +78,7 @@ export const checkTags = (tagsRegex: string | null): void => {
 const checkInstallation = async (id: string, organization: string): Promise<void> => {
   const installation = isInstallation(id) ? await getInstallation(id) : undefined;
   if (installation?.organization === organization) return;
-  throw refused('github-app-installation-id', `${organization} has not linked such an installation of the GitHub App`);
+  throw refused('github-app-installation-id', `${organization} has not linked this installation of the GitHub App`);
 };
 
 /**

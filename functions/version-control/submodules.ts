@@ -34,7 +34,8 @@ export const readGitmodules = (text: string): Submodule[] => {
   for (const { path, url } of sections) {
     if (!path || !url) continue;
     const bare = path.replace(/\/+$/, '');
-    if (!isPath(bare)) throw new ArchiveError(`.gitmodules names the path ${path.slice(0, 100)}, which is none inside`);
+    if (!isPath(bare))
+      throw new ArchiveError(`.gitmodules names the path ${path.slice(0, 100)}, which is outside of the repository`);
     byPath.set(bare, { path: bare, url });
   }
   return [...byPath.values()];

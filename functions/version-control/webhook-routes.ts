@@ -79,7 +79,7 @@ const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEve
   try {
     return forge.eventOf(request.header, payload);
   } catch {
-    throw badRequest('The body is not what a webhook of this provider sends.');
+    throw badRequest('The body is not a valid webhook of this provider.');
   }
 };
 

@@ -7,7 +7,7 @@ import { type Api, eventOf, startApi } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
-/** Content that is taken out of sight, brought back, and emptied for good. */
+/** Content that is soft-deleted, restored, and deleted permanently. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;

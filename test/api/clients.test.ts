@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
 /**
- * Command lines from Terraform 1.1 on, and OpenTofu, by the requests that they send: headers and bodies as recorded of each
- * generation, and what each makes of the answers before it shows a plan.
+ * Command lines from Terraform 1.1 on, and OpenTofu: requests with headers and bodies recorded from each generation,
+ * and the checks that each makes on responses before it shows a plan.
  */
 
 let api: Api;
@@ -13,11 +13,11 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 interface Client {
-  /** What it sends with every request. */
+  /** Headers of every request. */
   headers: Record<string, string>;
-  /** Whether it renders the redacted plan itself; if not, it prints the log as it is. */
+  /** Whether it renders the redacted plan itself; otherwise it prints the log unchanged. */
   renders: 'never' | 'by the name Terraform Cloud, or as Enterprise' | 'by the name HCP Terraform, or as Enterprise';
-  /** The engine of a workspace that it creates. */
+  /** Engine of a workspace that it creates. */
   engine: 'tofu' | null;
 }
 
@@ -34,7 +34,7 @@ const tofu = (version: string): [string, Client] => [
   `OpenTofu ${version}`,
   {
     headers: { 'user-agent': agent.tofu(version), 'terraform-version': version, 'x-terraform-integration': 'cloud' },
-    // It goes on from Terraform 1.5, with the client of that time.
+    // OpenTofu forked from Terraform 1.5, with the client of that time.
     renders: 'by the name Terraform Cloud, or as Enterprise',
     engine: 'tofu',
   },
@@ -53,7 +53,7 @@ const clients: [string, Client][] = [
 
 const jsonApi = { accept: 'application/vnd.api+json', 'content-type': 'application/vnd.api+json' };
 
-/** As go-tfe decides it: by the name of the application, else by the month of an Enterprise release. */
+/** The decision in go-tfe: by the name of the application, otherwise by the month of an Enterprise release. */
 const rendersPlans = ({ renders }: Client, headers: Record<string, unknown>): boolean => {
   const [name, version] = [headers['tfp-appname'], String(headers['x-tfe-version'] ?? '')];
   const cloud = renders.includes('HCP') ? 'HCP Terraform' : 'Terraform Cloud';
@@ -102,7 +102,7 @@ describe.each(clients)('%s', (_, client) => {
     const shown = body.included.find(({ type }: { type: string }) => type === 'workspaces').attributes;
     const { getRun } = await import('#resources/runs/records.ts');
     const isStructured = (await getRun(run.body.data.id))?.structuredOutput;
-    // JSON lines are for those only that render them, and so is the plan that they render instead.
+    // Only clients that render JSON lines get them, and the redacted plan to render.
     expect(isStructured).toBe(client.renders !== 'never');
     if (isStructured) {
       expect([shown['structured-run-output-enabled'], rendersPlans(client, ping.headers)]).toEqual([true, true]);

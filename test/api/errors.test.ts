@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 
-/** What a caller hears of a request that cannot be. */
+/** Errors for invalid requests. */
 
 let api: Api;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"
   },
 );
 
-it('rejects a body that is not UTF-8 with 400', async () => {
+it('a body that is not UTF-8 is rejected with 400', async () => {
   const { handler } = await import('#public-api/workspaces.ts');
   const { eventOf } = await import('#test/support/api.ts');
   const event = eventOf('POST', `/api/v2/${path}`, { token: api.token });
@@ -68,7 +68,7 @@ it.each([
   expect(answer.body.errors[0].source.pointer).toBe(pointer);
 });
 
-it('reads a JSON body with any JSON or generic content type', async () => {
+it('a JSON body is accepted with any JSON or generic content type', async () => {
   const types = [undefined, 'application/vnd.api+json', 'application/json', 'application/x-www-form-urlencoded'];
   for (const [n, type] of types.entries()) {
     const headers: Record<string, string> = type ? { 'content-type': type } : {};
@@ -77,7 +77,7 @@ it('reads a JSON body with any JSON or generic content type', async () => {
   }
 });
 
-it('names every wrong field and its rule without repeating the value', async () => {
+it('an error names every wrong field and its rule without repeating the value', async () => {
   const answer = await api.post(path, {
     name: 'a/b',
     'auto-apply': 'yes',
@@ -115,12 +115,12 @@ it.each(['ab', 'x'.repeat(41), 'a/b', 'é-organization'])('rejects the organizat
   expect(answer.body.errors[0].detail).toMatch(/3 to 40 characters/);
 });
 
-it('decodes percent-encoded names in the path', async () => {
+it('the router decodes percent-encoded names in the path', async () => {
   await api.post(path, { name: 'encoded-name_1' });
   expect((await api.get('organizations/acme/workspaces/encoded%2Dname%5F1')).status).toBe(200);
 });
 
-it('accepts a document whose type is empty or missing', async () => {
+it('a document whose type is empty or missing is accepted', async () => {
   const attributes = { name: 'without-a-type', 'no-such': null, __proto__: { x: 1 } };
   expect((await api.call('POST', path, { body: { data: { type: '', attributes } } })).status).toBe(201);
 });
@@ -131,13 +131,13 @@ it.each(['0', '-1', 'x', '1.5', '99999999999'])('rejects page number %j with 400
   expect(answer.body.errors[0].source).toEqual({ parameter: 'page[number]' });
 });
 
-it('rejects an unknown include with the message that clients match', async () => {
+it('an unknown include is rejected with the message that clients match', async () => {
   const answer = await api.get('organizations/acme?include=secrets');
   expect(answer.status).toBe(400);
   expect(answer.body.errors[0].detail).toMatch(/Invalid include parameter/);
 });
 
-it('answers an internal error with a neutral 500 and logs the cause', async () => {
+it('an internal error is answered with a neutral 500, and its cause is logged', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const workspace = await api.workspace();
   api.aws.failCall(1, 'before');

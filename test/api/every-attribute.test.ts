@@ -4,37 +4,37 @@ import { startTaskServer, status } from '#test/support/task-server.ts';
 import { fillPath, makeWorld, type World } from '#test/support/world.ts';
 
 /**
- * Every writable attribute of every resource that can be changed: written, read, listed, included, kept while others are
- * written, and cleared. What a client reads back otherwise than it wrote is a difference that no plan of it gets rid of.
- * Which attributes there are, the API itself says where it refuses an unknown one: a new one needs a line here.
+ * Every writable attribute of every resource: written, read, listed, included, kept while others are written, and
+ * cleared. A value that reads back differently appears as a difference in every plan of a client. The API itself
+ * lists the attributes when it rejects an unknown one, so a new attribute needs a line here.
  */
 
-/** As written, and where it reads back otherwise, as read; for what is never shown, `undefined`. */
+/** The written value, and the read one if it differs; `undefined` for values that are never shown. */
 interface Sample {
   write: unknown;
-  /** What has to be another one each time begins so. */
+  /** Makes the value unique each time, with this prefix. */
   isName?: boolean;
   read?: unknown;
   isSecret?: boolean;
-  /** What null makes of it; missing: what a fresh one has. `fixed`: it cannot be cleared. */
+  /** Value after writing null; absent: the default of a new resource. `fixed`: it cannot be cleared. */
   cleared?: 'fixed' | { to: unknown };
-  /** What has to be written with it. */
+  /** Attributes that have to be written with it. */
   with?: Record<string, unknown>;
 }
 
 interface Resource {
-  /** A fresh one, as its path. */
+  /** Creates a resource. @returns its path */
   make(): Promise<string>;
-  /** Where it is listed. */
+  /** Path of its list. */
   list?: string | ((path: string) => string);
-  /** What it comes along with: the request, from its document. */
+  /** Request that includes the resource, from its document. */
   include?: (relationships: Related) => string;
   samples: Record<string, Sample>;
 }
 
 type Related = Record<string, { data: { id: string } }>;
 
-/** Asked whether it is there, wherever a run task is made or enabled. */
+/** Receives the verification when a run task is created or enabled. */
 const server = await startTaskServer();
 server.answer = status(200);
 
@@ -277,7 +277,7 @@ const resources: Record<string, Resource> = {
       description: text(),
       query: fixed('data.b.deny'),
       'enforcement-level': fixed('mandatory'),
-      // The older spelling of the level, shown with the policy's file.
+      // Older form of the level, shown with the policy's file.
       enforce: { write: [{ mode: 'mandatory' }], read: [], cleared: 'fixed' },
     },
   },
@@ -375,14 +375,14 @@ const resources: Record<string, Resource> = {
       priority: on,
       'provider-source': { ...fixed('example/null'), read: 'registry.terraform.io/example/null' },
       'configuration-hcl': fixed('provider "null" {\n  a = 1\n}'),
-      // The beta's clients write them so; they are shown with hyphens.
+      // Clients of the beta send underscores; responses have hyphens.
       provider_source: { write: 'example/null', isSecret: true, cleared: 'fixed' },
       configuration_hcl: { write: 'provider "null" {}', isSecret: true, cleared: 'fixed' },
     },
   },
 };
 
-/** Routes that change something, whose attributes are not above: why. */
+/** Tests of other routes that change attributes. */
 const elsewhere: Record<string, string> = {
   'account/update': 'test/resources/users',
   'admin/banners/{banner}': 'shown with the account: test/resources/organizations/banners',
@@ -413,7 +413,7 @@ const elsewhere: Record<string, string> = {
   'workspaces/{workspace}/tag-bindings': 'a list of tags',
 };
 
-it('covers every route that changes a resource', async () => {
+it('the samples cover every route that changes a resource', async () => {
   const { routes } = await import('#public-api/all-routes.ts');
   const made = await Promise.all(Object.values(resources).map(({ make }) => make()));
   const changing = routes.filter(({ method, path }) => method === 'PATCH' && path.startsWith('/api/v2/'));
@@ -423,7 +423,7 @@ it('covers every route that changes a resource', async () => {
   expect(missing.sort()).toEqual(Object.keys(elsewhere).sort());
 });
 
-/** It has no GET of its own: lists show it. */
+/** It has no GET route of its own, only a list. */
 const onlyListed = `${acme}/reserved-tag-keys`;
 
 interface Document {
@@ -440,7 +440,7 @@ const patch = async (path: string, attributes: object): Promise<Document> => {
   return body.data;
 };
 
-/** Every page: the world has many of some. */
+/** Searches every page, since some lists are long. */
 const listed = async (path: string, id: string): Promise<Document | undefined> => {
   for (let page = 1; ; page++) {
     const { body } = await api.get(`${path}?page[size]=100&page[number]=${page}`);
@@ -498,7 +498,7 @@ describe.each(Object.entries(resources))('%s', (_, { make, list, samples }) => {
 
   it('keep each attribute while others are changed', async () => {
     const path = await make();
-    // What is sensitive is not shown, whatever follows; a secret never is.
+    // Sensitive values and secrets are never shown.
     const names = Object.keys(samples).filter((name) => name !== 'sensitive' && !samples[name]?.isSecret);
     const all = names.map((name) => [name, unique(samples[name] as Sample)] as const);
     let at = path;

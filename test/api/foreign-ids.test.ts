@@ -7,21 +7,21 @@ import { type Caller, makeCallers } from '#test/support/roles.ts';
 import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
 
 /**
- * Every route, asked by everybody whom the table of permissions tells apart, with ids that are not theirs: of another
- * organization, of a deleted one, of another kind, and of what they may not see; in the path, in the body, in filters and
- * in what is included. The table is frozen meanwhile (support/frozen-table.ts): a write that is tried is an internal error, so
- * that nothing but an answer of 4xx means that nothing was answered or changed.
+ * Every route, called by every role in the permission table, with foreign ids: of another organization, of a deleted
+ * one, of another kind, and of hidden resources; in the path, the body, filters and includes. The table is frozen
+ * meanwhile (support/frozen-table.ts): an attempted write becomes an internal error, so that only a 4xx response
+ * proves that the request revealed and changed nothing.
  */
 
 let api: Api;
 let world: World;
 let foreign: Record<'of another organization' | 'of a deleted organization' | 'of another kind', World>;
-/** In the same organization, in a project of its own that nobody was given. */
+/** In the same organization, in a project on which the callers have no grants. */
 let hidden: World;
 let callers: Caller[];
 let guarded: Route[];
 let frozen: Frozen;
-/** Ids that nobody in the organization is ever told. */
+/** Ids that the API never shows to members of the organization. */
 let secrets: string[];
 
 const organizationOf = async (name: string): Promise<{ things: World; as: Api }> => {
@@ -32,7 +32,7 @@ const organizationOf = async (name: string): Promise<{ things: World; as: Api }>
   return { things: await makeWorld(as, name), as };
 };
 
-/** Each id in the place of another kind's. */
+/** Replaces each id by one of another kind. */
 const shuffled = (things: World): World => {
   const names = Object.keys(things);
   return Object.fromEntries(names.map((name, i) => [name, things[names[(i + 7) % names.length] ?? ''] ?? '']));
@@ -69,13 +69,13 @@ afterAll(async () => {
 });
 
 const ofElsewhere = ({ role }: Caller) => role === 'owner elsewhere';
-/** The owner tries all of them; of the others each the next one, so that every route gets each from many. */
+/** The owner tries all of them; each other caller tries one, so that every route gets each id from some caller. */
 const someOf = <T>(all: T[], caller: Caller, turn: number): T[] =>
   caller.role === 'owner' ? all : all.slice((callers.indexOf(caller) + turn) % all.length).slice(0, 1);
 
 const isRefused = (status: number): boolean => status >= 400 && status < 500;
 
-/** Ids in an answer that are not for anybody in the organization; links repeat what was asked for. */
+/** Foreign ids in a response; links repeat ids of the request. */
 const leaked = (body: { data?: unknown; included?: unknown } | string | undefined): string[] => {
   const text = typeof body === 'string' ? body : JSON.stringify([body?.data, body?.included]);
   return secrets.filter((id) => text.includes(id));
@@ -108,7 +108,7 @@ describe('ids that select the subject of a route', () => {
           const [first = ''] = path.match(/^.*?\{\w+\}/) ?? [];
           const url = fillPath(first, world) + fillPath(path, things).slice(fillPath(first, things).length);
           const { status } = await api.call(method, url, { token: caller.token, body: bodyIn(path, world) });
-          // A workspace or module by its name may be one that is theirs to see.
+          // A workspace or module found by name may be one that the caller sees.
           const byName = things === hidden && /\{(organization|namespace)\}/.test(path);
           if (!isRefused(status) && !byName) wrong.push(`${caller.role}: ${method} ${path} ${status}`);
         }
@@ -122,11 +122,11 @@ interface Body {
   method: 'POST' | 'PATCH' | 'DELETE';
   path: string;
   attributes?: () => object;
-  /** By name: type, the world's thing, and whether it is a list. */
+  /** By name: type, the world's resource, and whether it is a list. */
   relationships?: Record<string, [type: string, thing: string, many?: 'many']>;
-  /** The body is a list of such. */
+  /** The body is a list of such resources. */
   list?: [type: string, thing: string];
-  /** What it takes beside the one that is tried. */
+  /** Other relationships that the request needs. */
   needs?: Record<string, [type: string, thing: string]>;
 }
 
@@ -136,7 +136,7 @@ const places: Body['relationships'] = {
   projects: ['projects', 'project', 'many'],
 };
 
-/** Every relationship that a body may name. */
+/** Every relationship in a request body. */
 const bodies: Body[] = [
   {
     method: 'POST',
@@ -254,7 +254,7 @@ interface Asked {
   body: object;
 }
 
-/** One request for each relationship of a body, naming that thing under that type. */
+/** One request per relationship, with the id of that resource under that type. */
 const requests = (from: World, typed: (type: string) => string | undefined): Asked[] =>
   bodies.flatMap(({ method, path, attributes = () => ({}), relationships = {}, list, needs = {} }): Asked[] => {
     const url = fillPath(path, world);
@@ -290,8 +290,8 @@ describe('ids in relationships of a body', () => {
 
   it('are accepted when they belong to the caller (control)', async () => {
     const refused = (await answers(requests(world, asIs), api.token)).filter(([, status]) => isRefused(status));
-    // A run trigger onto itself, a workspace in its own project: conflicts of what is there. The world's policy set
-    // has versions, and so no policies of its own.
+    // A run trigger of a workspace on itself, and a workspace that is already in its project, are conflicts. The
+    // world's policy set has versions, and so no individual policies.
     const accepted = [
       'POST organizations/{organization}/policies policy-sets',
       'POST policy-sets/{policySet}/relationships/policies',
@@ -331,7 +331,7 @@ describe('ids in relationships of a body', () => {
     expect(bounded.length).toBeGreaterThan(20);
     for (const caller of bounded) {
       for (const [what, status] of await answers(requests(hidden, asIs), caller.token)) {
-        // Everybody sees the teams that are for all to see, and their members.
+        // All callers see visible teams and their members.
         if (!isRefused(status) && !what.endsWith(' team') && !what.startsWith('POST teams/')) {
           wrong.push(`${caller.role}: ${what} ${status}`);
         }
@@ -343,7 +343,7 @@ describe('ids in relationships of a body', () => {
 
 const reading = (): Route[] => guarded.filter(({ method }) => method === 'GET');
 
-/** Clients ask again for what a run that has only begun does not have yet. */
+/** Clients retry these for a run that has only started. */
 const notYet = /\/plan(s\/\{plan\})?\/json-output-redacted$|\/cost-estimates\/\{estimate\}\/output$/;
 
 it('filters by ids of another or a deleted organization reveal nothing about it', async () => {
@@ -359,7 +359,7 @@ it('filters by ids of another or a deleted organization reveal nothing about it'
       query.set('filter[workspace_names]', things.name ?? '');
       query.set('search[name]', things.name ?? '');
       for (const { path } of reading()) {
-        // Where the query names the subject it is asked in the test of subjects.
+        // The test of subjects covers routes whose query names the subject.
         if (!path.includes('{')) continue;
         query.set('filter[organization][name]', own.get('filter[organization][name]') ?? '');
         const { status, body } = await api.call('GET', `${fillPath(path, world)}?${query}`, { token: caller.token });
@@ -371,7 +371,7 @@ it('filters by ids of another or a deleted organization reveal nothing about it'
   expect(wrong).toEqual([]);
 });
 
-it('accepts relationships as they were read', async () => {
+it('the API accepts relationships as they were read', async () => {
   const wrong: string[] = [];
   const changing = new Set(guarded.filter(({ method }) => method === 'PATCH').map(({ path }) => path));
   const both = reading().filter(({ path }) => changing.has(path));
@@ -388,7 +388,7 @@ it('accepts relationships as they were read', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('includes only resources that the caller can read at their own route', async () => {
+it('a response includes only resources that the caller can read at their own route', async () => {
   const { query } = namedIn(world);
   const includesByRoute = new Map<Route, string>();
   for (const route of reading()) {
@@ -406,7 +406,7 @@ it('includes only resources that the caller can read at their own route', async 
       if (status !== 200) continue;
       for (const { type, links } of body.included ?? []) {
         const self: string | undefined = links?.self;
-        // The same for everybody, and without a route that reads one.
+        // The same for every caller, and without a route of its own.
         if (!self || type === 'entitlement-sets') continue;
         if (!answered.has(self)) answered.set(self, (await api.get(self, { token })).status);
         if (answered.get(self) !== 200) wrong.add(`${caller.role}: ${path} includes ${type} (${answered.get(self)})`);

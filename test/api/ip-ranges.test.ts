@@ -16,7 +16,7 @@ const read = async () => {
   return [statusCode, JSON.parse(body)];
 };
 
-it('are returned to anyone, as the operator has set them', async () => {
+it('IP ranges are returned to any caller, as the operator has set them', async () => {
   expect(await read()).toEqual([200, { api: [], notifications: [], sentinel: [], vcs: [] }]);
   process.env.API_IP_RANGES = '198.51.100.0/24';
   process.env.OUTGOING_IP_RANGES = '203.0.113.7/32,2001:db8::/32';
@@ -29,7 +29,7 @@ it('are returned to anyone, as the operator has set them', async () => {
   delete process.env.OUTGOING_IP_RANGES;
 });
 
-it('are not sent again with a matching ETag', async () => {
+it('IP ranges are not sent again with a matching ETag', async () => {
   const { handler } = await import('#public-api/api.ts');
   const since = async (date: Date) => {
     const event = eventOf('GET', '/api/meta/ip-ranges', { headers: { 'if-modified-since': date.toUTCString() } });
@@ -40,12 +40,12 @@ it('are not sent again with a matching ETag', async () => {
   expect(await since(new Date(Date.now() - 3_600_000))).toEqual([200, true]);
 });
 
-it('fail the deployment when they are invalid', () => {
+it('invalid IP ranges fail the deployment', () => {
   expect(readSettings({ outgoingIpRanges: '203.0.113.7/32' }).outgoingIpRanges).toEqual(['203.0.113.7/32']);
   expect(() => readSettings({ apiIpRanges: ['203.0.113.7'] })).toThrow(/apiIpRanges.*must be ranges of addresses/);
 });
 
-it('are loopback by default on one machine, without its other addresses', () => {
+it('IP ranges are loopback by default on one machine, without its other addresses', () => {
   const { API_IP_RANGES, OUTGOING_IP_RANGES } = localIpRangeVariables({});
   expect(API_IP_RANGES).toBe('127.0.0.1/32,::1/128');
   expect(OUTGOING_IP_RANGES).toBe(API_IP_RANGES);

@@ -3,7 +3,7 @@ import type { Route } from '#api/route.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
 
-/** What a document says is done, or refused by name; what it shows and nobody can set may come along. */
+/** The attributes of a document are applied or rejected by name; read-only attributes are ignored. */
 
 let api: Api;
 let world: World;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** They read relationships or nothing alone. */
+/** Routes that read only relationships, or no body. */
 const withoutAttributes = [
   'POST /api/v2/workspaces/{workspace}/run-triggers',
   'PATCH /api/v2/workspaces/{workspace}/state-versions',
@@ -41,9 +41,9 @@ const withoutAttributes = [
 const pointers = (body: { errors?: { source?: { pointer: string } }[] }) =>
   (body?.errors ?? []).map(({ source }) => source?.pointer);
 
-it.each(['attributes', 'relationships'] as const)('rejects unknown %s by name on every route', async (part) => {
+it.each(['attributes', 'relationships'] as const)('unknown %s are rejected by name on every route', async (part) => {
   const wrong: string[] = [];
-  // The organization is the body's.
+  // The organization is in the body.
   const naming: Record<string, object> = {
     '/api/v2/oauth-clients': { 'organization-id': 'acme' },
     '/api/v2/registry-modules': { 'vcs-repo': { 'oauth-token-id': world.oauthToken } },
@@ -92,7 +92,7 @@ describe('a whole document', () => {
   ])('can be sent back unchanged: %s', async (path) => {
     const at = fillPath(path, world);
     const { data } = (await api.get(at)).body;
-    // Sensitive values are not shown, and null is none.
+    // Sensitive values are not shown, and null counts as absent.
     const answer = await api.call('PATCH', at, { body: { data } });
     expect([answer.status, answer.body?.errors]).toEqual([200, undefined]);
     const { 'updated-at': _, 'latest-change-at': __, 'version-id': ___, ...before } = data.attributes;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
-/** What is limited in number stays so when requests come together: some are refused, and nothing of those is left. */
+/** Limits hold for concurrent requests: the excess ones are rejected and leave nothing behind. */
 
 let api: Api;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => api.close());
 
 interface Case {
   max: number;
-  /** Makes one, as the store does it. */
+  /** Creates one directly in the store. */
   fill(n: number): Promise<unknown>;
   post(n: number): Promise<Answered>;
   count(): Promise<number>;
@@ -220,7 +220,7 @@ const cases: Record<string, () => Promise<Case>> = {
   },
 };
 
-describe('requests that come together do not pass the maximum of', () => {
+describe('concurrent requests do not exceed the maximum of', () => {
   it.each(Object.entries(cases))('%s', async (_, prepare) => {
     const { max, fill, post, count, says } = await prepare();
     for (let n = 0; n < max - free; n++) await fill(n);
@@ -232,7 +232,7 @@ describe('requests that come together do not pass the maximum of', () => {
     for (const { status, body } of answers.filter((answer) => answer.status >= 300)) {
       expect([status, body.errors[0].detail]).toEqual([expect.any(Number), expect.stringMatching(says)]);
     }
-    // One after the other, every place can be taken.
+    // Sequential requests can use every place.
     for (let n = created.length; n < free; n++) expect((await post(2000 + n)).status).toBeLessThan(300);
     expect((await post(3000)).body.errors[0].detail).toMatch(says);
     expect(await count()).toBe(max);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { stateFile } from '#test/support/state.ts';
 
-/** Requests that are larger than anything that is meant. */
+/** Requests that are larger than any legitimate one. */
 
 let api: Api;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ const path = 'organizations/acme/workspaces';
 const document = (attributes: object) => JSON.stringify({ data: { attributes } });
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 
-/** Refused with these words, without a look at the table. */
+/** Expects this rejection, without access to the table. */
 const refused = async (status: number, words: RegExp, sent: Parameters<Api['call']>[2], at = path, method = 'POST') => {
   const before = api.aws.calls;
   const answer = await api.call(method, at, sent);
@@ -90,13 +90,13 @@ describe('a query', () => {
   });
 });
 
-it('rejects a malformed token without reading the table', async () => {
+it('a malformed token is rejected without reading the table', async () => {
   const before = api.aws.calls;
   expect((await api.get('account/details', { token: 'x'.repeat(8000) })).status).toBe(401);
   expect(api.aws.calls).toBe(before);
 });
 
-it('rejects an extremely nested state with a message', async () => {
+it('an extremely nested state is rejected with a message', async () => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
   const { createHash } = await import('node:crypto');
@@ -111,7 +111,7 @@ it('rejects an extremely nested state with a message', async () => {
   expect(answer.body.errors[0].detail).toMatch(/nested/);
 });
 
-it('rejects malformed ids in bodies', async () => {
+it('malformed ids in bodies are rejected', async () => {
   const { id } = await api.workspace();
   const long = 'x'.repeat(5000);
   const to = (type: string) => ({ data: { type, id: long } });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { startTaskServer, type TaskServer } from '#test/support/task-server.ts';
 
-/** Two people have the same settings open; the second one is told instead of undoing what the first one did. */
+/** Two users edit the same settings; the second gets an error instead of overwriting the first one's change. */
 
 let api: Api;
 let other: string;

@@ -31,7 +31,7 @@ interface Named {
 /** Token, organization and membership. */
 const always = 3;
 
-/** What a list answers, and how many items it read for it. */
+/** Response of a list, and the number of items read for it. */
 const list = async (query: string, path = `${base}/workspaces`) => {
   const before = api.aws.itemsRead;
   const { body } = await api.get(`${path}?${query}`);
@@ -135,7 +135,7 @@ describe('a filter', () => {
     expect((await api.call('DELETE', `projects/${projectId}`)).status).toBe(409);
     await to(home);
     expect(await list(`filter[project][id]=${projectId}`)).toMatchObject({ names: [], read: 0 });
-    // A move that was cut off leaves its entry.
+    // An interrupted move leaves its entry.
     const { id } = (await api.get(moved)).body.data;
     await table.put({
       ...keys.projectWorkspace(projectId, 'db-x'),

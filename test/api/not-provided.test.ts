@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { featureNotProvided } from '#api/not-provided.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 
-/** What HCP Terraform has and this platform has not. */
+/** Features of HCP Terraform that this platform does not provide. */
 
 let api: Api;
 beforeAll(async () => {
@@ -12,10 +12,10 @@ afterAll(() => api.close());
 
 it.each([
   ['GET', 'organizations/acme/metrics-tokens', 'metrics of agents'],
-  ['POST', 'admin/terraform-versions', 'changing which Terraform versions there are'],
-  ['DELETE', 'admin/terraform-versions/tool-1.2.3', 'changing which Terraform versions there are'],
+  ['POST', 'admin/terraform-versions', 'changing the list of Terraform versions'],
+  ['DELETE', 'admin/terraform-versions/tool-1.2.3', 'changing the list of Terraform versions'],
   ['GET', 'organizations/acme/invoices/next', 'invoices'],
-])('answers %s %s with a 404 that names the unsupported feature', async (method, path, feature) => {
+])('%s %s gets a 404 that names the unsupported feature', async (method, path, feature) => {
   const { status, body } = await api.call(method, path);
   expect(status).toBe(404);
   expect(body.errors).toEqual([
@@ -27,7 +27,7 @@ it.each([
   ]);
 });
 
-it('answers unknown paths and ids with a plain 404', async () => {
+it('unknown paths and ids get a plain 404', async () => {
   for (const path of ['nothing', 'agent-poolsx', 'workspaces/agents', 'workspaces/ws-unknown', 'runs/x/plan-exports']) {
     const { status, body } = await api.get(path);
     expect([path, status]).toEqual([path, 404]);
@@ -35,10 +35,10 @@ it('answers unknown paths and ids with a plain 404', async () => {
   }
 });
 
-/** That can be read. */
-const readOnly = 'changing which Terraform versions there are';
+/** Can be read, but not changed. */
+const readOnly = 'changing the list of Terraform versions';
 
-it('lists no path that has a route', async () => {
+it('no path with a route is listed as unsupported', async () => {
   const { routes } = await import('#public-api/all-routes.ts');
   const shadowed = routes.filter(({ method, path }) => {
     const feature = featureNotProvided(path.replaceAll(/\{\w+\}/g, 'x'));
@@ -48,7 +48,7 @@ it('lists no path that has a route', async () => {
 });
 
 describe('entitlements', () => {
-  /** What can be had only where there is a route for it. */
+  /** Entitlements that require a route. */
   const needs: Record<string, string> = {
     agents: '/agent-pools/',
     'audit-logging': '/organization/audit-trail',

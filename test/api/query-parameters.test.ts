@@ -3,7 +3,7 @@ import type { Route } from '#api/route.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { fillPath, makeWorld, type World } from '#test/support/world.ts';
 
-/** Every parameter that somebody could send is honoured, or refused by name. */
+/** Every query parameter is applied, or rejected by name. */
 
 let api: Api;
 let world: World;
@@ -22,7 +22,7 @@ afterAll(() => api.close());
 
 const targetOf = ({ method, path }: Route): string => `${method} ${path.replace('/api/v2', '')}`;
 
-/** What the routes cannot do without. */
+/** Required parameters of routes. */
 const required = ({ path }: Route): Record<string, string> => {
   if (path.endsWith('/api/v2/state-versions')) {
     return { 'filter[organization][name]': 'acme', 'filter[workspace][name]': world.name ?? '' };
@@ -38,7 +38,7 @@ const required = ({ path }: Route): Record<string, string> => {
 const get = (one: Route, query: Record<string, string>) =>
   api.get(`${fillPath(one.path, world)}?${new URLSearchParams({ ...required(one), ...query })}`);
 
-it('names the paths of every include that a route declares', () => {
+it('every include that a route declares is in its path list', () => {
   const including = [...reads, ...writes].filter(({ query }) => query?.include);
   expect(including.length).toBeGreaterThan(50);
   const without = including.filter(({ query }) => typeof query?.include !== 'object' || !('paths' in query.include));
@@ -61,7 +61,7 @@ it.each([
       const { status, body } = await get(one, { [name]: 'no-such' });
       const error = body?.errors?.[0];
       const right = status === 400 && error?.source?.parameter === name && error.detail.length > 20;
-      // What is not there, or not yet, says so first.
+      // A 404 for a missing resource takes precedence.
       if (!right && status !== 404) wrong.push(`${targetOf(one)} ${status} ${JSON.stringify(body)?.slice(0, 200)}`);
     }
     expect(wrong).toEqual([]);
@@ -69,7 +69,7 @@ it.each([
   120_000,
 );
 
-it('checks what a request that writes may include before it writes', async () => {
+it('a request that writes has its includes checked before the write', async () => {
   const { checkParameters } = await import('#api/query-parameters.ts');
   const including = writes.filter(({ query }) => query?.include);
   expect(including.length).toBeGreaterThan(10);
@@ -83,17 +83,17 @@ it('checks what a request that writes may include before it writes', async () =>
   expect((await api.get(`tasks/${world.task}`)).body.data.attributes.name).not.toBe('renamed');
 });
 
-it('lists exactly the parameters that routes read', async () => {
+it('the declarations list exactly the parameters that routes read', async () => {
   const { get: original } = URLSearchParams.prototype;
   const wrong: string[] = [];
-  // Only read where another leaves it open: without a workspace, with a tag, where not everybody may read the state, with a connection.
+  // Read only under conditions: without a workspace, with a tag, with limited access to the state, with a connection.
   const later = [
     'branch',
     'organization_name',
     'filter[tag-union]',
     'filter[tag-value-default-null]',
     'show_only_configured',
-    // Of a list that is always empty.
+    // Parameter of a list that is always empty.
     'search',
     'category',
     'include_inactive',
@@ -188,7 +188,7 @@ describe('filter[tagged]', () => {
   });
 });
 
-it('sorts policies by name and by time', async () => {
+it('the list of policies can be sorted by name and by time', async () => {
   const names = { first: uniqueName('sorted-a'), second: uniqueName('sorted-b') };
   for (const name of Object.values(names)) {
     await api.post('organizations/acme/policies', {
@@ -207,7 +207,7 @@ it('sorts policies by name and by time', async () => {
   expect(await sorted('-updated-at')).toEqual([names.second, names.first]);
 });
 
-it('includes the tags of projects', async () => {
+it('the list of projects includes tags on request', async () => {
   const tags = { 'tag-bindings': { data: [{ attributes: { key: 'team', value: 'net' } }] } };
   const { id } = (await api.post('organizations/acme/projects', { name: uniqueName('Tagged') }, tags)).body.data;
   for (const path of [`projects/${id}`, 'organizations/acme/projects?page[size]=100']) {
@@ -222,7 +222,7 @@ it('includes the tags of projects', async () => {
   }
 });
 
-it('finds organizations by e-mail address', async () => {
+it('the list of organizations can be searched by e-mail address', async () => {
   const names = async (query: string) =>
     ((await api.get(`organizations?${query}`)).body.data as { id: string }[]).map(({ id }) => id);
   expect(await names('q=owner@acme')).toEqual(['acme']);

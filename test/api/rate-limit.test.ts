@@ -9,7 +9,7 @@ import { taskHelpers } from '#test/support/task-stages.ts';
 const limit = 30;
 
 describe('the rate limit', () => {
-  /** What the table does. */
+  /** Counts in memory, like the table. */
   const counter = () => {
     const sums = new Map<string, number>();
     let writes = 0;
@@ -53,7 +53,7 @@ describe('the rate limit', () => {
         const instances = Array.from({ length: 8 }, () => new RateLimit(limit, count));
         const share = limit / 3;
         expect(await admittedOf(instances, order, 1_000)).toBeLessThanOrEqual(limit + instances.length * share);
-        // Those that have heard of it: each was asked for more than its share.
+        // Each instance whose request for more than its share was rejected.
         for (const [i] of instances.entries()) await admittedOf(instances, times(limit + share, i), 2_000);
         for (const second of [3, 4, 5]) expect(await admittedOf(instances, order, second * 1_000)).toBe(limit);
       }),
@@ -85,7 +85,7 @@ describe("the API's rate limit", () => {
   });
   afterAll(() => api.close());
 
-  /** Each test has seconds of its own, which pass when it says so. */
+  /** Each test has its own seconds, and advances the clock itself. */
   let now = Date.parse('2030-01-01T00:00:00.250Z');
   const pass = (ms: number) => {
     now += ms;
@@ -105,7 +105,7 @@ describe("the API's rate limit", () => {
     pass(0);
     const { createToken } = await import('#resources/users/tokens.ts');
     const other = (await createToken(api.userId, '')).secret;
-    // From now on it is known whose they are.
+    // From now on the instance knows the owner of the tokens.
     await Promise.all([statuses(1, api.token), statuses(1, other)]);
     expect(await statuses(20, api.token)).toEqual(allOf(20, 200));
     expect(await statuses(20, other)).toEqual([...allOf(10, 200), ...allOf(10, 429)]);
@@ -143,7 +143,7 @@ describe("the API's rate limit", () => {
     const guesses = await Promise.all(Array.from({ length: 60 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
     expect(guesses.flat().sort()).toEqual([...allOf(30, 401), ...allOf(30, 429)]);
     expect(await statuses(1, fresh[0] as string)).toEqual([200]);
-    // They count as their user's, whose limit still holds.
+    // They count for their user, who has reached the limit.
     expect(await statuses(40, fresh[1] as string)).toEqual([...allOf(29, 200), ...allOf(11, 429)]);
   });
 
@@ -180,9 +180,9 @@ describe("the API's rate limit", () => {
       const body = { data: { type: 'task-results', attributes: { status: 'running' } } };
       return (await api.call('PATCH', `task-results/${result}/callback`, { token, body })).status;
     };
-    // The address has used up its second.
+    // The address has reached its limit for this second.
     expect(await statuses(31, null)).toEqual([...allOf(30, 401), 429]);
-    // Of another result: its id's first character is another one.
+    // A token of another result: the first character of its id differs.
     const forged = accessToken
       .replace(/(?<=^sft_)./, (first) => (first === '1' ? '2' : '1'))
       .replace(/\..*/, `.${'x'.repeat(43)}`);

@@ -10,16 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-it('measures responses as Lambda does: as text in JSON', () => {
+it('a response is measured as Lambda does: as text in JSON', () => {
   expect(isTooLarge(json(200, 'a'.repeat(6_200_000)))).toBe(false);
   expect(isTooLarge(json(200, 'a'.repeat(6_300_000)))).toBe(true);
   expect(isTooLarge(json(200, '"'.repeat(1_600_000)))).toBe(true);
   expect(isTooLarge(json(200, 'é'.repeat(3_200_000)))).toBe(true);
-  // What was changed is answered for, however that arrives.
+  // The response to a completed change is never rejected.
   expect(checkSize('POST', json(200, 'a'.repeat(6_300_000))).statusCode).toBe(200);
 });
 
-it('stops reading what would not be in one response, and names the first that is too much', async () => {
+it('a read stops at the response limit, and names the first item beyond it', async () => {
   const read: number[] = [];
   const of = (sizes: number[]) =>
     readWithin(
@@ -40,7 +40,7 @@ it('stops reading what would not be in one response, and names the first that is
   expect(read).toEqual(sizes.slice(0, 4));
 });
 
-it('refuses with 400 what is too large, and says what to do', async () => {
+it('a response that is too large is rejected with 400 and the remedy', async () => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
   const { text, ...state } = stateFile({ outputs: { large: { value: '\\'.repeat(1_600_000), type: 'string' } } });

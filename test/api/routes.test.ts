@@ -4,7 +4,7 @@ import { type Frozen, freeze } from '#test/support/frozen-table.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { namedIn } from '#test/support/world.ts';
 
-/** Rules that hold for every route: who may come in, and what is said about things that are not there. */
+/** Rules for every route: authentication, and responses for missing resources. */
 
 let api: Api;
 let routes: typeof import('#public-api/all-routes.ts')['routes'];
@@ -22,7 +22,7 @@ afterAll(() => api.close());
 const guarded = () => routes.filter(({ access }) => access !== 'anyone');
 const onSubject = () => guarded().filter(({ access }) => access !== 'any user');
 
-/** One error, in the form clients read. */
+/** One error, in the form that clients read. */
 const error = ({ body, headers }: Answered) => {
   expect(headers['content-type']).toBe('application/vnd.api+json');
   expect(body.errors).toHaveLength(1);
@@ -30,7 +30,7 @@ const error = ({ body, headers }: Answered) => {
   return body.errors[0];
 };
 
-/** What does not exist, where a route finds its subject in the body or the query. */
+/** Unknown ids for routes whose subject is in the body or the query. */
 const named = namedIn({
   workspace: 'ws-unknown',
   project: 'prj-unknown',
@@ -41,12 +41,12 @@ const named = namedIn({
 const { body } = named;
 const query = `?${named.query}`;
 
-it('declares each method and path once', () => {
+it('the routes declare each method and path once', () => {
   const all = routes.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`);
   expect(new Set(all).size).toBe(all.length);
 });
 
-it('rejects a missing or invalid token with 401 on every route', async () => {
+it('every route rejects a missing or invalid token with 401', async () => {
   const { token: deleted } = await members.somebody('deleted');
   const { deleteToken, findToken } = await import('#resources/users/tokens.ts');
   const token = await findToken(deleted);
@@ -60,7 +60,7 @@ it('rejects a missing or invalid token with 401 on every route', async () => {
   }
 });
 
-it('rejects an expired token with 401', async () => {
+it('an expired token is rejected with 401', async () => {
   const { createToken } = await import('#resources/users/tokens.ts');
   const { secret } = await createToken(api.userId, '', new Date(Date.now() - 1).toISOString());
   expect((await api.get('account/details', { token: secret })).status).toBe(401);
@@ -78,7 +78,7 @@ it.each(['unknown', 'run-unknown', '../..', '%00', 'x'.repeat(3000), '__proto__'
   },
 );
 
-it('answers unknown paths with 404 and the standard headers', async () => {
+it('unknown paths get a 404 with the standard headers', async () => {
   const below = ['nothing', 'organizations/acme/nothing', 'policies/x/nothing', 'varsets'];
   for (const path of ['/', '/api/v2', ...below.map((rest) => `/api/v2/${rest}`)]) {
     const answer = await api.call('GET', path);
@@ -88,7 +88,7 @@ it('answers unknown paths with 404 and the standard headers', async () => {
   }
 });
 
-it('serves service discovery and the API version', async () => {
+it('the API serves service discovery and its version', async () => {
   const discovery = await api.get('/.well-known/terraform.json', { token: null });
   expect(discovery).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } });
   expect(discovery.body).toEqual({
@@ -105,17 +105,18 @@ it('serves service discovery and the API version', async () => {
   expect(ping.headers).toMatchObject({ 'tfp-api-version': '2.6', 'tfp-appname': 'HCP Terraform' });
 });
 
-it('names itself so that every client of Terraform and OpenTofu renders plans', async () => {
+it('the API names itself so that every client of Terraform and OpenTofu renders plans', async () => {
   const { headers } = await api.get('ping', { token: null });
   const [name, version = ''] = [headers['tfp-appname'], headers['x-tfe-version']];
-  // Since go-tfe 1.51 (Terraform 1.8.2), by the name alone; before that (Terraform 1.4, OpenTofu 1.6), by another name,
-  // or as Terraform Enterprise by the month between the version's first letter and its first hyphen.
+  // go-tfe since 1.51 (Terraform 1.8.2) checks the name only. Older clients (Terraform 1.4, OpenTofu 1.6) check
+  // another name, or recognize Terraform Enterprise by the month between the version's first letter and its first
+  // hyphen.
   const isCloud = { now: name === 'HCP Terraform', before: name === 'Terraform Cloud' };
   const isEnterpriseThatRenders = version !== '' && Number(version.slice(1).split('-')[0]) >= 202302;
   expect([isCloud.now, isCloud.before || isEnterpriseThatRenders]).toEqual([true, true]);
 });
 
-it('sends security headers and nothing for other origins', async () => {
+it('the API sends security headers and allows no other origin', async () => {
   const { headers } = await api.get('organizations/acme');
   expect(headers).toMatchObject({
     'cache-control': 'no-store',
@@ -126,7 +127,7 @@ it('sends security headers and nothing for other origins', async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
 
-it('authenticates with 1 read, in parallel with the subject and the membership', async () => {
+it('authentication takes 1 read, in parallel with the subject and the membership', async () => {
   const workspace = await api.workspace();
   const before = api.aws.calls;
   await api.get(`workspaces/${workspace.id}/current-state-version`);

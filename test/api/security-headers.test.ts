@@ -2,7 +2,7 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, eventOf, gzipHead, type Sent, startApi } from '#test/support/api.ts';
 
-/** What every function that answers requests says to browsers, whatever it answers. */
+/** Security headers of every response of every function. */
 
 let api: Api;
 let run: string;
@@ -33,14 +33,14 @@ it.each<[string, number, keyof typeof functions, string, string, Sent]>([
   ['a redirect', 302, 'runs', 'GET', '/api/v2/configuration-versions/VERSION/download', {}],
   ['no token', 401, 'runs', 'GET', '/api/v2/runs/run-x', { token: null }],
   ['no route', 404, 'api', 'PATCH', '/api/v2/nothing', {}],
-  ['what is too long', 414, 'api', 'GET', `/api/v2/ping?${'x'.repeat(5000)}`, {}],
+  ['a query that is too long', 414, 'api', 'GET', `/api/v2/ping?${'x'.repeat(5000)}`, {}],
   ['discovery', 200, 'api', 'GET', '/.well-known/terraform.json', { token: null }],
   ['the page of terraform login', 400, 'signIn', 'GET', '/oauth/authorization', form],
   ['an exchange', 400, 'signIn', 'POST', '/oauth/token', { ...form, body: 'grant_type=x' }],
   ['a log', 200, 'logs', 'GET', 'LOG', { token: null }],
   ['no log', 404, 'logs', 'GET', '/logs/x', { token: null }],
   ['a stranger to the runner protocol', 401, 'runner', 'POST', '/runner/v1/heartbeat', {}],
-])('%s (%i)', async (_, status, name, method, path, sent) => {
+])('the response has security headers: %s (%i)', async (_, status, name, method, path, sent) => {
   const log = new URL((await api.get(`plans/${run}`)).body.data.attributes['log-read-url']).pathname;
   const { handler }: { handler: Handler } = await functions[name]();
   const url = path.replace('VERSION', version).replace('LOG', log);

@@ -3,8 +3,9 @@ import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /**
- * What nobody uses costs nothing: an organization without registry, no-code modules, provider sets, test runs, queries and
- * deleted workspaces asks the table exactly as often as it did before there were these, whatever others use.
+ * Unused features cost nothing: an organization without registry, no-code modules, provider sets, test runs, queries
+ * and deleted workspaces needs exactly as many requests to the table as before these features existed, even if other
+ * organizations use them.
  */
 
 let api: Api;
@@ -23,7 +24,7 @@ const callsOf = async (work: () => Promise<{ status: number }>): Promise<number>
   return api.aws.calls - before;
 };
 
-/** Each in an organization with the same content: calls of a run's creation, its reads and lists. */
+/** Calls for a run's creation, its reads and lists, in organizations with the same content. */
 const measured = async () => {
   const body = (await plain.post(`organizations/${name}/workspaces`, { name: uniqueName('w') })).body;
   const { id } = body.data;
@@ -75,8 +76,8 @@ const useEverything = async (of: Api, organization: string) => {
   expect((await of.post(`${all}/provider-sets`, set)).status).toBe(201);
 };
 
-it('cost no additional request, whatever others use, and whatever the organization uses elsewhere', async () => {
-  // The first of everything warms caches.
+it('unused features cost no additional request, even if others or the same organization use them elsewhere', async () => {
+  // The first of each request warms caches.
   await measured();
   const before = await measured();
   expect(before).toEqual(expectedCalls);
@@ -86,7 +87,7 @@ it('cost no additional request, whatever others use, and whatever the organizati
   expect(await measured()).toEqual(before);
 });
 
-/** Calls to DynamoDB. Whoever raises one of them makes every organization pay for it. */
+/** Calls to DynamoDB. An increase makes every organization pay for it. */
 const expectedCalls: Record<string, number> = {
   'a run': 16,
   'runs/run': 3,

@@ -8,9 +8,10 @@ import { type Caller, makeCallers } from '#test/support/roles.ts';
 import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
 
 /**
- * Every route, asked by everybody whom the table of permissions tells apart, of one of everything: what is answered is
- * what the table of this test says (test/support/permission-table.ts), not the product's. The world is built once, then frozen: reads are answered from memory, writes fail, so that what
- * somebody may do can be tried without being done.
+ * Every route on one resource of every kind, called by every role of the permission table: the expected results come
+ * from this test's own table (test/support/permission-table.ts), not from the product's. The world is built once,
+ * then frozen: reads are answered from memory and writes fail, so that permissions can be tested without making the
+ * changes.
  */
 
 let api: Api;
@@ -57,17 +58,17 @@ const ofOrganization = [
 const isOnProject = ({ method, path, finder }: Route): boolean =>
   finder?.what === 'project' ||
   path.includes('/team-projects/') ||
-  // In the world's project, to which the workspace belonged. A team's access to a workspace ends with it.
+  // It was in the world's project. A team's grant on a workspace ends with the workspace.
   finder?.what === 'recoverable item' ||
-  // The body names the project that the new workspace is to be in.
+  // The body names the project of the new workspace.
   (method === 'POST' && /\/\{(organization|noCode)\}\/workspaces$/.test(path));
 
-/** What a caller may do with a route's subject, by the table of this test (permission-table.ts). */
+/** A caller's permissions on a route's subject, by this test's table (permission-table.ts). */
 const grantedTo = (route: Route, role: string): ReadonlySet<string> => {
   const on = (scope: Scope) => permissionsOf(role, scope, permissions);
   if (isOnProject(route)) return on('project');
   const what = route.finder?.what ?? '';
-  // A variable set is read by those who read the variables of its workspace.
+  // Readers of a workspace's variables can read its variable sets.
   if (what === 'variable set') {
     const readsVariables = on('workspace').has('variable:read');
     return readsVariables ? new Set([...on('organization'), 'varset:read']) : on('organization');
@@ -98,7 +99,7 @@ const ask = ({ method, path }: Route, things: World, token: string | null) => {
 
 const seenOf = ({ finder }: Route): Permission => {
   const permission = finder?.visibleWith;
-  // The one that finds workspaces and organizations is asked for a workspace here.
+  // The route that finds workspaces and organizations is called with a workspace here.
   return typeof permission === 'function' ? 'run:read' : (permission as Permission);
 };
 
@@ -127,7 +128,7 @@ const expectedOf = (route: Route, { role, token }: Caller): Verdict => {
   return granted.has(String(route.access)) ? 'allowed' : 403;
 };
 
-it('enforces the permission table for every role on every route', async () => {
+it('the API enforces the permission table for every role on every route', async () => {
   for (const caller of callers) {
     const told: string[] = [];
     const should: string[] = [];
@@ -141,7 +142,7 @@ it('enforces the permission table for every role on every route', async () => {
 });
 
 it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'manage-run-tasks'])(
-  'answers a %s the same for hidden and missing resources, after equally many reads',
+  'a %s gets the same response for hidden and missing resources, after equally many reads',
   async (role) => {
     const caller = callers.find((one) => one.role === role) as Caller;
     const hidden = guarded.filter((route) => expectedOf(route, caller) === 404);
@@ -198,7 +199,7 @@ describe("the permission table, sampled against HCP Terraform's documentation", 
     ['organization token', 'POST', 'workspaces/{workspace}/configuration-versions', 403],
     ['organization token', 'GET', 'plans/{plan}/json-output', 403],
     ['organization token', 'POST', 'organizations/{organization}/teams', 'allowed'],
-    ['flags about what is not here', 'GET', 'workspaces/{workspace}', 404],
+    ['flags of unsupported features', 'GET', 'workspaces/{workspace}', 404],
     ['member', 'GET', 'organizations/{organization}', 'allowed'],
     ['manage-vcs-settings', 'POST', 'organizations/{organization}/ssh-keys', 'allowed'],
     ['workspace admin', 'PATCH', 'workspaces/{workspace}/relationships/ssh-key', 'allowed'],

@@ -5,7 +5,7 @@ import type { Template } from '#environments/templates/records.ts';
 import { uniqueName } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Builds, imports and dry runs on a machine whose operator keeps it for runs of another organization. */
+/** Builds, imports and dry runs on a machine restricted to runs of another organization. */
 
 let world: Environments;
 let template: Template;
@@ -19,7 +19,7 @@ afterEach(() => {
 
 const detail = expect.stringMatching(/starts runs of organization other only \(STEPFORM_RUNS_OF\), not of acme/);
 
-it('refuses the first build, and leaves no environment', async () => {
+it('the first build is rejected, and leaves no environment', async () => {
   process.env.RUNS_OF = 'other';
   const name = uniqueName('dev');
   const { status, body } = await world.create(template, { name });
@@ -27,7 +27,7 @@ it('refuses the first build, and leaves no environment', async () => {
   expect((await world.call('GET', `/users/me/workspace/${name}`)).status).toBe(404);
 });
 
-it('refuses builds of an environment, which can be started again afterwards', async () => {
+it('builds of an environment are rejected, and it can be started again afterwards', async () => {
   const id = await world.running(template);
   process.env.RUNS_OF = 'other';
   const path = `/workspaces/${id}/builds`;
@@ -37,14 +37,14 @@ it('refuses builds of an environment, which can be started again afterwards', as
   expect((await world.call('POST', path, { body: { transition: 'stop' } })).status).toBe(201);
 });
 
-it('refuses a dry run of a template version', async () => {
+it('a dry run of a template version is rejected', async () => {
   process.env.RUNS_OF = 'other';
   const path = `/templateversions/${template.activeVersionId}/dry-run`;
   const { status, body } = await world.call('POST', path, { body: { workspace_name: 'w', rich_parameter_values: [] } });
   expect([status, body]).toEqual([409, expect.objectContaining({ detail })]);
 });
 
-it('refuses a template version, whose import would run it', async () => {
+it('a template version is rejected, because its import would run it', async () => {
   process.env.RUNS_OF = 'other';
   const body = gunzipSync(await packFiles({ 'main.tf': '' })).toString('latin1');
   const headers = { 'content-type': 'application/x-tar' };

@@ -18,7 +18,7 @@ const tarWith = async (...entries: Parameters<ReturnType<typeof pack>['entry']>[
   return Buffer.concat(parts);
 };
 
-it('keeps the content of an archive, as tar and as zip', async () => {
+it('an archive keeps its content, as tar and as zip', async () => {
   expect(await filesInTar(tarOf(files))).toEqual(files);
   expect(await filesInZip(zipOf(files))).toEqual(files);
 });
@@ -28,16 +28,16 @@ it.each([
   ['an absolute path', { name: '/etc/x' }],
   ['a symbolic link', { name: 'x', type: 'symlink' as const, linkname: '/etc/passwd' }],
   ['a hard link', { name: 'x', type: 'link' as const, linkname: '../y' }],
-])('rejects %s', async (_, entry) => {
+])('an archive is rejected with %s', async (_, entry) => {
   await expect(tarWith(entry).then(filesInTar)).rejects.toMatchObject({ status: 400 });
 });
 
-it('rejects a zip with paths outside of its folder, and other content', async () => {
+it('a zip with paths outside of its folder, or other content, is rejected', async () => {
   await expect(filesInZip(zipOf([{ name: '../x', content: Buffer.from('x') }]))).rejects.toMatchObject({ status: 400 });
   await expect(filesInZip(Buffer.from('no zip at all'))).rejects.toThrow('The archive is not valid.');
 });
 
-it('rejects a zip with a link, and one with more content than declared', async () => {
+it('a zip with a link, or with more content than declared, is rejected', async () => {
   const link = zipOf([{ name: 'x', content: Buffer.from('/etc/passwd') }]);
   link.writeUInt32LE((0o120777 << 16) >>> 0, link.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 38);
   await expect(filesInZip(link)).rejects.toMatchObject({ detail: 'x: links are not allowed' });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { lookAt } from '#environments/workspaces/executor.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** What the platform does by itself, at the time at which it is due: the clock is the test's. */
+/** Scheduled actions of the platform; the test controls the clock. */
 
 let world: Environments;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterEach(() => {
 
 const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-/** What the sweep finds due now, looked at. */
+/** Handles everything that is due now, like the sweep. */
 const sweep = async (): Promise<void> => {
   const { handler } = await import('#environments/sweep-handler.ts');
   const { query } = await import('#platform/store/table.ts');
@@ -60,7 +60,7 @@ describe('autostop', () => {
       deadline: '2026-01-06T00:00:00.000Z',
       maxDeadline: '2026-01-06T00:00:00.000Z',
     });
-    // A year of six digits sorts before all others, as text.
+    // As text, a year of six digits sorts before all others.
     for (const deadline of ['2026-01-06T01:00:00Z', '+010000-01-01T00:00:00Z']) {
       const extended = await world.call('PUT', `/workspaces/${id}/extend`, { body: { deadline } });
       expect(extended).toMatchObject({
@@ -190,7 +190,7 @@ describe('dormancy', () => {
   });
 });
 
-it('checks a locked environment again later, after the others', async () => {
+it('the sweep checks a locked environment again later, after the others', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const { lockWorkspace } = await import('#lifecycle/queue/locks.ts');
   await lockWorkspace((await world.environmentOf(id)).workspaceId, world.api.userId, 'mine');
@@ -200,14 +200,14 @@ it('checks a locked environment again later, after the others', async () => {
   expect((await world.environmentOf(id)).dueAt).toBe(new Date(Date.now() + minute).toISOString());
 });
 
-it('builds once under concurrent checks', async () => {
+it('an environment is built once under concurrent checks', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
   expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
 });
 
-it('records scheduled builds in the audit trail', async () => {
+it('scheduled builds are recorded in the audit trail', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await sweep();

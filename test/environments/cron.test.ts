@@ -10,7 +10,7 @@ const next = (text: string, after: string, allowed?: number[]): string | undefin
 it.each([
   ['CRON_TZ=Europe/Dublin 30 9 * * Mon-Fri', '2026-01-02T10:00:00Z', '2026-01-05T09:30:00.000Z'],
   ['CRON_TZ=Europe/Dublin 30 9 * * Mon-Fri', '2026-07-01T08:00:00Z', '2026-07-01T08:30:00.000Z'],
-  // Clocks go forward at one o'clock that day.
+  // Clocks are set forward at one o'clock that day.
   ['CRON_TZ=Europe/Dublin 30 9 * * 0', '2026-03-29T00:00:00Z', '2026-03-29T08:30:00.000Z'],
   ['0 0 * * *', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00.000Z'],
   ['CRON_TZ=Pacific/Auckland 0 8 * * 1', '2026-01-04T18:00:00Z', '2026-01-04T19:00:00.000Z'],
@@ -19,7 +19,7 @@ it.each([
   expect(next(text, after)).toBe(expected);
 });
 
-it('waits for an allowed day, and detects when there is none', () => {
+it('a schedule waits for an allowed day, and detects when there is none', () => {
   expect(next('0 9 * * *', '2026-01-05T10:00:00Z', [6])).toBe('2026-01-10T09:00:00.000Z');
   expect(next('0 9 * * 1', '2026-01-05T10:00:00Z', [6])).toBeUndefined();
 });
@@ -38,6 +38,6 @@ it.each([
   '0 9 * * 5-1',
   '@daily',
   '0 9 * * * *',
-])('refuses "%s"', (text) => {
+])('the schedule "%s" is rejected', (text) => {
   expect(parseSchedule(text)).toBeUndefined();
 });

@@ -4,14 +4,14 @@ import { hostileTexts } from '#test/fuzz/random.ts';
 import { actingAs } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Every route of the environments' API: asked by those who are not to see anything, and with anything that JSON and paths can have. */
+/** Every route of the environments' API: called by users without access, and with arbitrary JSON and paths. */
 
 let world: Environments;
 let routes: Route[];
-/** By the name of a path's parameter. */
+/** Ids by the name of the path parameter. */
 let ids: Record<string, string>;
 let outsiders: Record<string, string>;
-/** Tokens that are not for this API. */
+/** Tokens that this API does not accept. */
 let others: Record<string, string>;
 
 const modules = () =>
@@ -95,7 +95,7 @@ const pathOf = ({ path }: Route, values = ids): string =>
 
 const guarded = () => routes.filter(({ access }) => access === 'user');
 
-it('answers 401 to tokens that are not for it', async () => {
+it('the API answers 401 to tokens that it does not accept', async () => {
   expect(guarded().length).toBeGreaterThan(60);
   const wrong: string[] = [];
   for (const [kind, token] of Object.entries(others)) {
@@ -107,7 +107,7 @@ it('answers 401 to tokens that are not for it', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('tells outsiders nothing of environments and templates, and changes nothing for them', async () => {
+it('the API shows outsiders no environments and templates, and changes nothing for them', async () => {
   const before = JSON.stringify([
     await world.environmentOf(ids.workspace ?? ''),
     await world.latest(ids.workspace ?? ''),
@@ -131,7 +131,7 @@ it('tells outsiders nothing of environments and templates, and changes nothing f
 
 const bodies = ['null', '[]', '"x"', '1', '{', '{"name":{}}', '{"__proto__":{"a":1}}', `${'['.repeat(5000)}`, '\0'];
 
-it('has no internal error, whatever it is sent', async () => {
+it('the API has no internal error for arbitrary input', async () => {
   const wrong: string[] = [];
   const texts = hostileTexts.filter((text) => text.isWellFormed() && text !== '').slice(0, 40);
   for (const [turn, route] of routes.entries()) {

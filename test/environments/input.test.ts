@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actingAs } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** What the environments' API makes of input that it does not take, and what it shows of other people. */
+/** Invalid input of the environments' API, and visibility of other users. */
 
 let world: Environments;
 beforeAll(async () => {
@@ -38,7 +38,7 @@ describe('unknown input', () => {
     }
   });
 
-  it('lists tokens of all users for nobody', async () => {
+  it('to list the tokens of all users is rejected for every caller', async () => {
     expect((await world.call('GET', '/users/me/keys/tokens?include_all=false')).status).toBe(200);
     expect((await world.call('GET', '/users/me/keys/tokens?include_all=true')).status).toBe(400);
   });
@@ -52,7 +52,7 @@ describe('unknown input', () => {
   });
 });
 
-it('lists builds after an id and since a time, whatever its offset', async () => {
+it('the API lists builds after an id and since a time, with any UTC offset', async () => {
   const id = await world.running(await world.addTemplate());
   const [build] = (await world.call('GET', `/workspaces/${id}/builds`)).body;
   const at = Date.parse(build.created_at);
@@ -64,7 +64,7 @@ it('lists builds after an id and since a time, whatever its offset', async () =>
   expect((await world.call('GET', `/workspaces/${id}/builds?after_id=${id}`)).status).toBe(400);
 });
 
-it('shows of people what they are in organizations that the caller shares, and not in others', async () => {
+it('the API shows roles of users in organizations that the caller shares, and not in others', async () => {
   const other = await world.members.withLevel('acme', 'read');
   const { id: ownId } = (await world.call('GET', '/organizations/acme', { token: world.api.token })).body;
   const own = actingAs(world.api, other.token);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sent } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Environments of an organization with an IP allowlist, through their own API. */
+/** Environments of an organization with an IP allowlist, through Coder's API. */
 
 let world: Environments;
 let token: string;
@@ -53,7 +53,7 @@ describe('from an address outside of the allowlist', () => {
       (await world.call('GET', '/users/me/organizations', { token, address })).body;
     expect(await organizations('192.0.2.1')).toHaveLength(1);
     expect(await organizations(outside)).toMatchObject({ message: 'forbidden' });
-    // What `coder login` asks for: it says why.
+    // The request of `coder login`: the error names the reason.
     const me = await world.call('GET', '/users/me', { token, address: outside });
     expect([me.status, me.body.detail]).toEqual([403, expect.stringContaining(outside)]);
     expect((await world.call('GET', '/users/me/keys/tokens', { token, address: outside })).status).toBe(200);

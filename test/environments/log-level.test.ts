@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** `log_level: debug`. */
+/** Builds with `log_level: debug`. */
 
 let world: Environments;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterEach(() => {
   delete process.env.ENVIRONMENTS_DEBUG;
 });
 
-it('is refused unless the operator has turned it on', async () => {
+it('a debug build is rejected unless the operator has enabled it', async () => {
   const id = await world.running(await world.addTemplate());
   const refused = await world.call('POST', `/workspaces/${id}/builds`, {
     body: { transition: 'start', log_level: 'debug' },
@@ -23,7 +23,7 @@ it('is refused unless the operator has turned it on', async () => {
   expect((await world.latest(id)).number).toBe(1);
 });
 
-it('sets Terraform’s log level in builds of owners who request it, and in no others', async () => {
+it('a debug build sets Terraform’s log level for owners who request it; other builds do not', async () => {
   process.env.ENVIRONMENTS_DEBUG = 'true';
   const id = await world.running(await world.addTemplate());
   expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
@@ -37,7 +37,7 @@ it('sets Terraform’s log level in builds of owners who request it, and in no o
   expect((await world.inputsOf(id)).TF_LOG).toBeUndefined();
 });
 
-it('rejects it for others, without a build', async () => {
+it('a debug build is rejected for other users, without a trace', async () => {
   process.env.ENVIRONMENTS_DEBUG = 'true';
   const template = await world.addTemplate();
   const { token } = await world.members.withLevel('acme', 'admin');
@@ -52,7 +52,7 @@ it('rejects it for others, without a build', async () => {
   expect((await world.latest(id)).number).toBe(1);
 });
 
-it('refuses another level by name', async () => {
+it('another log level is rejected by name', async () => {
   const id = await world.running(await world.addTemplate());
   const refused = await world.call('POST', `/workspaces/${id}/builds`, {
     body: { transition: 'start', log_level: 'trace' },

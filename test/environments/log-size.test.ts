@@ -3,7 +3,7 @@ import { isTooLarge } from '#api/response-size.ts';
 import type { Entry } from '#environments/logs/entries.ts';
 import { fitting } from '#environments/logs/routes.ts';
 
-it('shortens a log of quotes to what a response can have, at its beginning', () => {
+it('a log of quotes is shortened at its beginning to the size of a response', () => {
   const entry = (id: number): Entry => ({
     id,
     created_at: '2026-01-01T00:00:00.000Z',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { preset } from './presets.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** The SDK tries a call again whose answer was lost: a conditional write then meets what it has itself written. */
+/** The SDK retries a call whose response was lost, so a conditional write can find its own earlier write. */
 
 let world: Environments;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.api.close());
 
-/** Does it once for each call that it makes, with the answer to that call lost. */
+/** Calls the function once per AWS call that it makes, losing the response to that call. */
 const withEachAnswerLost = async (prepare: () => Promise<() => Promise<void>>): Promise<void> => {
   const { aws } = world.api;
   for (let n = 1; ; n += 1) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** What an environment's workspace is for the public API of runs (functions/resources/workspaces/managed.ts). */
+/** An environment's workspace in the public API of runs (functions/resources/workspaces/managed.ts). */
 
 let world: Environments;
 let id: string;
@@ -96,7 +96,7 @@ describe('a user in a team of the project', () => {
   });
 });
 
-it('is stopped and deleted, not started, by an owner who may no longer plan runs', async () => {
+it('is stopped and deleted, not started, by an owner who lost the permission to plan runs', async () => {
   const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
   const [owner, reader] = [
     await world.members.withLevel('acme', 'plan'),

@@ -12,7 +12,7 @@ const scrape = async (token = world.api.token): Promise<{ status: number; lines:
   return { status, lines: String(body).split('\n') };
 };
 
-it('counts finished builds since the first scrape, by result, and builds in progress', async () => {
+it('the metrics count finished builds since the first scrape, by result, and builds in progress', async () => {
   const template = await world.addTemplate();
   const uncounted = await world.running(template);
   expect((await scrape()).lines.filter((line) => line.startsWith('coderd_workspace_builds_total{'))).toEqual([]);
@@ -38,19 +38,19 @@ it('counts finished builds since the first scrape, by result, and builds in prog
   expect(lines).toContain('# TYPE coderd_provisionerd_job_timings_seconds histogram');
 });
 
-it('requires access to the audit trail', async () => {
+it('the metrics require access to the audit trail', async () => {
   const { token } = await world.members.withLevel('acme', 'admin');
   expect((await scrape(token)).status).toBe(403);
   expect((await scrape('')).status).toBe(401);
 });
 
-it('writes the start and end of each build as CloudWatch metrics, once', async () => {
+it('the start and end of each build are written as CloudWatch metrics, once', async () => {
   const template = await world.addTemplate();
   const from = world.emitted.length;
   const id = await world.running(template);
   await world.build(id, 'stop');
   const stopped = await world.end(id, 'errored');
-  // Whoever looks again counts nothing.
+  // A repeated read counts nothing.
   await world.call('GET', `/workspacebuilds/${stopped.id}`);
   const lines = world.emitted.slice(from);
   const jobs = 'coderd_provisionerd_jobs_current';
@@ -73,7 +73,7 @@ it('writes the start and end of each build as CloudWatch metrics, once', async (
     'coderd_workspace_builds_total',
     'coderd_provisionerd_job_timings_seconds',
   ]);
-  // CloudWatch makes a metric for each combination of these: none for each environment.
+  // CloudWatch bills each combination of these, so environments must not be among them.
   expect(metrics.flatMap(({ Dimensions }) => Dimensions.flat())).not.toContain('workspace_name');
   for (const dimension of metrics.flatMap(({ Dimensions }) => Dimensions.flat())) {
     expect(lines[3]).toHaveProperty(dimension);

@@ -4,7 +4,7 @@ import type { Template } from '#environments/templates/records.ts';
 import { uniqueName } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Names of environments: each owner has one of a name, whoever asks for it when. */
+/** Names of environments: unique per owner, also for concurrent requests. */
 
 let world: Environments;
 let template: Template;
@@ -18,7 +18,7 @@ const named = async (name: string) => {
   return body.workspaces.filter((one: { name: string }) => one.name.toLowerCase() === name.toLowerCase());
 };
 
-it('gives a name to one of several concurrent requests', async () => {
+it('a name is given to one of several concurrent requests', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { minLength: 2, maxLength: 6 }), async (upperCase) => {
       const name = uniqueName('dev');
@@ -33,7 +33,7 @@ it('gives a name to one of several concurrent requests', async () => {
   );
 });
 
-it('gives a name to a new environment or to a renamed one, never to both', async () => {
+it('a name is given to a new environment or to a renamed one, never to both', async () => {
   for (let n = 0; n < 5; n++) {
     const id = await world.running(template);
     const name = uniqueName('dev');
@@ -46,7 +46,7 @@ it('gives a name to a new environment or to a renamed one, never to both', async
   }
 });
 
-it('frees the name of one that was deleted', async () => {
+it('a deleted environment frees its name', async () => {
   const name = uniqueName('dev');
   const { body } = await world.create(template, { name });
   await world.end(body.id);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Commands of `coder` whose routes are not served say so, and what there is instead. */
+/** For commands of `coder` without a route here, the error names the replacement. */
 
 let world: Environments;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ it.each([
   ['coder netcheck', 'GET', '/debug/health', /connections to them, are not provided/],
   ['coder licenses list', 'GET', '/licenses', /^\/api\/v2\/licenses is not provided by this platform\.$/],
   ['no command', 'GET', '/nonsense', /^Route not found\.$/],
-])('%s', async (_, method, path, message) => {
+])('the error explains that a route is not served: %s', async (_, method, path, message) => {
   const answer = await world.call(method, path);
   expect(answer.status).toBe(404);
   expect((answer.body as { message: string }).message).toMatch(message);

@@ -17,13 +17,13 @@ const onPage = async (path: string, change: object, token?: string) => {
   return { status: answer.statusCode, body: JSON.parse(answer.body ?? '{}') };
 };
 
-it('responds as on its own host', async () => {
+it('the API responds as on its own host', async () => {
   const { status, body } = await onPage('/users/me', {}, world.api.token);
   expect(status).toBe(200);
   expect(body.username).toBe((await world.call('GET', '/users/me')).body.username);
 });
 
-it('accepts tokens only in the Authorization header', async () => {
+it('the API accepts tokens only in the Authorization header', async () => {
   const { token } = world.api;
   const bare = eventOf('GET', '/environments/api/v2/users/me', { token: '' });
   const { authorization: _, ...headers } = bare.headers;
@@ -32,7 +32,7 @@ it('accepts tokens only in the Authorization header', async () => {
   expect((await onPage('/users/me', { headers: { ...headers, 'coder-session-token': token } })).status).toBe(401);
 });
 
-it('reports who may create environments and change templates', async () => {
+it("the API reports the caller's rights to create environments and change templates", async () => {
   const checks = {
     create: {
       object: { resource_type: 'workspace', organization_id: 'acme', owner_id: 'me' },

@@ -12,7 +12,7 @@ const planOf = (...resources: ReturnType<typeof data>[]): Plan => ({
   prior_state: { values: { root_module: { child_modules: [{ resources }] } } },
 });
 
-it('reads parameters in order, with limits only where they count', () => {
+it('an import reads parameters in order, with limits only where they apply', () => {
   const found = parametersIn(
     planOf(
       data('coder_parameter', 'b', {
@@ -43,7 +43,7 @@ it('reads parameters in order, with limits only where they count', () => {
   expect(found[1]).not.toHaveProperty('max');
 });
 
-it('fails on two of one name, two defaults, and a sign-in elsewhere', () => {
+it('an import fails on duplicate names, two defaults, and external sign-in', () => {
   const twice = planOf(data('coder_parameter', 'a', { name: 'a' }), data('coder_parameter', 'b', { name: 'a' }));
   expect(() => parametersIn(twice)).toThrow('must be unique');
   const defaults = planOf(
@@ -54,7 +54,7 @@ it('fails on two of one name, two defaults, and a sign-in elsewhere', () => {
   expect(() => checkExternalAuth(planOf(data('coder_external_auth', 'g', { id: 'github' })))).toThrow('github');
 });
 
-it('lists managed resources with their metadata, without agents and secrets', () => {
+it('an import lists managed resources with their metadata, without agents and secrets', () => {
   const managed = (type: string, name: string, values = {}) => ({
     address: `${type}.${name}`,
     mode: 'managed' as const,

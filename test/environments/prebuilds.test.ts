@@ -18,9 +18,9 @@ describe('decisions about a pool', () => {
   const none = { failures: [] };
 
   it.each([
-    ['makes what is missing', [], { create: 2 }],
-    ['counts what is coming', [member('starting'), member('running')], { create: 0, remove: [] }],
-    ['does not count what is being deleted', [member('deleting')], { create: 2 }],
+    ['creates missing environments', [], { create: 2 }],
+    ['counts starting environments', [member('starting'), member('running')], { create: 0, remove: [] }],
+    ['does not count environments that are being deleted', [member('deleting')], { create: 2 }],
   ] as const)('%s', (_, members, expected) => {
     expect(decide(preset(), none, members, now)).toMatchObject(expected);
   });
@@ -220,7 +220,7 @@ describe('a pool', () => {
       const { failures } = await getPresetRecord(template.id, of);
       expect(failures).toHaveLength(n);
       expect(await pool(template)).toEqual([]);
-      // As if the back-off were over.
+      // As if the backoff had ended.
       await setFailures(
         template.id,
         of,
@@ -231,7 +231,7 @@ describe('a pool', () => {
     expect(await pool(template)).toEqual([]);
   });
 
-  it('is neither filled nor emptied while pools are paused, but claims go on', async () => {
+  it('is neither filled nor emptied while pools are paused, but still handles claims', async () => {
     const { template, one } = await filled(1);
     const paused = { body: { reconciliation_paused: true } };
     expect((await world.call('PUT', '/prebuilds/settings', paused)).status).toBe(200);

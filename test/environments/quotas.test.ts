@@ -4,7 +4,7 @@ import type { Template } from '#environments/templates/records.ts';
 import { uniqueName } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Quotas: what people may spend on environments in a day. */
+/** Quotas: maximum daily costs of users' environments. */
 
 let world: Environments;
 let template: Template;
@@ -18,14 +18,14 @@ beforeAll(async () => {
   await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
 });
 
-/** Somebody who makes environments, in a team of their own. */
+/** A user who can create environments, in a team of their own. */
 const person = async () => {
   const user = await world.members.withLevel('acme', 'plan');
   const { uuidOf } = await import('#environments/host/uuid.ts');
   return { ...user, path: `/organizations/acme/members/${uuidOf(user.id)}/workspace-quota` };
 };
 
-/** It runs, and costs what its plan had said. */
+/** A running environment with the cost of its plan. */
 const started = async (id: string): Promise<string> => {
   const { id: buildId } = await world.end(id);
   const { update } = await import('#platform/store/table.ts');
@@ -37,13 +37,13 @@ const started = async (id: string): Promise<string> => {
 const quotaOf = async ({ path, token }: { path: string; token: string }) =>
   (await world.call('GET', path, { token })).body;
 
-it('has no quota by default', async () => {
+it('a user has no quota by default', async () => {
   const user = await person();
   expect(await quotaOf(user)).toEqual({ credits_consumed: 0, budget: -1 });
   expect((await world.create(template, {}, user)).status).toBe(201);
 });
 
-it('rejects a start that exceeds the remaining quota, without a trace', async () => {
+it('a start that exceeds the remaining quota is rejected, without a trace', async () => {
   const user = await person();
   const budget = size + 10;
   const set = await world.call('PUT', user.path, { body: { budget } });
@@ -55,7 +55,7 @@ it('rejects a start that exceeds the remaining quota, without a trace', async ()
   expect(refused.status).toBe(409);
   expect(refused.body.message).toBe(`Insufficient quota: it costs ${size} a day, ${size} of ${budget} are in use.`);
   expect((await world.call('GET', `/users/me/workspace/${name}`, user)).status).toBe(404);
-  // What is stopped costs nothing, and makes room.
+  // A stopped environment costs nothing, so another one can start.
   await world.build(first, 'stop', user);
   await world.end(first);
   expect((await world.create(template, { name }, user)).status).toBe(201);
@@ -63,7 +63,7 @@ it('rejects a start that exceeds the remaining quota, without a trace', async ()
   expect((await world.latest(first)).number).toBe(2);
 });
 
-it('lets running environments continue and stop, whatever the quota', async () => {
+it('running environments continue and can stop with any quota', async () => {
   const user = await person();
   const id = await started((await world.create(template, {}, user)).body.id);
   await world.call('PUT', user.path, { body: { budget: 0 } });
@@ -72,7 +72,7 @@ it('lets running environments continue and stop, whatever the quota', async () =
   expect((await world.build(id, 'stop', user)).status).toBe(201);
 });
 
-it('admits as many concurrent starts as the quota allows', async () => {
+it('as many concurrent starts are admitted as the quota allows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 0, max: 4 }), async (wishes, room) => {
       const user = await person();
@@ -85,7 +85,7 @@ it('admits as many concurrent starts as the quota allows', async () => {
   );
 });
 
-it('adds up the allowances of teams, unless the user has a quota', async () => {
+it('the allowances of teams add up, unless the user has a quota', async () => {
   const user = await person();
   const groups = (await world.call('GET', '/organizations/acme/groups')).body;
   const group = groups.find(({ name }: { name: string }) => name === user.team.name);
@@ -104,14 +104,14 @@ it.each([
   [{ quota_allowance: 1.5 }, 'quota_allowance'],
   [{ quota_allowance: 'many' }, 'quota_allowance'],
   [{ add_users: ['x'] }, 'add_users'],
-])('refuses %j as a change of a group', async (body, field) => {
+])('the change %j of a group is rejected', async (body, field) => {
   const [group] = (await world.call('GET', '/organizations/acme/groups')).body;
   const answer = await world.call('PATCH', `/groups/${group.id}`, { body });
   expect(answer.status).toBe(400);
   expect(answer.body.validations).toMatchObject([{ field }]);
 });
 
-it('is set by owners only, and visible to them and the user', async () => {
+it('a quota is set by owners only, and visible to them and the user', async () => {
   const [one, other] = [await person(), await person()];
   expect((await world.call('PUT', one.path, { ...one, body: { budget: 1_000_000 } })).status).toBe(403);
   expect((await world.call('GET', one.path, other)).status).toBe(404);
@@ -121,7 +121,7 @@ it('is set by owners only, and visible to them and the user', async () => {
   expect((await world.call('PATCH', `/groups/${group.id}`, { ...one, body })).status).toBe(404);
 });
 
-it('counts the cost estimate of a build whose template names no cost', async () => {
+it('a build whose template names no cost counts with its cost estimate', async () => {
   const plain = await world.addTemplate();
   const { body } = await world.create(plain);
   const { updateRun } = await import('#resources/runs/records.ts');

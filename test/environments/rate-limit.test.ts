@@ -11,12 +11,12 @@ afterAll(() => {
   return world.api.close();
 });
 
-it('counts requests by the minute: a script of coder sends them all at once, and repeats none', async () => {
+it('requests are counted per minute, because scripts of coder send them all at once and retry none', async () => {
   const at = (time: string) => vi.useFakeTimers({ now: Date.parse(time), toFake: ['Date'] });
   const statuses = async (n: number) =>
     (await Promise.all(Array.from({ length: n }, () => world.call('GET', '/users/me')))).map(({ status }) => status);
   at('2030-01-01T00:00:20.000Z');
-  // From now on it is known whose they are.
+  // From now on the instance knows the owner of the token.
   expect(await statuses(1)).toEqual([200]);
   expect(new Set(await statuses(600))).toEqual(new Set([200]));
   const refused = await world.call('GET', '/users/me');

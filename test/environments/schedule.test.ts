@@ -10,14 +10,14 @@ const hour = 3_600_000;
 it.each([
   ['the next of its days', ['friday'], 1, '2026-01-05T10:00:00Z', '2026-01-09T00:00:00.000Z'],
   ['not within two hours', ['tuesday'], 1, '2026-01-05T22:30:00Z', '2026-01-13T00:00:00.000Z'],
-  // Weeks from Monday, January 2, 2023 on: the one of January 5, 2026 is the 157th.
+  // Weeks are counted from Monday, January 2, 2023: the week of January 5, 2026 is the 157th.
   ['in every second week only', ['friday'], 2, '2026-01-05T10:00:00Z', '2026-01-16T00:00:00.000Z'],
   ['never without days', [], 1, '2026-01-05T10:00:00Z', undefined],
-])('requires a stop: %s', (_, autostopDays, autostopWeeks, from, expected) => {
+])('the template requires a stop: %s', (_, autostopDays, autostopWeeks, from, expected) => {
   expect(iso(requiredStop(template({ autostopDays, autostopWeeks }), at(from)))).toBe(expected);
 });
 
-it('stops after the TTL, after the next start if that comes first, and at the required stop at the latest', () => {
+it('an environment stops after the TTL, after the next start if that comes first, and at the required stop at the latest', () => {
   const from = at('2026-01-05T10:00:00Z');
   const plain = template({});
   expect(deadlinesFrom({ ttlMs: 8 * hour }, plain, from)).toEqual({ deadline: '2026-01-05T18:00:00.000Z' });
@@ -30,7 +30,7 @@ it('stops after the TTL, after the next start if that comes first, and at the re
   expect(deadlinesFrom({ ttlMs: hour }, template({ allowUserAutostop: false }), from)).toEqual({});
 });
 
-it('extends the deadline to an hour from now, at most to the required stop, and not for less than a minute', () => {
+it('use extends the deadline to an hour from now, at most to the required stop, and not for less than a minute', () => {
   const now = at('2026-01-05T10:00:00Z');
   const bump = (deadline: string, maxDeadline?: string) =>
     bumpedDeadline({ ttlMs: hour }, template({}), { deadline, ...(maxDeadline ? { maxDeadline } : {}) }, now);

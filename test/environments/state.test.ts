@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Preset } from '#environments/templates/plan.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
-/** Which state an operation starts from, whether Terraform runs, and which state there is afterwards: a test for each operation. */
+/** The state before each operation, whether Terraform runs, and the state afterwards: one test per operation. */
 
 let world: Environments;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterEach(() => {
 
 const lookAt = async (id: string) => (await import('#environments/workspaces/executor.ts')).lookAt(id);
 
-/** Names of what the build's state has; undefined for no state. */
+/** Names of the resources in the build's state; undefined without a state. */
 const stateOf = async (buildId: string): Promise<string[] | undefined> => {
   const { status, body } = await world.call('GET', `/workspacebuilds/${buildId}/state`);
   expect(status).toBe(200);
@@ -30,7 +30,7 @@ const stateOf = async (buildId: string): Promise<string[] | undefined> => {
   return (JSON.parse(text) as { resources: { name: string }[] }).resources.map(({ name }) => name);
 };
 
-/** What the latest build does: with which state it begins, and whether by Terraform. */
+/** The start of the latest build: its state, and whether Terraform runs. */
 const begun = async (id: string) => {
   const build = await world.latest(id);
   const run = build.runIds.length ? await world.runOf(build) : undefined;
@@ -42,7 +42,7 @@ const begun = async (id: string) => {
   };
 };
 
-/** It runs, with a home and a computer in its state. */
+/** A running environment, with a home and a computer in its state. */
 const started = async (template: Awaited<ReturnType<Environments['addTemplate']>>, more: object = {}) => {
   const { id } = (await world.create(template, more)).body;
   await world.writeState(id, ['home', 'compute']);
@@ -52,7 +52,7 @@ const started = async (template: Awaited<ReturnType<Environments['addTemplate']>
 
 const full = ['home', 'compute'];
 
-describe('operations of people', () => {
+describe('operations of users', () => {
   it('POST /users/{user}/workspaces: start, applies, from no state, to a new version', async () => {
     const { id } = (await world.create(await world.addTemplate())).body;
     expect(await begun(id)).toEqual({
@@ -142,8 +142,8 @@ describe('operations of people', () => {
 
   it.each([
     ['early, while planning: nothing has changed, and the former state is correct', undefined, full],
-    ['mid-way, while applying: what was done until then is in the state', ['home'], ['home']],
-    ['late, when the apply was complete: all of it is in the state', [], []],
+    ['mid-way, while applying: the state contains the changes until then', ['home'], ['home']],
+    ['late, when the apply was complete: the state contains all changes', [], []],
   ])('PATCH …/cancel, running, %s', async (_, written, expected) => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');
@@ -271,7 +271,7 @@ describe('prebuilds', () => {
 describe('failures', () => {
   it.each([
     ['before or during the plan: the state is kept', full],
-    ['during the apply, or by the runner’s death: what was recorded until then is kept', ['home']],
+    ['during the apply, or by the end of the runner: the state recorded until then is kept', ['home']],
   ])('%s', async (_, recorded) => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');

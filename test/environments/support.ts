@@ -20,7 +20,7 @@ type EmittedMetrics = Record<string, unknown> & {
   _aws: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[] };
 };
 
-/** What is written as CloudWatch metrics, instead of between the lines of the tests. */
+/** Captures CloudWatch metrics instead of printing them between the lines of the tests. */
 const catchMetrics = (): EmittedMetrics[] => {
   const emitted: EmittedMetrics[] = [];
   const write = process.stdout.write.bind(process.stdout);
@@ -32,7 +32,7 @@ const catchMetrics = (): EmittedMetrics[] => {
   return emitted;
 };
 
-/** The environments' host in this process, on DynamoDB and S3 of this machine; a test says how runs end. */
+/** The environments' host in this process, with DynamoDB and S3 on this machine; tests decide how runs end. */
 export const startEnvironments = async (options: Parameters<typeof startApi>[0] = {}) => {
   const api = await startApi(options);
   const emitted = catchMetrics();
@@ -51,7 +51,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const { openInputs } = await import('#resources/runs/inputs.ts');
 
-  /** As the API's routes have it. */
+  /** In the API's form of routes. */
   const own = Object.entries({
     EnvironmentBuilds: environmentBuildRoutes,
     EnvironmentTemplates: templateRoutes,
@@ -108,7 +108,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
     return id;
   };
 
-  /** One that was imported. */
+  /** An imported template. */
   const addTemplate = async (change: Partial<Template> = {}, presets: Preset[] = []): Promise<Template> => {
     const id = newUuid();
     const name = uniqueName('tpl');
@@ -152,12 +152,12 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       }),
     );
 
-  /** As Terraform leaves it in the workspace, whatever becomes of the run. */
+  /** Writes the state that Terraform leaves in the workspace, regardless of the run's outcome. */
   const writeState = async (id: string, resources: string[]): Promise<void> => {
     await putState((await environmentOf(id)).workspaceId, api.userId, stateOf(resources));
   };
 
-  /** Its latest build's run ends so; with the state that Terraform would have left. */
+  /** Ends the run of the latest build, with the state that Terraform would have left. */
   const end = async (id: string, status: 'applied' | 'errored' | 'canceled' = 'applied'): Promise<Build> => {
     const build = await latest(id);
     const workspace = await getWorkspace((await environmentOf(id)).workspaceId);
@@ -173,7 +173,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       body: { template_id: template.id, name: uniqueName('dev'), ...more },
     });
 
-  /** One that runs. */
+  /** A running environment. */
   const running = async (template: Template, more: object = {}, sent: Sent = {}): Promise<string> => {
     const answer = await create(template, more, sent);
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
@@ -197,7 +197,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
     writeState,
     runOf,
     environmentOf,
-    /** What Terraform is given in the latest build. */
+    /** Variables of Terraform in the latest build. */
     inputsOf: async (id: string): Promise<Record<string, string>> => {
       const inputs = await openInputs(await runOf(await latest(id)));
       return Object.fromEntries(inputs.map(({ key, value }) => [key, value]));

@@ -24,7 +24,7 @@ it('a workspace in which a run was created meanwhile is deleted by force only', 
   expect(await getWorkspace(workspace.id)).toBeUndefined();
 });
 
-it('a deletion by force succeeds when another request has deleted the workspace, any other is refused', async () => {
+it('a deletion by force succeeds when another request has deleted the workspace; other deletions are rejected', async () => {
   const workspace = await newWorkspace();
   expect(await deleteWorkspace(workspace, { by })).toBe(true);
   expect(await deleteWorkspace(workspace, { by, force: true })).toBe(true);

@@ -5,8 +5,8 @@ import { handlerOf } from '#test/support/handlers.ts';
 import { bodyIn, fillPath, makeWorld, type World } from '#test/support/world.ts';
 
 /**
- * After every deletion no item of the table and no object of the bucket contains the id of what was deleted, once the
- * sweep and the functions that it starts have done their work. Only the audit trail keeps ids.
+ * After every deletion, no item of the table and no object of the bucket contains the id of the deleted resource,
+ * once the sweep and the functions that it starts have finished. Only the audit trail keeps ids.
  */
 
 let api: Api;
@@ -17,7 +17,7 @@ afterAll(() => api.close());
 afterEach(() => vi.useRealTimers());
 
 interface Deletion {
-  /** The deleted thing in the world, when it is not the path's last parameter. */
+  /** The deleted resource in the world, if it is not the path's last parameter. */
   id?: string;
   /** Deleted first, because the API requires it. */
   first?: string[];
@@ -25,7 +25,7 @@ interface Deletion {
   keeps?: RegExp;
 }
 
-/** The history of runs, configurations and states stays, without content and out of reach of the API. */
+/** The history of runs, configurations and states stays, without content, and the API does not reach it. */
 const history = /^(RUN|CV|SV|PE)(#|$)/;
 
 const registryModule = '/api/v2/organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}';
@@ -33,9 +33,9 @@ const registryProvider =
   '/api/v2/organizations/{organization}/registry-providers/{registry}/{namespace}/{providerName}';
 const moduleTests = '/api/v2/organizations/{organization}/tests/registry-modules/{registry}/{namespace}';
 
-/** Each route that deletes one thing. */
+/** Every route that deletes one resource. */
 const deletions: Record<string, Deletion> = {
-  // The mark keeps the name from being given again.
+  // The marker reserves the name.
   '/api/v2/organizations/{organization}': { keeps: /^(RUN|CV|SV|PE)(#|$)|^ORG(NAME)?$/ },
   '/api/v2/projects/{project}': { first: ['/api/v2/workspaces/{workspace}'] },
   '/api/v2/workspaces/{workspace}': { keeps: history },
@@ -77,11 +77,11 @@ const deletions: Record<string, Deletion> = {
   '/api/v2/oauth-clients/{oauthClient}': {},
   '/api/v2/oauth-tokens/{oauthToken}': {},
   '/api/v2/organizations/{organization}/github-app-installations/{installation}': {},
-  // Banners are deactivated, and listed with the others.
+  // Banners are deactivated and stay in the list.
   '/api/v2/admin/banners/{banner}': { keeps: /^BANNERS$/ },
 };
 
-/** Of the account, or refused while in use: their own tests delete them. */
+/** Routes of the account, or deletions that are rejected while in use: covered by their own tests. */
 const elsewhere = [
   '/api/v2/account/identities/{identity}',
   '/api/v2/authentication-tokens/{token}',
@@ -93,11 +93,11 @@ const later: Record<string, FunctionId> = {
   VersionControlEventFunction: 'VersionControlEvent',
 };
 
-/** Runs the sweep and the functions that it starts, an hour, a week and more after the deletion. */
+/** Runs the sweep and the functions that it starts: an hour, a week and more after the deletion. */
 const settle = async (): Promise<void> => {
   const { handler: sweep } = await import('#lifecycle/repair/sweep.ts');
   const began = Date.now();
-  // The world's run ends.
+  // Ends the world's run.
   api.aws.executionStatus = () => 'ABORTED';
   for (const hours of [1, 2, 24 * 8, 24 * 8 + 1, 24 * 8 + 2, 24 * 8 + 3]) {
     vi.useFakeTimers({ toFake: ['Date'], now: began + hours * 3_600_000 });
@@ -128,7 +128,7 @@ const remove = async (path: string, world: World): Promise<void> => {
 const idIn = (path: string, { id }: Deletion, world: World): string =>
   id ? (world[id] ?? '') : decodeURIComponent(fillPath(path, world).split('/').at(-1) ?? '');
 
-it('each route that deletes one thing is listed here', async () => {
+it('every route that deletes one resource is listed here', async () => {
   const { routes } = await import('#public-api/all-routes.ts');
   const ofOne = routes.filter(({ method, path }) => method === 'DELETE' && /\{\w+\}$/.test(path));
   const paths = new Set(ofOne.map(({ path }) => path));
@@ -162,7 +162,7 @@ it.each(Object.entries(deletions))('DELETE %s leaves nothing', async (path, dele
   expect(await leftOf(id, deletion.keeps)).toEqual([]);
 });
 
-/** The sweep continues these deletions where they were cut off. */
+/** Deletions that the sweep continues after an interruption. */
 const continued = [
   'workspaces/{workspace}',
   'organizations/{organization}',

@@ -150,7 +150,7 @@ const ofTeam = (role: string, scope: Scope): string[] => {
   const grant = /^(workspace|project) (?:custom: (workspaces )?)?(.+)$/.exec(role);
   if (!grant) {
     const flag = byFlag[role];
-    if (!flag && role !== 'member of a team that has nothing' && role !== 'flags about what is not here')
+    if (!flag && role !== 'member of a team that has nothing' && role !== 'flags of unsupported features')
       throw new Error(`The permission table has no row for "${role}".`);
     return [...(scope === 'organization' ? words(flag?.organization ?? '') : []), ...(flag?.everywhere ?? [])];
   }

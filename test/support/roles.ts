@@ -74,7 +74,7 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
     await callerOf('organization token', members.acting('acme', 'organization')),
   ];
   const idle = organizationFlags.filter((flag) => !flagPermissions[flag]);
-  callers.push(await callerOf('flags about what is not here', members.withFlags('acme', ...idle)));
+  callers.push(await callerOf('flags of unsupported features', members.withFlags('acme', ...idle)));
   for (const flag of organizationFlags) {
     if (flagPermissions[flag]) callers.push(await callerOf(flag, members.withFlags('acme', flag)));
   }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { Followed, push } from './support/followed.ts';
 
-/** Pushes on a machine whose operator keeps it for runs of another organization. */
+/** Pushes on a machine restricted to runs of another organization. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ afterAll(() => followed.close());
 it.each([
   ['push', push(0, 1)],
   ['pull_request', { action: 'opened', number: 7 }],
-])('starts no run for a %s, and says so in an event of the connection', async (event, payload) => {
+])('a %s starts no run, and an event of the connection gives the reason', async (event, payload) => {
   const { workspace, hook } = await followed.connect();
   const before = (await followed.runsOf(workspace)).length;
   process.env.RUNS_OF = 'other';

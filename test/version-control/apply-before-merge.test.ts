@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { memberHelpers } from '#test/support/members.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
-/** Plans of pull requests that are applied before the merge, for whoever may, and what waits meanwhile. */
+/**
+ * Plans of pull requests that are applied before the merge: permissions, requirements, and the lock until the merge.
+ */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -25,7 +27,7 @@ const open = async (hook: string, n: number, number = 7): Promise<void> => {
 };
 const close = async (hook: string, number = 7): Promise<void> => {
   followed.pull = followed.request(10, { number, state: 'closed' });
-  // As many a second as are taken.
+  // At the maximum number of deliveries per second.
   const deliver = () => followed.deliver(hook, 'pull_request', { action: 'closed', number });
   await expect.poll(async () => (await deliver()).status).toBe(202);
 };
@@ -36,7 +38,7 @@ const change = async (id: string, set: Record<string, unknown>): Promise<void> =
   const { keys } = await import('#platform/store/keys.ts');
   await update(id.startsWith('run-') ? keys.run(id) : keys.workspace(id), { set });
 };
-/** Its plan is saved, long enough ago to have been read. */
+/** Saves its plan, at a time before the comment. */
 const save = (run: Json, at = new Date(Date.now() - 5000).toISOString()): Promise<void> =>
   change(run.id, {
     status: 'planned_and_saved',
@@ -57,7 +59,7 @@ const saved = async () => {
   return { ...connected, run };
 };
 
-it('saves the plan, applies it for users with permission, and holds the workspace until the merge', async () => {
+it('a plan is saved, applied for users with permission, and holds the workspace until the merge', async () => {
   const { workspace, hook, run } = await saved();
   expect(run).toMatchObject({ savePlan: true, planOnly: false, autoApply: false, ingress: { commitSha: sha(10) } });
   await followed.say(hook, alice, 'stepform apply');
@@ -74,7 +76,7 @@ it('saves the plan, applies it for users with permission, and holds the workspac
   expect(await followed.commitsOf(workspace)).toEqual([sha(0), sha(10), sha(1)]);
 });
 
-it('keeps other pull requests from being applied meanwhile', async () => {
+it('other pull requests cannot be applied meanwhile', async () => {
   const { workspace, hook } = await saved();
   await followed.say(hook, alice, 'stepform apply');
   await open(hook, 20, 8);
@@ -93,7 +95,7 @@ describe('with apply-before-merge-requirements', () => {
     author_association: 'MEMBER',
     ...change,
   });
-  /** What came of `stepform apply`. */
+  /** Outcome of the comment `stepform apply`. */
   const applied = async (requirements: string[], reviews: object[], pull: object = {}) => {
     const { workspace, hook, run } = await saved();
     await followed.api.patch(`workspaces/${workspace.id}`, { 'apply-before-merge-requirements': requirements });
@@ -112,16 +114,16 @@ describe('with apply-before-merge-requirements', () => {
     ['an approval by its author', [review('APPROVED', { user: { login: 'carol' } })], unapproved],
     ['an approval by a stranger', [review('APPROVED', { author_association: 'NONE' })], unapproved],
     ['an approval that was dismissed', [review('APPROVED'), review('DISMISSED')], unapproved],
-    ['changes asked for later', [review('APPROVED'), review('CHANGES_REQUESTED')], unapproved],
-    ['changes asked for before', [review('CHANGES_REQUESTED'), review('APPROVED')], 'applied'],
+    ['changes requested later', [review('APPROVED'), review('CHANGES_REQUESTED')], unapproved],
+    ['changes requested before', [review('CHANGES_REQUESTED'), review('APPROVED')], 'applied'],
     [
-      'changes asked for by somebody else',
+      'changes requested by another reviewer',
       [review('APPROVED'), review('CHANGES_REQUESTED', { user: { login: 'dave' } })],
       unapproved,
     ],
     ['an official approval of Gitea', [review('APPROVED', { author_association: null, official: true })], 'applied'],
     [
-      'one of Gitea that is not official',
+      'an unofficial approval of Gitea',
       [review('APPROVED', { author_association: null, official: false })],
       unapproved,
     ],
@@ -137,7 +139,7 @@ describe('with apply-before-merge-requirements', () => {
     expect(await applied(['mergeable'], [], { mergeable })).toEqual(outcome);
   });
 
-  it('rejects other requirements by name', async () => {
+  it('other requirements are rejected by name', async () => {
     const { workspace } = await followed.connect();
     const { status, body } = await followed.api.patch(`workspaces/${workspace.id}`, {
       'apply-before-merge-requirements': ['undiverged'],
@@ -146,7 +148,7 @@ describe('with apply-before-merge-requirements', () => {
   });
 });
 
-describe('does not apply', () => {
+describe('the command does not apply', () => {
   const expectRefused = async (hook: string, run: Json, words: string, user = alice): Promise<void> => {
     await followed.say(hook, user, 'stepform apply');
     expect((await runOf(run.id)).decision?.action).not.toBe('apply');
@@ -195,7 +197,7 @@ describe('does not apply', () => {
   });
 });
 
-it('discards a saved plan when a newer commit is pushed or the pull request is closed, but never an applied one', async () => {
+it('a saved plan is discarded when a newer commit is pushed or the pull request is closed, but an applied one never is', async () => {
   const { workspace, hook, run } = await saved();
   await open(hook, 11);
   expect((await runOf(run.id)).decision).toMatchObject({ action: 'discard', by: 'vcs' });
@@ -207,7 +209,7 @@ it('discards a saved plan when a newer commit is pushed or the pull request is c
   expect((await runOf(newer.id)).decision.action).toBe('apply');
 });
 
-it('is released by command, and by checking for the newest commit after a lost delivery', async () => {
+it('a workspace is released by command, and by checking for the newest commit after a lost delivery', async () => {
   const { workspace, hook } = await saved();
   await followed.say(hook, alice, 'stepform apply');
   await followed.say(hook, alice, 'stepform unlock');
@@ -227,7 +229,7 @@ it('is released by command, and by checking for the newest commit after a lost d
   expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(2));
 });
 
-it('is released once, and the newest commit is run, wherever the delivery of the merge is interrupted', async () => {
+it('a workspace is released once, and runs the newest commit, wherever the delivery of the merge is interrupted', async () => {
   const { handler } = await import('#lifecycle/creation/version-control-event.ts');
   const { workspace, hook } = await saved();
   const { aws } = followed.api;

@@ -3,7 +3,7 @@ import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
 import { signature } from './support/signature.ts';
 
-/** What somebody may try who can send to a webhook, push to a branch, or get hold of a repository's name. */
+/** Attacks by clients that can send to a webhook, push to a branch, or take over a repository's name. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -203,7 +203,7 @@ describe('a pull request', () => {
     await followed.settle();
     const [, plan] = await followed.runsOf(workspace);
     expect(plan).toMatchObject({ planOnly: true, ingress: { commitSha: sha(10) } });
-    // Another base in the delivery than at the forge is not believed.
+    // The base in the delivery differs from the forge's, which takes precedence.
     followed.pull = followed.request(11, { base: { ref: 'other', repo: { id: followed.repositoryId } } });
     const pull = { base: { ref: 'main' }, head: { sha: sha(11) } };
     await followed.deliver(hook, 'pull_request', { action: 'synchronize', number: 7, pull_request: pull });
@@ -212,7 +212,7 @@ describe('a pull request', () => {
   });
 });
 
-it('keeps tokens and the secrets of webhooks out of the table, events, executions, logs and responses', async () => {
+it('tokens and secrets of webhooks stay out of the table, events, executions, logs and responses', async () => {
   const heard = overhear(followed.api.aws);
   const token = 'gto_0123456789abcdef0123456789abcdef01234567';
   try {
@@ -246,8 +246,8 @@ it('keeps tokens and the secrets of webhooks out of the table, events, execution
   }
 });
 
-describe('what the forge says', () => {
-  it('is told in one line and without the token, whatever it repeats of a request', async () => {
+describe('a message of the forge', () => {
+  it('is shown in one line and without the token, even if it repeats the request', async () => {
     const token = 'gto_repeated-by-the-forge';
     const words = `no\r\n{"level":"error"}\u001b[2J\u2028${token}`;
     followed.forge.on('GET', '/user', { status: 403, body: { message: words } });
@@ -261,7 +261,7 @@ describe('what the forge says', () => {
     expect(body.errors[0].detail).toContain('no {"level":"error"} [2J …');
   });
 
-  it('is no address that pages could lead to, unless it is one of the web', async () => {
+  it('becomes a link on pages only if it is a web URL', async () => {
     const { token } = await followed.connection();
     const script = 'javascript:alert(1)';
     const facts = { full_name: followed.identifier, default_branch: 'main', permissions: { admin: true } };

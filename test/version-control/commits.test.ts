@@ -3,7 +3,7 @@ import { type Answered, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
-/** What a commit started, and that its status leads there. */
+/** Runs started by a commit, and the link of its status to them. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ const runsAt = (n: number, query = '', sent = {}): Promise<Answered> =>
 const namesIn = ({ body }: Answered): string[] =>
   body.data.map(({ relationships }: Json) => relationships.workspace.data.id);
 
-/** A push that two workspaces follow. */
+/** A push to a branch that two workspaces follow. */
 const pushed = async () => {
   const first = await followed.connect();
   const { workspace: second } = await followed.follow(first.token);
@@ -35,7 +35,7 @@ const change = async (run: Json, set: Record<string, unknown>): Promise<void> =>
   await update(keys.run(run.id), { set });
 };
 
-it('shows the newest run of each workspace, failed ones first, with totals', async () => {
+it('a commit shows the newest run of each workspace, failed ones first, with totals', async () => {
   const { workspaces, runs } = await pushed();
   await change(runs[1], { status: 'errored' });
   const answer = await runsAt(1, '&include=workspace,plan,configuration_version.ingress_attributes');
@@ -55,7 +55,7 @@ it('shows the newest run of each workspace, failed ones first, with totals', asy
   expect(namesIn(await runsAt(1, '&page[size]=1&page[number]=2'))).toEqual([workspaces[0].id]);
 });
 
-it('is the target of a commit status with several workspaces', async () => {
+it('a commit page is the target of a status with several workspaces', async () => {
   await pushed();
   const { placeOf } = await import('#clients/client/page-addresses.ts');
   const posted = followed.forge.asked('POST', new RegExp(`/statuses/${sha(1)}$`)).at(-1)?.body;
@@ -68,7 +68,7 @@ it('is the target of a commit status with several workspaces', async () => {
   });
 });
 
-it('shows the policy sets that the commit is a version of', async () => {
+it('a commit shows the policy sets with a version of it', async () => {
   const { client, token } = await followed.connection();
   await followed.has({ 'policies.hcl': 'policy "p" { query = "data.p.deny" }', 'p.rego': 'package p' });
   const set = await followed.api.post('organizations/acme/policy-sets', {
@@ -85,8 +85,8 @@ it('shows the policy sets that the commit is a version of', async () => {
   ]);
 });
 
-describe('shows nothing', () => {
-  it('of a commit without runs', async () => {
+describe('the list is empty', () => {
+  it('for a commit without runs', async () => {
     await pushed();
     const { status, body } = await runsAt(2);
     expect([status, body.data, body.meta.commit]).toEqual([
@@ -96,7 +96,7 @@ describe('shows nothing', () => {
     ]);
   });
 
-  it('of workspaces that the user cannot see', async () => {
+  it('for workspaces that the user cannot see', async () => {
     await pushed();
     const { member } = await memberHelpers();
     const { token } = await member('acme');

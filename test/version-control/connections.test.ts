@@ -4,7 +4,7 @@ import { type Api, startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { type ForgeServer, startForge } from './support/forge-server.ts';
 
-/** OAuth clients and tokens, against a forge that is really called. */
+/** OAuth clients and tokens, with a forge server that is really called. */
 
 let api: Api;
 let forge: ForgeServer;
@@ -43,7 +43,7 @@ const detailOf = ({ status, body }: { status: number; body: { errors: { detail: 
 const tokenOf = (client: { relationships: { 'oauth-tokens': { data: { id: string }[] } } }): string =>
   client.relationships['oauth-tokens'].data[0]?.id ?? '';
 
-it('creates a connection with a token that the forge accepts, and returns no secret', async () => {
+it('a connection is created with a token that the forge accepts, and returns no secret', async () => {
   const made = await make({ name: 'hub' });
   expect(made).toMatchObject({
     id: expect.stringMatching(/^oc-\w{16}$/),
@@ -72,7 +72,7 @@ it('creates a connection with a token that the forge accepts, and returns no sec
   expect(JSON.stringify(await get(keys.oauthToken(token.id)))).not.toContain('"good"');
 });
 
-it('keeps the id of a replaced token', async () => {
+it('a replaced token keeps its id', async () => {
   const made = await make();
   forge.tokens.add('better');
   const changed = await api.patch(`oauth-clients/${made.id}`, { 'oauth-token-string': 'better', name: 'renamed' });
@@ -91,7 +91,7 @@ it('keeps the id of a replaced token', async () => {
   ]);
 });
 
-describe('rejects', () => {
+describe('the API rejects', () => {
   const refused: [string, object, string][] = [
     ['a token that the forge does not accept', { 'oauth-token-string': 'wrong' }, 'GitHub refused the token'],
     ['an unknown provider', { 'service-provider': 'cvs' }, 'must be one of "github", "github_enterprise"'],
@@ -128,7 +128,7 @@ describe('rejects', () => {
   });
 });
 
-it('stores unsupported providers', async () => {
+it('connections to unsupported providers are stored', async () => {
   const bitbucket = {
     'service-provider': 'bitbucket_data_center',
     'http-url': 'https://bbdc.com',
@@ -142,7 +142,7 @@ it('stores unsupported providers', async () => {
   expect(forge.calls).toEqual([]);
 });
 
-it('recognizes a Gitea that the tfe provider declares as GitHub Enterprise', async () => {
+it('a Gitea that the tfe provider declares as GitHub Enterprise is recognized', async () => {
   forge.on('GET', '/api/v1/version', { body: { version: '1.26.0' } });
   forge.on('GET', '/api/v1/user', { body: { id: 1, login: 'tea' } });
   const made = await make({ 'service-provider': 'github_enterprise', 'api-url': `${forge.url}/api/v1` });
@@ -151,7 +151,7 @@ it('recognizes a Gitea that the tfe provider declares as GitHub Enterprise', asy
   expect((await getClient(made.id))?.dialect).toBe('gitea');
 });
 
-it('stores SSH keys without a passphrase, and returns only that a key exists', async () => {
+it('SSH keys without a passphrase are stored, and only their existence is returned', async () => {
   const id = tokenOf(await make());
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 1024,
@@ -165,7 +165,7 @@ it('stores SSH keys without a passphrase, and returns only that a key exists', a
   expect((await api.patch(`oauth-tokens/${id}`, {})).status).toBe(200);
 });
 
-it('serves only its projects when it is not organization-scoped', async () => {
+it('a connection that is not organization-scoped serves only its projects', async () => {
   const project = (await api.post('organizations/acme/projects', { name: 'served' })).body.data.id;
   const made = await make({ 'organization-scoped': false });
   const data = [{ type: 'projects', id: project }];
@@ -177,7 +177,7 @@ it('serves only its projects when it is not organization-scoped', async () => {
   expect(await read()).toEqual([]);
 });
 
-it('keeps a workspace that follows by it from moving where it is not for', async () => {
+it('a workspace cannot move to a project that its connection does not serve', async () => {
   const project = async (name: string) =>
     (await api.post('organizations/acme/projects', { name })).body.data.id as string;
   const [served, other] = [await project('served here'), await project('not served')];
@@ -199,7 +199,7 @@ it('keeps a workspace that follows by it from moving where it is not for', async
   expect((await moveTo(other)).status).toBe(204);
 });
 
-it('is deleted at once with its token', async () => {
+it('a connection is deleted at once with its token', async () => {
   const made = await make();
   expect((await api.call('DELETE', `oauth-clients/${made.id}`)).status).toBe(204);
   expect((await api.get(`oauth-clients/${made.id}`)).status).toBe(404);
@@ -211,7 +211,7 @@ it('is deleted at once with its token', async () => {
   expect([await getEndedClient(made.id), await getEndedToken(tokenOf(made))]).toEqual([undefined, undefined]);
 });
 
-it('pauses a rate-limited token and reports one that the forge no longer accepts', async () => {
+it('a rate-limited token is paused, and one that the forge no longer accepts is reported', async () => {
   const id = tokenOf(await make());
   forge.on('GET', '/user/repos', { status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await api.get(`oauth-tokens/${id}/authorized-repos`)).status).toBe(503);
@@ -226,7 +226,7 @@ it('pauses a rate-limited token and reports one that the forge no longer accepts
   expect(words).toBe('GitHub no longer accepts the token');
 });
 
-it('lets members without permission neither see repositories nor change anything', async () => {
+it('members without permission can neither see repositories nor change connections', async () => {
   const { member } = await memberHelpers();
   const { token } = await member('acme');
   const made = await make();
@@ -234,11 +234,11 @@ it('lets members without permission neither see repositories nor change anything
   expect((await api.call('DELETE', `oauth-clients/${made.id}`, { token })).status).toBeGreaterThan(400);
 });
 
-it('shows repositories only to those who could connect something by it, where it is for some projects', async () => {
+it('a project-scoped connection shows repositories only to users who can connect a follower', async () => {
   forge.on('GET', '/user/repos', { body: [] });
   forge.on('GET', '/repos/acme/infra', { body: { id: 1, full_name: 'acme/infra', default_branch: 'main' } });
   const { withLevel, withFlags } = await memberHelpers();
-  // Of the default project.
+  // In the default project.
   const [maintainer, policies] = [await withLevel('acme', 'admin'), await withFlags('acme', 'manage-policies')];
   const seen = async (client: Awaited<ReturnType<typeof make>>, { token }: { token: string }) => {
     const id = tokenOf(client);
@@ -262,7 +262,7 @@ it('shows repositories only to those who could connect something by it, where it
   ]);
 });
 
-it('is created without an organization in the path, for the one in the body', async () => {
+it('a connection is created without an organization in the path, for the one in the body', async () => {
   const path = 'oauth-clients';
   const created = await api.post(path, values({ 'organization-id': 'acme' }));
   expect([created.status, created.body.data.relationships.organization.data.id]).toEqual([201, 'acme']);
@@ -270,7 +270,7 @@ it('is created without an organization in the path, for the one in the body', as
   expect((await api.post(path, values())).status).toBe(404);
 });
 
-it('lists folders of a branch as working directories', async () => {
+it('a connection lists folders of a branch as working directories', async () => {
   const id = tokenOf(await make());
   const sha = 'a'.repeat(40);
   forge.on('GET', '/repos/acme/infra', { body: { id: 1, full_name: 'acme/infra', default_branch: 'main' } });

@@ -3,7 +3,10 @@ import { uniqueName } from '#test/support/api.ts';
 import { AppServer } from './support/app-server.ts';
 import { Followed } from './support/followed.ts';
 
-/** What version control costs those who have none of it: counted calls of AWS, in an organization with and without it. */
+/**
+ * Costs of version control for workspaces that do not use it: counted AWS calls, in organizations with and without
+ * connections.
+ */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -24,7 +27,7 @@ const newOrganization = async (): Promise<string> => {
   return name;
 };
 
-/** Calls of AWS and of KMS, and requests to a forge, that the work makes. */
+/** Number of calls to AWS and KMS, and of requests to a forge. */
 const costOf = async (work: () => Promise<{ status: number }>, accepted = 300): Promise<string> => {
   const { aws, storage } = api();
   const [calls, stored, forge] = [aws.calls, storage.calls.length, followed.forge.calls.length];
@@ -33,7 +36,7 @@ const costOf = async (work: () => Promise<{ status: number }>, accepted = 300): 
   return `${aws.calls - calls} calls, ${storage.calls.length - stored} of storage, ${followed.forge.calls.length - forge} of forges`;
 };
 
-/** One step after the other of a workspace's life without version control. */
+/** The steps of a workspace's life without version control. */
 const costsIn = async (organization: string): Promise<Record<string, string>> => {
   const costs: Record<string, string> = {};
   const name = uniqueName('plain');
@@ -66,7 +69,7 @@ const costsIn = async (organization: string): Promise<Record<string, string>> =>
   return costs;
 };
 
-it('costs a workspace without a connection no additional call, whatever its organization has', async () => {
+it('a workspace without a connection costs no additional call, even if its organization has connections', async () => {
   delete process.env.GITHUB_APP;
   const without = await costsIn(await newOrganization());
   process.env.GITHUB_APP = new AppServer(followed.forge).settings();
@@ -87,7 +90,7 @@ it('costs a workspace without a connection no additional call, whatever its orga
   expect(Object.values(without).every((cost) => cost.endsWith('0 of forges'))).toBe(true);
 });
 
-it('costs nothing without a GitHub App', async () => {
+it('version control costs nothing without a GitHub App', async () => {
   delete process.env.GITHUB_APP;
   const home = await newOrganization();
   const before = await costOf(() => api().get(`organizations/${home}/oauth-clients`));

@@ -4,7 +4,7 @@ import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 import { signature } from './support/signature.ts';
 
-/** From webhooks to runs, against a server that answers as GitHub does. */
+/** From webhooks to runs, with a server that answers like GitHub. */
 
 let followed: Followed;
 let api: Api;
@@ -20,12 +20,12 @@ const settle = () => followed.settle();
 const connect = (attributes: object = {}) => followed.connect(attributes);
 const deliver = (hook: string, kind: string, payload: object, headers?: Record<string, string>) =>
   followed.deliver(hook, kind, payload, headers);
-/** Of this test's repository: others moved the clock. */
+/** Events of this test's repository only, because other tests moved the clock. */
 const newestOf = async () => (await followed.messages()).find((message) => message.includes(followed.identifier));
 const runsOf = (workspace: { id: string }) => followed.runsOf(workspace);
 const commitsOf = (workspace: { id: string }) => followed.commitsOf(workspace);
 
-it('creates the webhook, and queues the first run with queue-all-runs', async () => {
+it('connecting creates the webhook, and queues the first run with queue-all-runs', async () => {
   const { workspace } = await connect();
   const [made] = forge.asked('POST', `/repos/${followed.identifier}/hooks`);
   expect(made?.body).toMatchObject({
@@ -51,7 +51,7 @@ it('creates the webhook, and queues the first run with queue-all-runs', async ()
   expect([shown.relationships['created-by'].data, shown.attributes['trigger-reason']]).toEqual([null, 'vcs']);
 });
 
-it('keeps the configuration and starts nothing before a first run without queue-all-runs', async () => {
+it('connecting keeps the configuration and starts no first run without queue-all-runs', async () => {
   const { workspace, hook } = await connect({ 'queue-all-runs': false });
   await deliver(hook, 'push', push(0, 1));
   await settle();
@@ -63,7 +63,7 @@ it('keeps the configuration and starts nothing before a first run without queue-
   ]);
 });
 
-describe('rejects a delivery', () => {
+describe('the webhook rejects a delivery', () => {
   it.each([
     ['without a signature', { 'x-hub-signature-256': '' }, 401],
     ['signed with another secret', { 'x-hub-signature-256': signature('{}', 'other') }, 401],
@@ -104,7 +104,7 @@ describe('rejects a delivery', () => {
     ).toBe(404);
   });
 
-  it('and responds with 200 to irrelevant events', async () => {
+  it('but responds with 200 to irrelevant events', async () => {
     const { hook } = await connect();
     const { status, body } = await deliver(hook, 'ping', {});
     expect([status, body]).toEqual([200, { ignored: 'events of kind ping' }]);
@@ -152,7 +152,7 @@ describe('pushes', () => {
     for (let n = 1; n <= 60 && done < 2; n++) {
       followed.toNextSecond();
       followed.head = sha(n);
-      // As many a second as are taken.
+      // At the maximum number of deliveries per second.
       await expect.poll(async () => (await deliver(hook, 'push', push(n - 1, n))).status).toBe(202);
       const [next] = api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
       api.aws.failCall(n, n % 2 ? 'before' : 'after');
@@ -228,7 +228,7 @@ describe('pull requests', () => {
   });
 });
 
-it('posts the progress of the plan, once for each change', async () => {
+it('the progress of the plan is posted, once for each change', async () => {
   const { workspace } = await connect();
   const [run] = await runsOf(workspace);
   const { handler } = await import('#version-control/commit-status.ts');
@@ -264,9 +264,9 @@ describe('vcs-repo', () => {
     [
       'an installation that was not linked',
       { 'oauth-token-id': '', 'github-app-installation-id': 'ghain-1' },
-      'acme has not linked such an installation',
+      'acme has not linked this installation',
     ],
-    ['an expression that is none', { 'tags-regex': '(' }, 'is not an expression that is supported'],
+    ['an invalid expression', { 'tags-regex': '(' }, 'is not an expression that is supported'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
   ])('rejects %s', async (_, change, words) => {
     expect(await refused(change)).toEqual([422, expect.stringContaining(words)]);

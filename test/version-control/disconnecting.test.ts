@@ -3,7 +3,7 @@ import { uniqueName } from '#test/support/api.ts';
 import { addLayer, inputText } from '#test/support/direct-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
-/** What is left of connections and their followers at the end, here and at the forge. */
+/** Cleanup after connections and their followers end, here and at the forge. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeEach(() => followed.reset());
 
 const day = 24 * 3600;
 
-/** Followed repositories, as the page lists them. */
+/** Followed repositories in the page's list. */
 const repositoriesOf = async (client: Json): Promise<string[]> =>
   (await followed.api.get(`oauth-clients/${client.id}/repositories`)).body.data.map(
     ({ attributes }: Json) => attributes.identifier,
@@ -26,7 +26,7 @@ const record = async (token: string, identifier: string) => {
   return getRepository(repositoryId(token, identifier));
 };
 
-/** At the same forge, with a webhook of its own. */
+/** Another repository at the same forge, with a webhook of its own. */
 const anotherRepository = (): string => {
   const identifier = `${followed.identifier}-2`;
   const facts = { full_name: identifier, default_branch: 'main', permissions: { admin: true } };
@@ -114,7 +114,7 @@ describe('a webhook', () => {
     await followed.api.post(`organizations/${name}/workspaces`, { name: 'follower', 'vcs-repo': repo });
     await followed.settle();
     expect((await followed.api.call('DELETE', `organizations/${name}`)).status).toBe(204);
-    // The connection's turn may come first.
+    // The sweep may handle the connection first.
     const { completeClientEnd } = await import('#version-control/complete-end.ts');
     await completeClientEnd(made.body.data.id);
     for (const seconds of [60, 700]) await followed.sweepAfter(seconds);
@@ -125,7 +125,7 @@ describe('a webhook', () => {
   it.each([
     ['refuses', 403, 60],
     ['is not reached for three days', 503, 3 * day + 60],
-  ])('is left with an event that names it where the forge %s', async (_, status, seconds) => {
+  ])('is abandoned with an event that names it when the forge %s', async (_, status, seconds) => {
     const { workspace, hook, token } = await followed.connect();
     followed.forge.on('DELETE', `/repos/${followed.identifier}/hooks/5`, { status, body: { message: 'no' } });
     await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
@@ -139,7 +139,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is not missed where its repository is gone', async () => {
+  it('needs no deletion when its repository was deleted', async () => {
     const { workspace, token } = await followed.connect();
     followed.forge.on('DELETE', `/repos/${followed.identifier}/hooks/5`, { status: 404, body: {} });
     await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
@@ -150,7 +150,7 @@ describe('a webhook', () => {
 });
 
 describe('a workspace that changed its repository', () => {
-  it('is still one that the connection has, and is disconnected with it', async () => {
+  it('is still a follower of the connection, and is disconnected with it', async () => {
     const { workspace, client, token } = await followed.connect();
     const identifier = anotherRepository();
     const moved = await followed.api.patch(`workspaces/${workspace.id}`, {
@@ -172,7 +172,7 @@ describe('a workspace that changed its repository', () => {
     expect([await repoOf(workspace), deletedHooks().at(-1)]).toEqual([null, `/repos/${identifier}/hooks/6`]);
   });
 
-  it('is found as versions before wrote it', async () => {
+  it('is found by records of older versions', async () => {
     const { workspace, client, token } = await followed.connect();
     const { put, remove } = await import('#platform/store/table.ts');
     const { keys } = await import('#platform/store/keys.ts');
@@ -185,7 +185,7 @@ describe('a workspace that changed its repository', () => {
   });
 });
 
-it('leaves nothing of a connecting whose webhook the forge refused', async () => {
+it('a connection attempt leaves nothing behind if the forge rejects the webhook', async () => {
   const { client, token } = await followed.connection();
   followed.forge.on('POST', `/repos/${followed.identifier}/hooks`, { status: 403, body: {} });
   const refused = await followed.api.post('organizations/acme/workspaces', {
@@ -198,7 +198,7 @@ it('leaves nothing of a connecting whose webhook the forge refused', async () =>
   expect(await record(token, followed.identifier)).toBeUndefined();
 });
 
-it('keeps what the next token connects while a deleted one is still being ended', async () => {
+it('followers connected with a new token stay while the old token is being deleted', async () => {
   const { workspace, client, token } = await followed.connect();
   followed.forge.on('DELETE', /\/hooks\/5$/, { status: 503, body: {} });
   await followed.api.call('DELETE', `oauth-tokens/${token}`);

@@ -6,7 +6,7 @@ import type { Api } from '#test/support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer, Reply } from './support/forge-server.ts';
 
-/** What becomes of a commit that cannot be fetched, and of branches that come and go. */
+/** Commits that cannot be fetched, and branches that are deleted and recreated. */
 
 const waited = vi.hoisted(() => ({ until: undefined as ((ms: number) => Promise<void>) | undefined }));
 vi.mock('node:timers/promises', async (original) => {
@@ -39,9 +39,9 @@ const connected = async (reply: Reply) => {
 };
 
 it.each([
-  ['a token that is refused', { status: 401, body: {} }, 'may not read'],
-  ['what is no archive', { body: Buffer.from('no gzip') }, 'is damaged'],
-])('reports why a commit could not be fetched: %s', async (_, reply, words) => {
+  ['a rejected token', { status: 401, body: {} }, 'may not read'],
+  ['an invalid archive', { body: Buffer.from('no gzip') }, 'is damaged'],
+])('a version reports why its commit could not be fetched: %s', async (_, reply, words) => {
   const before = process.env.TMPDIR;
   const folder = await mkdtemp(join(tmpdir(), 'fetching-'));
   process.env.TMPDIR = folder;
@@ -54,7 +54,7 @@ it.each([
   await rm(folder, { recursive: true });
 });
 
-it('looks for a commit that the forge does not have three times: its replicas may be late', async () => {
+it('a commit that the forge does not find is requested three times, because its replicas may lag', async () => {
   waited.until = async () => {};
   const workspace = await connected({ status: 404, body: {} });
   const words = expect.stringMatching(/^Commit \w{7} no longer exists in .* \(force-pushed away/);
@@ -62,7 +62,7 @@ it('looks for a commit that the forge does not have three times: its replicas ma
   expect(forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`))).toHaveLength(3);
 });
 
-it('waits as long as the forge requests, without calling it, and then continues', async () => {
+it('a fetch waits as long as the forge requests, without calling it, and then continues', async () => {
   const workspace = await connected({ status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await newest(workspace)).status).toBe('fetching');
   const calls = forge.calls.length;
@@ -81,7 +81,7 @@ it('waits as long as the forge requests, without calling it, and then continues'
   expect(await queryAll({ pk: keys.commitArchive(archive).pk, prefix: 'CV#' })).toEqual([]);
 });
 
-it('keeps the configuration of a deleted branch, and runs it when it is recreated', async () => {
+it('a deleted branch keeps its configuration, and runs when it is recreated', async () => {
   await followed.has({ 'main.tf': '' });
   const { workspace, hook } = await followed.connect();
   const gone = { ref: 'refs/heads/main', before: sha(0), after: '0'.repeat(40), deleted: true };
@@ -94,7 +94,7 @@ it('keeps the configuration of a deleted branch, and runs it when it is recreate
   expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(4));
 });
 
-it('runs an older commit that the branch was reset to by force, in every workspace', async () => {
+it('an older commit to which the branch was reset by force runs in every workspace', async () => {
   await followed.has({ 'main.tf': '' });
   const { workspace, hook } = await followed.connect({ 'trigger-patterns': ['nothing/**'] });
   await followed.deliver(hook, 'push', push(0, 1));
@@ -106,7 +106,7 @@ it('runs an older commit that the branch was reset to by force, in every workspa
 });
 
 describe('a forge that is down while a commit is to be fetched', () => {
-  /** Waits of the product take no time: the clock moves on instead. The sweep comes once a minute. */
+  /** Delays of the product take no time: the clock advances instead. The sweep runs every minute. */
   const downFor = async (seconds: number) => {
     waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
     const fetching = await import('#lifecycle/creation/fetch-commit.ts');
@@ -137,7 +137,7 @@ describe('a forge that is down while a commit is to be fetched', () => {
     expect(forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`)).length).toBeLessThan(8);
   });
 
-  it('for hours is given up in words', async () => {
+  it('for hours ends the attempts with a message', async () => {
     const { version, minutes } = await downFor(5 * 3600);
     expect(version).toMatchObject({
       status: 'errored',
@@ -147,7 +147,7 @@ describe('a forge that is down while a commit is to be fetched', () => {
   });
 });
 
-describe('a run that somebody starts', () => {
+describe('a run that a user starts', () => {
   const start = ({ id }: { id: string }, version?: string) =>
     api.post(
       'runs',
@@ -161,7 +161,7 @@ describe('a run that somebody starts', () => {
   const versionsOf = async ({ id }: { id: string }): Promise<Json[]> =>
     (await api.get(`workspaces/${id}/configuration-versions`)).body.data;
 
-  it('of a commit that could not be fetched has it fetched again, and takes no older one', async () => {
+  it('fetches a commit again after a failure, and uses no older one', async () => {
     await followed.has({ 'main.tf': '' });
     const { token } = await followed.connection();
     const workspace = await followed.workspace(token);
@@ -184,7 +184,7 @@ describe('a run that somebody starts', () => {
     expect(await newest(workspace)).toMatchObject({ status: 'uploaded', 'error-message': null });
   });
 
-  it('of a commit that has expired has it fetched again', async () => {
+  it('fetches a commit again after it has expired', async () => {
     await followed.has({ 'main.tf': '' });
     const { token } = await followed.connection();
     const workspace = await followed.workspace(token);
@@ -207,7 +207,7 @@ describe('a run that somebody starts', () => {
     expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 2]);
   });
 
-  it('before there is a configuration is told where to get one', async () => {
+  it('without a configuration is rejected with the remedy', async () => {
     const { token } = await followed.connection();
     const refused = await start(await followed.workspace(token));
     expect([refused.status, refused.body.errors[0].detail]).toEqual([

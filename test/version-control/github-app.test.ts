@@ -6,7 +6,7 @@ import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
 import { signature } from './support/signature.ts';
 
-/** The GitHub App, against a server that answers as GitHub does, checks the app's signature and what tokens are for. */
+/** The GitHub App, with a server that answers like GitHub, and checks the app's signature and the scope of tokens. */
 
 let followed: Followed;
 let app: AppServer;
@@ -37,7 +37,7 @@ afterAll(async () => {
 const ofOrganization = 'organizations/acme/github-app-installations';
 const api = () => followed.api;
 
-/** As GitHub's page does it: the person authorizes, and their browser comes back. */
+/** Like GitHub's page: the user authorizes, and their browser returns. */
 const authorize = async (person: string, change: { cookie?: string; state?: string } = {}, token = api().token) => {
   const { handler } = await import('#public-api/version-control.ts');
   const { eventOf } = await import('#test/support/api.ts');
@@ -141,7 +141,7 @@ describe('linking', () => {
         path,
       ).toContain(id);
     }
-    expect((await api().get('github-app/installations?filter[name]=nobody')).body.data).toEqual([]);
+    expect((await api().get('github-app/installations?filter[name]=no-such-account')).body.data).toEqual([]);
   });
 
   it('lists repositories of the installation by page', async () => {
@@ -167,8 +167,8 @@ describe('linking', () => {
   });
 
   it.each([
-    ['somebody who only reads', 'reader', 403, 'yours does not administer'],
-    ['somebody who sees nothing of it', 'stranger', 404, 'Installation not found'],
+    ['a user with read access only', 'reader', 403, 'yours does not administer'],
+    ['a user without access', 'stranger', 404, 'Installation not found'],
   ])('is refused for %s', async (_, person, status, words) => {
     await authorize(person);
     const answer = await link();
@@ -239,7 +239,7 @@ describe('linking', () => {
     expect((await api().call('POST', path, { token: member.token })).status).toBe(403);
   });
 
-  it('shows users only their own authorization, and its token to nobody', async () => {
+  it('shows users only their own authorization, and never its token', async () => {
     await authorize('admin');
     const { body } = await api().get(`users/${api().userId}/github-app-oauth-tokens`);
     expect(body.data).toEqual([
@@ -293,7 +293,7 @@ describe('a workspace', () => {
     const installation = await linked();
     const other = `${followed.identifier}-other`;
     const [, name] = followed.identifier.split('/');
-    for (const identifier of [other, `somebody-else/${name}`]) {
+    for (const identifier of [other, `another-owner/${name}`]) {
       const { status, body } = await api().post('organizations/acme/workspaces', {
         name: uniqueName('astray'),
         'vcs-repo': { identifier, 'github-app-installation-id': installation },
@@ -382,7 +382,7 @@ describe('the webhook', () => {
   });
 
   it.each([
-    ['of an installation that nobody linked', { installation: { id: 4 } }, 'no organization has linked'],
+    ['of an installation that is not linked', { installation: { id: 4 } }, 'no organization has linked'],
     ['of a repository that nothing follows', { repository: { id: 9, full_name: 'a/b' } }, 'no workspace'],
     ['without an installation', { installation: undefined }, 'without an installation'],
   ])('ignores a delivery %s', async (_, change, words) => {
@@ -410,7 +410,7 @@ describe('installations at GitHub', () => {
     await deliver('push', push(0, 1));
     await followed.settle();
     expect(await followed.commitsOf(workspace)).toEqual([sha(0)]);
-    expect((await followed.messages()).join()).toMatch(/was suspended: what follows/);
+    expect((await followed.messages()).join()).toMatch(/was suspended: workspaces that follow/);
     expect((await followed.messages()).join()).toMatch(/is suspended at GitHub/);
     await installationEvent('unsuspend');
     expect(await shown()).toMatchObject({ 'error-message': null });
@@ -486,7 +486,7 @@ describe('merge queues', () => {
     expect(status?.body).toMatchObject({ state: 'pending', context: 'stepform/acme' });
   });
 
-  it('pass where no workspace is concerned, and ignore destroyed ones', async () => {
+  it('pass if they concern no workspace, and ignore destroyed groups', async () => {
     await connected({ 'working-directory': 'elsewhere' });
     await deliver('merge_group', group(6));
     await followed.settle();
@@ -496,7 +496,7 @@ describe('merge queues', () => {
   });
 });
 
-it('attributes comments to the user who authorized the app with the account', async () => {
+it('comments are attributed to the user who authorized the app with the account', async () => {
   const { workspace } = await connected();
   followed.pull = followed.request(3);
   await deliver('pull_request', { action: 'opened', number: 7 });
@@ -516,7 +516,7 @@ it('attributes comments to the user who authorized the app with the account', as
   expect(await followed.runsOf(workspace)).toHaveLength(3);
 });
 
-it('shows and requests nothing without an app', async () => {
+it('the platform shows and requests nothing without an app', async () => {
   const id = await linked();
   delete process.env.GITHUB_APP;
   followed.forge.calls.length = 0;
@@ -529,7 +529,7 @@ it('shows and requests nothing without an app', async () => {
   expect(followed.forge.calls).toEqual([]);
 });
 
-it('keeps tokens and secrets out of the table, events, executions, logs and responses', async () => {
+it('tokens and secrets stay out of the table, events, executions, logs and responses', async () => {
   const heard = overhear(api().aws);
   const { workspace, installation } = await connected();
   await followed.has({ 'main.tf': '# 1' });

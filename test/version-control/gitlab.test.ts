@@ -3,7 +3,7 @@ import { uniqueName } from '#test/support/api.ts';
 import { archive } from '#test/support/policies.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 
-/** GitLab, against a server that answers as it does: paths with encoded identifiers, tokens of webhooks, merge requests. */
+/** GitLab, with a server that answers like it: paths with encoded identifiers, tokens of webhooks, merge requests. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -128,7 +128,7 @@ const mergeEvent = (action: string, change: object = {}, more: object = {}) => (
   ...more,
 });
 
-it('creates a webhook for pushes, tags, merge requests and notes, and deletes it with the last follower', async () => {
+it('connecting creates a webhook for pushes, tags, merge requests and notes; the last follower deletes it', async () => {
   const { workspace } = await connect();
   const [made] = followed.forge.asked('POST', `${base}/hooks`);
   expect(made?.body).toMatchObject({
@@ -148,7 +148,7 @@ it('creates a webhook for pushes, tags, merge requests and notes, and deletes it
   expect(followed.forge.asked('DELETE', `${base}/hooks/9`)).toHaveLength(1);
 });
 
-it('lists repositories whose webhooks the account may create, and rejects others', async () => {
+it('a connection lists repositories whose webhooks the account may create, and rejects others', async () => {
   const { token } = await connect();
   const { body } = await followed.api.get(`oauth-tokens/${token}/authorized-repos`);
   expect(body.data[0].id).toBe(identifier);
@@ -221,7 +221,7 @@ describe('pushes', () => {
     for (const headers of [{ 'x-gitlab-token': 'wrong' }, { 'x-gitlab-token': '' }]) {
       expect((await deliver(hook, 'Push Hook', pushed(1, 2), headers)).status).toBe(401);
     }
-    // A forge that is answered with an error for those turns the webhook off.
+    // GitLab disables a webhook after errors.
     for (const kind of ['Issue Hook', 'Pipeline Hook', 'Job Hook', 'Wiki Page Hook', 'System Hook']) {
       expect((await deliver(hook, kind, {})).status, kind).toBe(200);
     }
@@ -275,7 +275,7 @@ describe('merge requests', () => {
     const [status] = followed.forge.asked('POST', `${base}/statuses/${sha(1)}`);
     expect(status?.body).toMatchObject({ state: 'running', name: 'stepform/acme', target_url: expect.any(String) });
     expect(notes).toHaveLength(1);
-    // It has that state already.
+    // The commit already has that state.
     followed.forge.on('POST', `${base}/statuses/${sha(1)}`, {
       status: 400,
       body: { message: 'Cannot transition status via :run from :running' },

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Followed, push, sha } from './support/followed.ts';
 import { type ForgeServer, startForge } from './support/forge-server.ts';
 
-/** Where a connection's requests may go: not inside, and with its token and secrets to its own origin alone. */
+/**
+ * Allowed targets of a connection's requests: no internal addresses, and its token and secrets only to its own
+ * origin.
+ */
 
 let followed: Followed;
 let elsewhere: ForgeServer;
@@ -28,7 +31,7 @@ const connecting = (apiUrl: string, change: object = {}) =>
     ...change,
   });
 
-/** Nothing secret came there. */
+/** No secret was sent there. */
 const expectNoSecrets = () => {
   const told = elsewhere.calls.map(({ authorization, headers, body }) => [authorization, headers, String(body)]);
   expect(JSON.stringify(told)).not.toMatch(/good|the-client-secret|Bearer/);

@@ -6,7 +6,7 @@ import type { Dialect } from '#version-control/service-providers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { signature } from './support/signature.ts';
 
-/** A push that many follow, deliveries that get lost, and payloads that no forge sends. */
+/** A push with many followers, lost deliveries, and payloads that no forge sends. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('one push to many followers', () => {
     expect(each).toBeLessThan(40);
   });
 
-  it('runs in all others where one of them fails', async () => {
+  it('runs in all other followers when one of them fails', async () => {
     const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const { hook, workspaces } = await followMany();
     await followed.deliver(hook, 'push', push(0, 1));
@@ -75,7 +75,7 @@ describe('one push to many followers', () => {
     await followed.has({ 'a/main.tf': '# 1' });
     const { aws } = followed.api;
     const commits = [sha(0)];
-    // Every further push is cut off later, until one is not cut off any more.
+    // Each further push is interrupted later, until one is not interrupted.
     let wasCutOff = true;
     for (let n = 1; wasCutOff; n += 83) {
       const to = commits.length;
@@ -102,7 +102,7 @@ describe('one push to many followers', () => {
   });
 });
 
-it('ends with one run of the newest commit, whatever deliveries are lost, repeated or late', async () => {
+it('a branch ends with one run of the newest commit, even if deliveries are lost, repeated or late', async () => {
   const random = new Random(15);
   for (let round = 0; round < 4; round++) {
     followed.reset();
@@ -122,7 +122,7 @@ it('ends with one run of the newest commit, whatever deliveries are lost, repeat
   }
 });
 
-/** The payload with something in it exchanged for what no forge sends. */
+/** The payload with a random part replaced by something that no forge sends. */
 const spoiled = (payload: Json, random: Random): Json => {
   const copy = structuredClone(payload);
   for (let i = 0; i < 3; i++) {
@@ -143,7 +143,7 @@ const spoiled = (payload: Json, random: Random): Json => {
   return copy;
 };
 
-/** What forges send, by the kind that their headers say. GitLab documents its payloads; the others are recorded ones. */
+/** Payloads by the kind in their headers. GitLab's come from its documentation, the others are recorded. */
 const payloadsOf = (dialect: Dialect): { name: string; payload: Json }[] => {
   if (dialect === 'gitlab') {
     const project = { id: 1, default_branch: 'main', path_with_namespace: 'acme/infra' };
@@ -178,14 +178,14 @@ const payloadsOf = (dialect: Dialect): { name: string; payload: Json }[] => {
     .flatMap(({ name, examples }) => examples.map((payload) => ({ name, payload })));
 };
 
-/** The headers of one delivery, with what the forge proves itself by. */
+/** The headers of one delivery, with the forge's signature or token. */
 const headersOf = (dialect: Dialect, name: string, body: string, secret: string): Record<string, string> => {
   const signed = { 'x-hub-signature-256': signature(body, secret) };
   if (dialect === 'gitlab') return { 'x-gitlab-event': name, 'x-gitlab-token': secret };
   return dialect === 'gitea' ? { 'x-gitea-event': name, ...signed } : { 'x-github-event': name, ...signed };
 };
 
-/** A followed repository at a forge of the kind: its webhook's path and secret. */
+/** A followed repository at a forge of the kind. @returns path and secret of its webhook */
 const hookAt = async (dialect: Dialect): Promise<{ hook: string; secret: string }> => {
   const { hookPath, keepRepository, openHookSecret } = await import('#version-control/repositories.ts');
   const client = { id: `oc-${dialect}`, organization: 'acme', dialect } as Json;
@@ -196,14 +196,14 @@ const hookAt = async (dialect: Dialect): Promise<{ hook: string; secret: string 
 };
 
 it.each(['github', 'gitlab', 'gitea'] as const)(
-  'never responds to a signed payload of %s with 5xx',
+  'a signed payload of %s never gets a response with status 5xx',
   async (dialect) => {
     const { hook, secret } = await hookAt(dialect);
     const random = new Random(15);
     const payloads = payloadsOf(dialect);
     const statuses = new Set<number>();
     for (let i = 0; i < 400; i++) {
-      // Deliveries are limited by the second.
+      // The number of deliveries per second is limited.
       if (i % 15 === 0) followed.toNextSecond();
       const { name, payload } = random.of(payloads);
       const about = dialect === 'gitlab' ? {} : { repository: { id: 1, full_name: 'a/b', default_branch: 'main' } };
@@ -220,7 +220,7 @@ it.each(['github', 'gitlab', 'gitea'] as const)(
   },
 );
 
-it('handles every accepted payload', async () => {
+it('every accepted payload is handled', async () => {
   const { hook } = await followed.connect();
   const random = new Random(7);
   const kinds = ['push', 'pull_request', 'issue_comment', 'merge_group', 'installation'];

@@ -4,7 +4,7 @@ import { versionOfTag } from '#version-control/module-versions.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 
-/** Modules of the registry that are published by tags, against a server that answers as GitHub does. */
+/** Modules of the registry that are published by tags, with a server that answers like GitHub. */
 
 let followed: Followed;
 let api: Api;
@@ -64,7 +64,7 @@ const statusesOf = async ({ links }: Json) => {
   );
 };
 
-it('publishes existing version tags, and names the module after its repository', async () => {
+it('connecting publishes existing version tags, and names the module after its repository', async () => {
   tags('v1.0.0', '1.1.0-beta1', 'release', 'v2');
   const { module } = await connect();
   const name = followed.identifier.replace('acme/terraform-aws-', '');
@@ -78,7 +78,7 @@ it('publishes existing version tags, and names the module after its repository',
   expect(await statusesOf(module)).toEqual({ '1.0.0': 'ok', '1.1.0-beta1': 'ok' });
 });
 
-it('publishes a pushed tag, which Terraform can install then', async () => {
+it('a pushed tag is published, and Terraform can install it', async () => {
   const { module, hook } = await connect();
   await pushTag(hook, 'v1.2.0', 3);
   expect(await statusesOf(module)).toEqual({ '1.2.0': 'ok' });
@@ -89,7 +89,7 @@ it('publishes a pushed tag, which Terraform can install then', async () => {
   expect(body.data.attributes).toMatchObject({ 'commit-sha': sha(3), status: 'ok' });
 });
 
-it('keeps a published version when its tag moves, and handles a repeated delivery once', async () => {
+it('a published version stays when its tag moves, and a repeated delivery is handled once', async () => {
   const { module, hook } = await connect();
   for (const n of [3, 3, 4]) await pushTag(hook, 'v1.2.0', n);
   const { body } = await api.get(`${module.links.self.replace('/api/v2/', '')}/version?module_version=1.2.0`);
@@ -98,7 +98,7 @@ it('keeps a published version when its tag moves, and handles a repeated deliver
   expect((await followed.messages()).filter((message) => message.includes('published already')).length).toBe(2);
 });
 
-it('reports why a version could not be published', async () => {
+it('a version reports why it could not be published', async () => {
   const { module, hook } = await connect();
   forge.on('GET', /\/tarball\//, { status: 401, body: {} });
   await pushTag(hook, 'v1.0.0', 3);
@@ -106,7 +106,7 @@ it('reports why a version could not be published', async () => {
   followed.forge.tokens.add('good');
 });
 
-it('uses only tags with the prefix, and starts runs of workspaces as before', async () => {
+it('a module uses only tags with its prefix, and workspaces run as before', async () => {
   const { module, hook } = await connect({ 'tag-prefix': 'net-' });
   const { workspace } = await followed.follow(token, {}, { 'tags-regex': '^v' });
   await pushTag(hook, 'v9.0.0', 3);
@@ -115,12 +115,12 @@ it('uses only tags with the prefix, and starts runs of workspaces as before', as
   expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(3));
 });
 
-it('takes the organization from the connection, for older clients', async () => {
+it('a module takes the organization from the connection, for older clients', async () => {
   const { status, body } = await publish({}, {}, 'registry-modules');
   expect([status, body.data.attributes.provider]).toEqual([201, 'aws']);
 });
 
-it('can be created as a no-code module', async () => {
+it('a module can be created as a no-code module', async () => {
   tags('v1.0.0');
   const { module } = await connect({}, { 'no-code': true });
   expect(module.attributes['no-code']).toBe(true);
@@ -129,13 +129,13 @@ it('can be created as a no-code module', async () => {
   expect(read.body.data.relationships['registry-module'].data.id).toBe(module.id);
 });
 
-it('disconnects from its repository when deleted', async () => {
+it('a deleted module disconnects from its repository', async () => {
   const { module, hook } = await connect();
   await api.call('DELETE', module.links.self);
   expect((await pushTag(hook, 'v1.0.0', 3)).status).toBe(404);
 });
 
-describe('rejects', () => {
+describe('the API rejects', () => {
   it.each([
     [{ branch: 'main' }, {}, 'branch'],
     [{ tags: false }, {}, 'tags'],
@@ -168,6 +168,6 @@ it.each([
   ['vv1.2.3', '', undefined],
   ['a-v1.2.3', 'a-', '1.2.3'],
   ['v1.2.3', 'a-', undefined],
-])('reads tag %s with prefix "%s" as %s', (tag, prefix, version) => {
+])('the tag %s with prefix "%s" has the version %s', (tag, prefix, version) => {
   expect(versionOfTag(tag, prefix)).toBe(version);
 });

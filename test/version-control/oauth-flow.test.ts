@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 import { type ForgeServer, startForge } from './support/forge-server.ts';
 
-/** Authorizing a connection at a forge, and tokens that expire. */
+/** Authorization of a connection at a forge, and expiring tokens. */
 
 let api: Api;
 let forge: ForgeServer;
@@ -33,7 +33,7 @@ const makeClient = async () => {
   return made.body.data;
 };
 
-/** Begins, and answers what the browser then has and where it is sent. */
+/** Begins an authorization. @returns the browser's cookie and redirect */
 const begin = async (id: string) => {
   const { handler } = await import('#public-api/version-control.ts');
   const { eventOf } = await import('#test/support/api.ts');
@@ -67,7 +67,7 @@ const issue = (change: object = {}) => {
 const tokenIn = async (id: string): Promise<string> =>
   (await api.get(`oauth-clients/${id}`)).body.data.relationships['oauth-tokens'].data[0]?.id;
 
-it('redeems the code with PKCE and the secret, once, in the browser that began it', async () => {
+it('an authorization redeems the code with PKCE and the secret, once, in the browser that began it', async () => {
   issue();
   const client = await makeClient();
   const { url, cookie, flags } = await begin(client.id);
@@ -101,7 +101,7 @@ it('redeems the code with PKCE and the secret, once, in the browser that began i
   expect((await comeBack(uuid, answer, cookie)).statusCode).toBe(400);
 });
 
-describe('rejects a callback', () => {
+describe('the platform rejects a callback', () => {
   it.each([
     ['without the cookie', {}, ''],
     ['with the cookie of another attempt', {}, '__Host-connect=other'],

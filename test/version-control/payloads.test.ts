@@ -5,7 +5,7 @@ import { webhookReaders } from '#version-control/forges/webhook-readers.ts';
 
 const { gitea, github, gitlab } = webhookReaders;
 
-/** Recorded payloads of GitHub, and GitLab's as its documentation has them. */
+/** Recorded payloads of GitHub, and payloads from GitLab's documentation. */
 
 const examples = recorded as unknown as { name: string; examples: unknown[] }[];
 
@@ -14,7 +14,7 @@ const ofGithub = (name: string): unknown[] => examples.find((one) => one.name ==
 const read = (name: string, payload: unknown) => github.eventOf(header({ 'x-github-event': name }), payload);
 
 describe('GitHub', () => {
-  it('reads every recorded payload without failing', () => {
+  it('payloads are all parsed without an error', () => {
     expect(examples.length).toBeGreaterThan(40);
     const kinds = examples.flatMap(({ name, examples: payloads }) =>
       payloads.map((payload) => read(name, payload).kind),
@@ -22,7 +22,7 @@ describe('GitHub', () => {
     expect(new Set(kinds)).toEqual(new Set(['ignored', 'push', 'tag', 'merge', 'pull']));
   });
 
-  it('reads pushes of branches, forced ones, deletions and tags', () => {
+  it('payloads include pushes of branches, forced ones, deletions and tags', () => {
     const [payload] = ofGithub('push') as [Record<string, unknown>];
     const [before, after] = ['a'.repeat(40), 'b'.repeat(40)];
     const branch = { ...payload, ref: 'refs/heads/a/b', before, after, deleted: false, created: false, forced: true };
@@ -33,7 +33,7 @@ describe('GitHub', () => {
     expect(read('push', tag)).toMatchObject({ kind: 'tag', tag: 'v1', sha: before });
   });
 
-  it('reads opened, updated, retargeted and closed pull requests, and no other events', () => {
+  it('pull requests are read when opened, updated, retargeted and closed, and at no other event', () => {
     const payloads = ofGithub('pull_request') as { action: string; number: number; changes?: { base?: object } }[];
     expect(payloads.length).toBeGreaterThan(20);
     const acted = new Set(['opened', 'reopened', 'synchronize', 'closed']);
@@ -45,7 +45,7 @@ describe('GitHub', () => {
     }
   });
 
-  it('reads new comments on pull requests that are commands, and no others', () => {
+  it('comments on pull requests are read if they are new and commands', () => {
     const recordedComments = ofGithub('issue_comment') as { action: string; issue: object; comment: object }[];
     expect(recordedComments.length).toBeGreaterThan(2);
     for (const one of recordedComments) expect(read('issue_comment', one).kind).toBe('ignored');
@@ -64,7 +64,7 @@ describe('GitHub', () => {
     expect(said('I ran stepform plan').kind).toBe('ignored');
   });
 
-  it('accepts only the SHA-256 signature of the body with the secret', () => {
+  it('only the SHA-256 signature of the body with the secret is accepted', () => {
     const body = '{"a":1}';
     const sign = (algorithm: string, text = body, secret = 's') =>
       createHmac(algorithm, secret).update(text).digest('hex');
@@ -84,7 +84,7 @@ describe('GitLab', () => {
   const ofKind = (kind: string, payload: object) =>
     gitlab.eventOf(header({ 'x-gitlab-event': kind }), { project, user_username: 'jsmith', ...payload });
 
-  it('reads pushes and tags', () => {
+  it('pushes and tags are read', () => {
     expect(ofKind('Push Hook', { ref: 'refs/heads/main', before, after })).toMatchObject({
       kind: 'push',
       branch: 'main',
@@ -104,7 +104,7 @@ describe('GitLab', () => {
     [{ action: 'update', oldrev: before }, 'pull'],
     [{ action: 'approved' }, 'ignored'],
     [{ action: 'merge' }, 'pull'],
-  ])('reads merge requests: %j', (attributes, kind) => {
+  ])('merge requests are read: %j', (attributes, kind) => {
     const object_attributes = { iid: 7, ...attributes };
     expect(ofKind('Merge Request Hook', { object_attributes }).kind).toBe(kind);
   });
@@ -114,14 +114,14 @@ describe('GitLab', () => {
     [{ id: 5, note: 'stepform apply', noteable_type: 'MergeRequest', action: 'update' }, 'ignored'],
     [{ id: 5, note: 'stepform apply', noteable_type: 'Issue' }, 'ignored'],
     [{ id: 5, note: 'Nice', noteable_type: 'MergeRequest' }, 'ignored'],
-  ])('reads notes: %j', (object_attributes, kind) => {
+  ])('notes are read: %j', (object_attributes, kind) => {
     const user = { username: 'jsmith' };
     expect(ofKind('Note Hook', { user, object_attributes, merge_request: { iid: 7 } })).toMatchObject(
       kind === 'comment' ? { kind, number: 7, commentId: '5' } : { kind },
     );
   });
 
-  it('compares the token of the webhook', () => {
+  it('the token of the webhook is compared', () => {
     expect(gitlab.isSigned(header({ 'x-gitlab-token': 's' }), '', 's')).toBe(true);
     expect(gitlab.isSigned(header({}), '', 's')).toBe(false);
   });

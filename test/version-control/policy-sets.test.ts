@@ -4,7 +4,7 @@ import { policyFiles, uploadVersion } from '#test/support/policies.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 
-/** Policy sets that follow a repository, against a server that answers as GitHub does. */
+/** Policy sets that follow a repository, with a server that answers like GitHub. */
 
 let followed: Followed;
 let api: Api;
@@ -47,7 +47,7 @@ const commitsOf = async (id: string) =>
   ]);
 const currentOf = async (id: string) => (await read(id)).relationships['current-version'].data?.id;
 
-it('gets a version of the branch on creation, which is ready once fetched', async () => {
+it('a policy set gets a version of the branch on creation, which is ready once fetched', async () => {
   await followed.has(inFolder('policies/net'));
   const { set, token } = await create({ 'policies-path': '/policies/net' }, { branch: 'main' });
   expect(set.attributes).toMatchObject({
@@ -75,7 +75,7 @@ it('gets a version of the branch on creation, which is ready once fetched', asyn
   expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
 });
 
-it('creates a version for a push below its path, and none for others', async () => {
+it('a policy set gets a version for a push below its path, and none for others', async () => {
   await followed.has(inFolder('a'));
   const { set, hook } = await create({ 'policies-path': 'a' });
   await followed.settleAndFetch();
@@ -92,7 +92,7 @@ it('creates a version for a push below its path, and none for others', async () 
   expect(await followed.messages()).toContainEqual(expect.stringMatching(/no changed file concerns/));
 });
 
-it('uses policy-update-patterns instead of the path', async () => {
+it('a policy set uses policy-update-patterns instead of the path', async () => {
   await followed.has(inFolder('a'));
   const { set, hook } = await create({ 'policies-path': 'a', 'policy-update-patterns': ['modules/**/*.rego'] });
   await followed.settleAndFetch();
@@ -105,7 +105,7 @@ it('uses policy-update-patterns instead of the path', async () => {
   expect((await commitsOf(set.id))[0]).toEqual([2, 'ready']);
 });
 
-it('keeps the former version while a broken one is the newest', async () => {
+it('a policy set keeps the former version while a broken one is the newest', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook } = await create();
   await followed.settleAndFetch();
@@ -121,7 +121,7 @@ it('keeps the former version while a broken one is the newest', async () => {
   expect(await currentOf(set.id)).toBe(before);
 });
 
-it('does not return to an older commit whose fetch ends later', async () => {
+it('a policy set does not return to an older commit whose fetch ends later', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook } = await create();
   await followed.settleAndFetch();
@@ -141,7 +141,7 @@ it('does not return to an older commit whose fetch ends later', async () => {
   expect((await versionsOf(set.id)).every(({ attributes }) => attributes.status === 'ready')).toBe(true);
 });
 
-it('creates one version for a push that is delivered three times', async () => {
+it('a policy set gets one version for a push that is delivered three times', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook } = await create();
   await followed.settleAndFetch();
@@ -151,7 +151,7 @@ it('creates one version for a push that is delivered three times', async () => {
   expect(forge.asked('GET', /\/tarball\//).length).toBe(2);
 });
 
-it('fetches one push once for a workspace and a policy set', async () => {
+it('one push is fetched once for a workspace and a policy set', async () => {
   await followed.has(policyFiles('deny := []'));
   const { set, hook, token } = await create();
   const { workspace } = await followed.follow(token);
@@ -164,7 +164,7 @@ it('fetches one push once for a workspace and a policy set', async () => {
   expect(forge.asked('GET', /\/tarball\//).length).toBe(1);
 });
 
-it('creates a version after a change of branch or path, and none once disconnected', async () => {
+it('a policy set gets a version after a change of branch or path, and none once disconnected', async () => {
   await followed.has({ ...inFolder('a'), ...inFolder('b') });
   const { set, hook } = await create({ 'policies-path': 'a' });
   await followed.settleAndFetch();
@@ -182,7 +182,7 @@ it('creates a version after a change of branch or path, and none once disconnect
   expect([answer.status, (await commitsOf(set.id)).length]).toEqual([404, 2]);
 });
 
-it('disconnects from the repository when it or its connection is deleted', async () => {
+it('a policy set disconnects from the repository when it or its connection is deleted', async () => {
   await followed.has(policyFiles('deny := []'));
   const first = await create();
   await followed.settleAndFetch();
@@ -196,7 +196,7 @@ it('disconnects from the repository when it or its connection is deleted', async
   expect((await read(second.set.id)).attributes['vcs-repo']).toBeNull();
 });
 
-describe('rejects', () => {
+describe('the API rejects', () => {
   it.each([
     [{ 'policies-path': 'a' }, { branch: 'none' }, 'Branch none does not exist'],
     [{}, { 'tags-regex': 'v' }, 'tags-regex'],
@@ -234,7 +234,7 @@ describe('rejects', () => {
   });
 });
 
-it('costs nothing for a set without a repository', async () => {
+it('a policy set without a repository costs nothing', async () => {
   const set = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set'), kind: 'opa' })).body.data;
   const content = new Uint8Array(await (await import('#test/support/policies.ts')).archive(policyFiles('deny := []')));
   await uploadVersion(api, set.id, content);
@@ -243,13 +243,14 @@ it('costs nothing for a set without a repository', async () => {
 });
 
 describe('the commit', () => {
-  // What functions were told in tests before this: their commits are gone from the forge, and fetched again for a minute.
+  // Drops calls of earlier tests, whose commits would be fetched again for a minute because the forge no longer has
+  // them.
   beforeEach(() => {
     api.aws.invoked.length = 0;
   });
   const statusesOf = (n: number) =>
     forge.asked('POST', `/repos/${followed.identifier}/statuses/${sha(n)}`).map(({ body }) => body);
-  /** What functions were told of statuses, done. */
+  /** Handles pending calls about statuses. */
   const settleStatuses = async () => {
     const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const fetching = await import('#lifecycle/creation/fetch-commit.ts');

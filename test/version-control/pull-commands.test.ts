@@ -3,7 +3,7 @@ import { memberHelpers } from '#test/support/members.ts';
 import { commandOf } from '#version-control/commands.ts';
 import { Followed, type Json } from './support/followed.ts';
 
-/** What people may ask for in comments on pull requests, and everybody else may not. */
+/** Commands in comments on pull requests, and their permissions. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeEach(() => followed.reset());
 const alice = { id: 41, login: 'alice' };
 const mallory = { id: 66, login: 'mallory' };
 
-/** What to comment, for somebody here who says that the account is theirs. */
+/** Requests a link for a user who claims the account. @returns the comment to post */
 const requestLink = async (client: Json, username: string, token?: string): Promise<string> => {
   const body = { data: { attributes: { username } } };
   const answer = await followed.api.call('POST', `oauth-clients/${client.id}/account-link`, { body, token });
@@ -25,7 +25,7 @@ const requestLink = async (client: Json, username: string, token?: string): Prom
 const linked = async (client: Json, token?: string): Promise<string | undefined> =>
   (await followed.api.get(`oauth-clients/${client.id}/account-link`, { token })).body.data?.attributes.username;
 
-/** An open pull request that is planned, and alice as the owner. */
+/** An open pull request with a plan, and alice as the owner. */
 const planned = async (attributes: object = {}) => {
   const connected = await followed.connect(attributes);
   followed.pull = followed.request(10);
@@ -47,7 +47,7 @@ it.each([
   ['stepform apply', { verb: 'apply' }],
   ['stepform destroy', undefined],
   ['stepform plan $(rm)', undefined],
-])('reads the comment %j', (body, command) => {
+])('the comment %j is parsed', (body, command) => {
   expect(commandOf(body)).toEqual(command);
 });
 
@@ -150,7 +150,7 @@ describe('stepform plan', () => {
     expect(await plansOf(workspace)).toHaveLength(1);
   });
 
-  it('does nothing for a user who may not plan', async () => {
+  it('does nothing for a user without permission to plan', async () => {
     const { workspace, client, hook } = await planned();
     const { withFlags } = await memberHelpers();
     const { token } = await withFlags('acme');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Followed, type Json, sha } from './support/followed.ts';
 
-/** Which commit of a pull request counts, and the comment that says how its plans go. */
+/** The current commit of a pull request, and the comment about its plans. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('deliveries of a pull request', () => {
     await followed.deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await followed.deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });
     const events = followed.api.aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');
-    // The forge answers the one that asks first with the older commit, and late.
+    // The forge answers the first request late, with the older commit.
     let asked = 0;
     followed.forge.on('GET', /\/pulls\/7$/, () => ({ body: followed.request(asked++ === 0 ? 10 : 11) }));
     await Promise.all(events.map(({ event }) => handler(event as never)));
@@ -62,7 +62,7 @@ describe('deliveries of a pull request', () => {
     for (let n = 1; n <= 60 && done < 2; n++) {
       followed.toNextSecond();
       followed.pull = followed.request(n);
-      // As many a second as are taken.
+      // At the maximum number of deliveries per second.
       const deliver = () => followed.deliver(hook, 'pull_request', { action: 'synchronize', number: 7 });
       await expect.poll(async () => (await deliver()).status).toBe(202);
       const [next] = aws.invoked.splice(0).filter(({ name }) => name === 'VersionControlEventFunction');

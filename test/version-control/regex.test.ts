@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { regexOf } from '#version-control/regex.ts';
 
-/** RE2's own answer: undefined when it refuses the expression. */
+/** RE2's own result: undefined if it rejects the expression. */
 const wanted = (expression: string, text: string): boolean | undefined => {
   try {
     return RE2JS.compile(expression).matcher(text).find();

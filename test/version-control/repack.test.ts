@@ -7,7 +7,7 @@ import { extract, type Header, pack } from 'tar-stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Limits, type Part, repack } from '#version-control/repack.ts';
 
-/** What becomes of a forge's archive on its way into the bucket. */
+/** Conversion of a forge's archive to a configuration. */
 
 let folder: string;
 beforeAll(async () => {
@@ -52,7 +52,7 @@ const packed = async (parts: (Omit<Part, 'source'> & { content: Buffer })[], lim
   return { entries, texts };
 };
 
-it('moves the files out of their folder, with links and executable bits, and nothing else', async () => {
+it('repacking moves the files out of their folder, with links and executable bits, and nothing else', async () => {
   const content = await tar(
     [{ name: 'top/', type: 'directory' }],
     [{ name: 'top/a.tf', mode: 0o600 }, 'a'],
@@ -65,7 +65,7 @@ it('moves the files out of their folder, with links and executable bits, and not
   expect(entries).toEqual({ 'a.tf': '644 a', 'run.sh': '755 b', 'm/link': '-> ../a.tf' });
 });
 
-it('adds further parts below a folder, and returns a requested file as text', async () => {
+it('repacking adds further parts below a folder, and returns a requested file as text', async () => {
   const { entries, texts } = await packed([
     { content: await tar([{ name: 'top/a' }, 'a'], [{ name: 'top/n/a' }, 'no']), read: 'a' },
     {
@@ -89,17 +89,17 @@ it.each<[string, Entry[], string]>([
   ['too many files', Array.from({ length: 6 }, (_, i): Entry => [{ name: `top/${i}` }, '']), 'more than 5 files'],
   ['too much when unpacked', [[{ name: 'top/zeros' }, '0'.repeat(300_000)]], 'unpacked'],
   ['too much of a file that is wanted as text', [[{ name: 'top/wanted' }, ' '.repeat(70_000)]], 'wanted has more than'],
-])('rejects %s', async (_, entries, words) => {
+])('repacking rejects %s', async (_, entries, words) => {
   await expect(packed([{ content: await tar(...entries), read: 'wanted' }])).rejects.toThrow(words);
 });
 
-it('counts all parts together', async () => {
+it('the limits apply to all parts together', async () => {
   const three = await tar([{ name: 'top/a' }, ''], [{ name: 'top/b' }, ''], [{ name: 'top/c' }, '']);
   const parts = [{ content: three }, { content: three, below: 'sub/' }];
   await expect(packed(parts)).rejects.toThrow('more than 5 files');
 });
 
-it('rejects too many packed bytes, and incomplete archives', async () => {
+it('repacking rejects too many packed bytes, and incomplete archives', async () => {
   const content = await tar([{ name: 'top/noise' }, noise]);
   await expect(packed([{ content }], { ...small, packedBytes: 1000 })).rejects.toThrow('The archive has more than');
   for (const broken of [content.subarray(0, -100), Buffer.from('no gzip'), gzipSync('no tar'.repeat(200))]) {

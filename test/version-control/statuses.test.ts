@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Followed, type Json, sha } from './support/followed.ts';
 
-/** Statuses of commits that many workspaces run, over time, and at forges that count. */
+/** Statuses of commits that many workspaces run, over time, and at forges with rate limits. */
 
-/** Waits of the product take no time here: the clock moves on instead. */
+/** Delays of the product take no time: the clock advances instead. */
 const waited = vi.hoisted(() => ({ until: undefined as ((ms: number) => Promise<void>) | undefined }));
 vi.mock('node:timers/promises', async (original) => {
   const actual = await original<typeof import('node:timers/promises')>();
@@ -20,7 +20,7 @@ afterEach(() => {
   waited.until = undefined;
 });
 
-/** Runs of a commit, one for each workspace, which wait for their turn. */
+/** Runs of a commit, one per workspace, all in the queue. */
 const runsOfCommit = async (count: number): Promise<{ ids: string[]; commit: Json }> => {
   const { workspace, token } = await followed.connect();
   const [first] = await followed.runsOf(workspace);
@@ -52,7 +52,7 @@ const tell = async (runId: string): Promise<void> => {
 };
 const posts = () => followed.forge.asked('POST', new RegExp(`/statuses/${sha(9)}$`)).map(({ body }) => body);
 
-/** Waits end when the clock has come that far, and nothing else moves it. */
+/** Delays end when the test advances the clock that far. */
 const byHand = () => {
   const waiting: { at: number; go: () => void }[] = [];
   waited.until = (ms) => new Promise((go) => waiting.push({ at: Date.now() + ms, go }));
@@ -65,7 +65,7 @@ const byHand = () => {
   };
 };
 
-it('aggregates 500 workspaces that are planned within seven minutes in at most 60', async () => {
+it('the status of 500 workspaces that are planned within seven minutes takes at most 60 posts', async () => {
   const { ids } = await runsOfCommit(500);
   const pass = byHand();
   let busy = 0;
@@ -79,7 +79,7 @@ it('aggregates 500 workspaces that are planned within seven minutes in at most 6
   for (let n = 0; n < ids.length; n += 5) {
     const some = ids.slice(n, n + 5);
     for (const id of some) await become(id, planned);
-    // As events come: each starts a function.
+    // Like events: each starts a function.
     for (const id of some) {
       busy++;
       void tell(id).finally(() => busy--);
@@ -93,7 +93,7 @@ it('aggregates 500 workspaces that are planned within seven minutes in at most 6
   expect(posts().length).toBeLessThanOrEqual(60);
 });
 
-/** The rest is the sweep's, which comes once a minute. */
+/** The sweep, which runs every minute, does the rest. */
 const sweepUntil = async (done: () => boolean): Promise<void> => {
   const { updateStatus } = await import('#version-control/commit-status.ts');
   for (let minutes = 0; !done(); minutes++) {
@@ -104,7 +104,7 @@ const sweepUntil = async (done: () => boolean): Promise<void> => {
   }
 };
 
-it('of one each are posted once, also where the forge asks to wait in between', async () => {
+it('separate statuses are posted once, even if the forge requests a pause in between', async () => {
   const { ids } = await runsOfCommit(50);
   waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
   await followed.api.patch('organizations/acme', { 'aggregated-commit-status-enabled': false });
@@ -114,7 +114,7 @@ it('of one each are posted once, also where the forge asks to wait in between', 
   );
   await tell(ids[0] as string);
   expect(asked).toBe(31);
-  // Meanwhile nothing is asked, and runs go on.
+  // Meanwhile the forge gets no request, and runs continue.
   for (const id of ids.slice(1, 4)) await tell(id);
   expect(asked).toBe(31);
   await sweepUntil(() => asked >= 51);
@@ -123,7 +123,7 @@ it('of one each are posted once, also where the forge asks to wait in between', 
   await followed.api.patch('organizations/acme', { 'aggregated-commit-status-enabled': true });
 });
 
-it('says how it ended also after more posts than are made of one commit', async () => {
+it('the final status is posted even after the maximum number of posts of a commit', async () => {
   const { ids, commit } = await runsOfCommit(1);
   const [id] = ids as [string];
   waited.until = async (ms) => void vi.setSystemTime(Date.now() + ms);
@@ -139,7 +139,7 @@ it('says how it ended also after more posts than are made of one commit', async 
   await become(id, planned);
   await tell(id);
   expect(posts().at(-1)).toMatchObject({ state: 'success' });
-  // Only a minute after the one before.
+  // Only a minute after the previous one.
   await become(id, { status: 'errored', plan: { status: 'errored', statusTimestamps: {} } });
   await tell(id);
   expect(posts()).toHaveLength(2);

@@ -7,7 +7,7 @@ import { identifierOf, readGitmodules } from '#version-control/submodules.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { ForgeServer } from './support/forge-server.ts';
 
-/** Submodules of fetched commits, against a server that answers as GitHub does. */
+/** Submodules of fetched commits, with a server that answers like GitHub. */
 
 let followed: Followed;
 let api: Api;
@@ -21,7 +21,7 @@ beforeEach(() => followed.reset());
 
 const section = (path: string, url: string) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${url}\n`;
 
-/** The commit of a submodule at the path of a repository. */
+/** Sets the commit of a submodule at a path of a repository. */
 const linked = (identifier: string, path: string, n: number) =>
   forge.on('GET', `/repos/${identifier}/contents/${path}`, { body: { type: 'submodule', sha: sha(n) } });
 
@@ -41,7 +41,7 @@ const connect = async (submodules = true) => {
 const versionsOf = async ({ id }: { id: string }): Promise<Json[]> =>
   (await api.get(`workspaces/${id}/configuration-versions`)).body.data;
 
-/** Names and texts of what a plan gets. */
+/** Names and texts of the files in a plan. */
 const filesOf = async (workspace: { id: string }): Promise<Record<string, string>> => {
   const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
   const { getObject } = await import('#platform/store/bucket.ts');
@@ -59,7 +59,7 @@ const filesOf = async (workspace: { id: string }): Promise<Record<string, string
   return files;
 };
 
-it('includes the files of submodules, also of nested ones and by relative URLs', async () => {
+it('a configuration includes the files of submodules, also of nested ones and by relative URLs', async () => {
   await packed(followed.identifier, 0, {
     'main.tf': 'root',
     '.gitmodules': section('modules/net', '../net.git') + section('gone', '../gone'),
@@ -77,7 +77,7 @@ it('includes the files of submodules, also of nested ones and by relative URLs',
   expect(workspace.attributes['vcs-repo']['ingress-submodules']).toBe(true);
 });
 
-it('omits them by default, and fetches a commit once for each setting', async () => {
+it('a configuration omits submodules by default, and a commit is fetched once for each setting', async () => {
   await packed(followed.identifier, 0, { 'main.tf': 'root', '.gitmodules': section('net', '../net') });
   linked(followed.identifier, 'net', 5);
   await packed('acme/net', 5, { 'net.tf': 'net' });
@@ -90,7 +90,7 @@ it('omits them by default, and fetches a commit once for each setting', async ()
   expect([asked(followed.identifier), asked('acme/net')]).toEqual([2, 0]);
 });
 
-it('creates another version when submodules are enabled', async () => {
+it('enabling submodules creates another version', async () => {
   await packed(followed.identifier, 0, { 'main.tf': 'root', '.gitmodules': section('net', '../net') });
   linked(followed.identifier, 'net', 5);
   await packed('acme/net', 5, { 'net.tf': 'net' });
@@ -101,7 +101,7 @@ it('creates another version when submodules are enabled', async () => {
   expect(Object.keys(await filesOf(workspace))).toContain('net/net.tf');
 });
 
-describe('reports why it fetches none', () => {
+describe('a version reports why it has no submodule', () => {
   const failureOf = async (url: string, path = 'net') => {
     await packed(followed.identifier, 0, { 'main.tf': 'root' });
     const { workspace, hook } = await connect();
@@ -121,13 +121,13 @@ describe('reports why it fetches none', () => {
     ['file:///etc/passwd', 'only repositories of'],
     ['../../../../etc/passwd', 'only repositories of'],
     ['../nosuch', 'finds no commit'],
-  ])('of %s', async (url, words) => {
+  ])('with the URL %s', async (url, words) => {
     const [status, message] = await failureOf(url);
     expect([status, message]).toEqual(['errored', expect.stringContaining(words)]);
     expect(message).toContain('The submodule at net cannot be fetched');
   });
 
-  it('of a path outside of the archive', async () => {
+  it('with a path outside of the archive', async () => {
     expect(await failureOf('../net', '../up')).toEqual([
       'errored',
       expect.stringContaining('.gitmodules names the path'),
@@ -135,7 +135,7 @@ describe('reports why it fetches none', () => {
     expect(forge.asked('GET', /\/contents\//)).toEqual([]);
   });
 
-  it('of ones that are nested in a circle', async () => {
+  it('in a circle of submodules', async () => {
     const itself = `../${followed.identifier.split('/')[1]}`;
     await packed(followed.identifier, 5, { '.gitmodules': section('net', itself) });
     const [status, message] = await failureOf(itself);
@@ -143,7 +143,7 @@ describe('reports why it fetches none', () => {
   });
 });
 
-it('reads .gitmodules as git does', () => {
+it('the parser reads .gitmodules like git', () => {
   const text =
     '# a comment\n[submodule "a b"]\r\n\tpath = "a b"\r\n\turl = "https://h/o/r" # why\n[submodule "c"]\n  url = ../c ; note\n  path = c/\n\tbranch = x\n[submodule "d"]\n\tpath = d\n';
   expect(readGitmodules(text)).toEqual([
@@ -164,6 +164,6 @@ it.each([
   ['https://forge.example/acme/../../etc/net', 'etc/net'],
   ['https://forge.example/net', undefined],
   ['javascript:alert(1)', undefined],
-])('resolves %s to %s', (url, identifier) => {
+])('the URL %s resolves to %s', (url, identifier) => {
   expect(identifierOf(url, { httpUrl: 'https://forge.example', identifier: 'acme/infra' })).toBe(identifier);
 });

@@ -22,11 +22,11 @@ describe('trigger patterns', () => {
       expect(matchesPatterns(patterns, files)).toBe(false);
     }
     console.log(`500 × 100 patterns × 300 files: ${Date.now() - started} ms`);
-    // A second is wanted; a machine that is busy with other tests is slower.
+    // The aim is one second; a machine busy with other tests is slower.
     expect(Date.now() - started).toBeLessThan(5_000);
   });
 
-  it('take linear time, however they are made', () => {
+  it('take linear time for any pattern', () => {
     const started = Date.now();
     matchesPatterns([`${'**/'.repeat(100)}x`], [`${'a/'.repeat(2000)}y`]);
     matchesTag(`(a*)*${'a?'.repeat(50)}b`, 'a'.repeat(5000));
@@ -37,26 +37,41 @@ describe('trigger patterns', () => {
 describe('changed files', () => {
   const settings = { fileTriggersEnabled: true, triggerPatterns: [], triggerPrefixes: [], workingDirectory: null };
   it.each([
-    ['everything concerns without a filter', {}, ['x'], true],
-    ['nothing is asked without file triggers', { fileTriggersEnabled: false, workingDirectory: 'a' }, ['b/x'], true],
-    ['a working directory alone counts', { workingDirectory: 'a' }, ['b/x'], false],
+    ['any file concerns a workspace without a filter', {}, ['x'], true],
+    [
+      'any file concerns a workspace without file triggers',
+      { fileTriggersEnabled: false, workingDirectory: 'a' },
+      ['b/x'],
+      true,
+    ],
+    ['a working directory is a filter by itself', { workingDirectory: 'a' }, ['b/x'], false],
     ['directories are compared by whole segments', { workingDirectory: 'mod' }, ['modules/a.tf'], false],
-    ['with slashes or without', { workingDirectory: 'a/' }, ['a/x'], true],
+    ['directories are compared with or without slashes', { workingDirectory: 'a/' }, ['a/x'], true],
     [
       'prefixes count beside the working directory',
       { workingDirectory: 'a', triggerPrefixes: ['/lib'] },
       ['lib/x'],
       true,
     ],
-    ['and so does the directory', { workingDirectory: 'a', triggerPrefixes: ['/lib'] }, ['a/x'], true],
-    ['patterns count alone', { workingDirectory: 'a', triggerPatterns: ['/lib/**/*'] }, ['a/x'], false],
-    ['what is not known concerns everybody', { workingDirectory: 'a' }, undefined, true],
-    ['no change concerns nobody who filters', { workingDirectory: 'a' }, [], false],
+    [
+      'the working directory counts beside prefixes',
+      { workingDirectory: 'a', triggerPrefixes: ['/lib'] },
+      ['a/x'],
+      true,
+    ],
+    [
+      'patterns replace the working directory',
+      { workingDirectory: 'a', triggerPatterns: ['/lib/**/*'] },
+      ['a/x'],
+      false,
+    ],
+    ['unknown changes concern every workspace', { workingDirectory: 'a' }, undefined, true],
+    ['an empty change concerns no workspace with a filter', { workingDirectory: 'a' }, [], false],
   ])('%s', (_, change, paths, wanted) => {
     expect(isTriggeredBy({ ...settings, ...change } as never, paths)).toBe(wanted);
   });
 });
 
-it('matches tags anywhere', () => {
+it('tag expressions match anywhere in a tag', () => {
   expect([matchesTag('v\\d+', 'release-v12'), matchesTag('^v\\d+$', 'release-v12')]).toEqual([true, false]);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { signature } from './support/signature.ts';
 
-/** Webhooks over time: other secrets, deleted at the forge, and too many deliveries. */
+/** Webhooks over time: rotated secrets, deletion at the forge, and too many deliveries. */
 
 let followed: Followed;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('a rotated secret', () => {
   });
 });
 
-it('recreates a webhook that was deleted at the forge, when a user checks for the newest commit', async () => {
+it('a webhook that was deleted at the forge is recreated when a user checks for the newest commit', async () => {
   const { workspace, hook } = await followed.connect();
   followed.head = sha(1);
   const made = () => followed.forge.asked('POST', `/repos/${followed.identifier}/hooks`).length;
@@ -85,7 +85,7 @@ it('recreates a webhook that was deleted at the forge, when a user checks for th
   expect((await followed.deliver(hook, 'ping', {})).status).toBe(200);
 });
 
-it('limits the number of stored deliveries of a repository', async () => {
+it('the number of stored deliveries of a repository is limited', async () => {
   const { hook } = await followed.connect();
   const answers = await Promise.all(Array.from({ length: 80 }, () => followed.deliver(hook, 'push', push(0, 1))));
   const refused = answers.filter(({ status }) => status === 429);
@@ -94,7 +94,7 @@ it('limits the number of stored deliveries of a repository', async () => {
   expect(told.length).toBe(80 - refused.length);
 });
 
-it('fetches a commit again whose archive has expired', async () => {
+it('a commit whose archive has expired is fetched again', async () => {
   const { update } = await import('#platform/store/table.ts');
   const { keys } = await import('#platform/store/keys.ts');
   const { workspace, token } = await followed.connect();
@@ -111,7 +111,7 @@ it('fetches a commit again whose archive has expired', async () => {
   expect(await statusOfNext()).toBe('fetching');
 });
 
-it('counts a run that is started again for the status of its commit', async () => {
+it('a run that is started again counts for the status of its commit', async () => {
   const { workspace } = await followed.connect();
   const [run] = await followed.runsOf(workspace);
   const again = await followed.api.post(
@@ -128,7 +128,7 @@ it('counts a run that is started again for the status of its commit', async () =
   expect(run.commit.sha).toBe(sha(0));
 });
 
-it('rejects a signature with the secret of another repository', async () => {
+it('a signature with the secret of another repository is rejected', async () => {
   const { hook } = await followed.connect();
   const body = '{}';
   const headers = { 'x-hub-signature-256': signature(body, 'other') };

@@ -85,7 +85,7 @@ const checkMay = async (call: Call, { template, version, rights }: Chosen, owner
     throw new CoderError(
       403,
       'Unauthorized to create workspace.',
-      `${owner.username} may not make environments with template "${template.name}".`,
+      `${owner.username} may not create environments from template "${template.name}".`,
     );
   }
   if (template.deprecationMessage) {

@@ -84,5 +84,5 @@ export const readTargets = (query: unknown): Query => {
   });
   const read = queryFrom(document.data.attributes.query, problemAt(pointer));
   if (read.type === 'workspaces') return read;
-  throw unprocessable(`${pointer}/type`, 'type: must be workspaces, which is what a bulk action acts on');
+  throw unprocessable(`${pointer}/type`, 'type: must be workspaces, because bulk actions apply to workspaces only');
 };

@@ -171,7 +171,7 @@ export const checkWorkspaceSettings = (request: ApiRequest): void => {
     if (settable.has(name) || value === null) continue;
     throw unprocessable(
       `/data/attributes/${name.slice(0, 100)}`,
-      `${name.slice(0, 100)}: cannot be set for a workspace that is made from a module; set it once there is one`,
+      `${name.slice(0, 100)}: cannot be set when a workspace is created from a module; set it afterwards`,
     );
   }
 };

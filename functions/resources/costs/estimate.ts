@@ -46,7 +46,7 @@ export const billsOf = (plan: Plan, ownRegion: string): Billed[] => {
     if (!pricer) {
       return isFree(resource.type, resource.providerName)
         ? { resource }
-        : { resource, reason: `estimates do not know resources of type ${resource.type.slice(0, 100)}` };
+        : { resource, reason: `estimates do not support resources of type ${resource.type.slice(0, 100)}` };
     }
     const ownedRegion = regionOf(resource, resource.after ?? resource.before);
     const billed: Billed = { resource, region: ownedRegion ?? ownRegion, regionAssumed: ownedRegion === undefined };

@@ -35,7 +35,7 @@ const destinationType = v.pipe(
 const maxRecipients = 50;
 const tooMany = `may have at most ${maxRecipients}`;
 /** ASCII only: SES accepts nothing else, and line breaks cannot start another header. */
-const address = v.pipe(text(254), v.email('has an address that is none'));
+const address = v.pipe(text(254), v.email('contains an invalid address'));
 
 const relationships = {
   users: v.optional(v.object({ data: v.pipe(v.array(identifier('users')), v.maxLength(maxRecipients, tooMany)) })),

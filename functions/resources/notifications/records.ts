@@ -62,7 +62,7 @@ const ownerKey = ({ workspaceId, projectId, teamId }: Owned): Key =>
 export const getNotification = (id: string): Promise<NotificationConfiguration | undefined> =>
   get<NotificationConfiguration>(keys.notification(id));
 
-/** What has notification configurations: a workspace, project or team. */
+/** A workspace, project or team with notification configurations. */
 interface Owner {
   notifications?: Set<string>;
 }

@@ -33,7 +33,7 @@ const hourMs = 3_600_000;
 const longestMs = 2 * 366 * 24 * hourMs;
 
 const elsewhere: Record<string, string> = {
-  user: 'tokens of users are good in several organizations. Turn them off for this one with user-tokens-enabled',
+  user: 'user tokens are valid in several organizations. Disable them for this one with user-tokens-enabled',
   metrics: 'this platform has no metrics tokens',
 };
 

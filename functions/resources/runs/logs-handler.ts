@@ -14,7 +14,7 @@ import { getRunEventually } from './records.ts';
  * return an empty response instead.
  */
 
-/** The command line's limit, which is also the maximum it accepts. */
+/** The command line requests this many bytes, and accepts no more. */
 const usualBytes = 65_536;
 /** The web page reads long logs in larger pieces. */
 const maxBytes = 1_048_576;

@@ -34,7 +34,7 @@ export interface Token {
    * existed.
    */
   purpose?: AgentPurpose;
-  /** Of an agent pool whose organization has IP allowlists (resources/ip-allowlists/flags.ts). */
+  /** Set if the pool's organization has IP allowlists (resources/ip-allowlists/flags.ts). */
   ipAllowlists?: number;
 }
 

@@ -155,8 +155,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** Its connected repository; null or absent for none. */
   vcsRepo?: VcsRepo | null;
   /**
-   * Counts moves of the followed branch; the newest run has this number, so that a run of an older commit cannot
-   * follow it.
+   * The followed branch, and the number of its last move that started a run, so that no run of an older commit
+   * follows.
    */
   vcsFollows?: string;
   vcsMoves?: number;

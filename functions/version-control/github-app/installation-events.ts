@@ -40,12 +40,12 @@ const tell = (
 const outcomes: Record<string, (login: string) => readonly ['info' | 'error', string, string | null]> = {
   deleted: (login) => [
     'error',
-    `The GitHub App was uninstalled from ${login}: what follows its repositories gets no runs`,
-    'Install the app again, link the new installation, and connect what followed by it.',
+    `The GitHub App was uninstalled from ${login}: workspaces that follow its repositories get no runs`,
+    'Install the app again, link the new installation, and reconnect its workspaces.',
   ],
   suspend: (login) => [
     'error',
-    `The GitHub App's installation for ${login} was suspended: what follows its repositories gets no runs`,
+    `The GitHub App's installation for ${login} was suspended: workspaces that follow its repositories get no runs`,
     'Resume the installation at GitHub, then look for newer commits.',
   ],
   unsuspend: (login) => ['info', `The GitHub App's installation for ${login} was resumed`, null],
@@ -63,7 +63,7 @@ const tellRemoved = async (installation: Installation, identifiers: string[]): P
         const repository = await getRepository(repositoryId(installation.id, identifier));
         if (!repository || !(await hasFollowers(repository.id))) return;
         followed++;
-        const message = `${identifier} was taken out of the GitHub App's installation for ${installation.account.login}: what follows it gets no runs`;
+        const message = `${identifier} was taken out of the GitHub App's installation for ${installation.account.login}: workspaces that follow it get no runs`;
         await tell(installation, 'error', message, 'Give the installation the repository again, or disconnect.');
       }),
     );
@@ -78,7 +78,7 @@ export const noteInstallationEvent = async (
   payload: unknown,
 ): Promise<string | undefined> => {
   const given = v.safeParse(schema, payload);
-  if (!given.success) throw badRequest('The body is not what a webhook of GitHub sends.');
+  if (!given.success) throw badRequest('The body is not a valid webhook of GitHub.');
   const { action, installation, repositories_removed: removed } = given.output;
   const facts = factsOf(installation);
   const id = installationIdOf(app, facts.installationId);

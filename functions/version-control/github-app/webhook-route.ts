@@ -37,7 +37,7 @@ const eventOf = (request: ApiRequest, payload: unknown): ForgeEvent => {
   try {
     return webhookReaders.github.eventOf(request.header, payload);
   } catch {
-    throw badRequest('The body is not what a webhook of GitHub sends.');
+    throw badRequest('The body is not a valid webhook of GitHub.');
   }
 };
 

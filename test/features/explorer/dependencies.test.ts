@@ -12,7 +12,7 @@ const planOf = (files: Record<string, string>) =>
     version: '1.11.4',
   });
 
-it('reads providers and modules from the files in a plan', async () => {
+it('the reader finds providers and modules in the files of a plan', async () => {
   const modules = manifest(
     { Key: 'vpc', Source: 'registry.terraform.io/terraform-aws-modules/vpc/aws', Version: '5.1.0', Dir: 'a' },
     { Key: 'vpc2', Source: 'registry.terraform.io/terraform-aws-modules/vpc/aws', Version: '5.1.0', Dir: 'b' },
@@ -25,7 +25,7 @@ it('reads providers and modules from the files in a plan', async () => {
   });
 });
 
-it('removes credentials from sources', () => {
+it('the reader removes credentials from sources', () => {
   const sources = [
     'git::https://user:secret@git.example/a.git?ref=v1&sshkey=secret',
     'git::ssh://git@git.example/b.git//sub?ref=v2',
@@ -36,7 +36,7 @@ it('removes credentials from sources', () => {
   expect(found).toContainEqual({ source: 'git::https://git.example/a.git', version: 'v1' });
 });
 
-it('ignores sources that a spreadsheet could evaluate as a formula', () => {
+it('the reader ignores sources that a spreadsheet could evaluate as a formula', () => {
   const Source = '=HYPERLINK("https://evil.example")';
   expect(modulesIn(manifest({ Key: 'a', Source }, { Key: 'b', Source: '@SUM(1)' }))).toEqual([]);
   expect(providersIn('provider "=cmd|calc" {\n version = "1"\n}\n')).toEqual([]);
@@ -45,11 +45,11 @@ it('ignores sources that a spreadsheet could evaluate as a formula', () => {
 it.each([
   ['no archive', Buffer.from('nothing')],
   ['no plan in it', gzipSync(Buffer.alloc(1024))],
-])('ignores %s', async (_, archive) => {
+])('the reader ignores %s', async (_, archive) => {
   expect(await dependenciesIn(archive)).toEqual({});
 });
 
-it('ignores invalid zips, invalid manifests, and files that are too large when unpacked', async () => {
+it('the reader ignores invalid zips, invalid manifests, and files that are too large when unpacked', async () => {
   expect(await dependenciesIn(await writePlanArchive({ plan: Buffer.from('no zip'), version: '1' }))).toEqual({});
   expect(await dependenciesIn(await planOf({ 'tfconfig/modules.json': '{' }))).toEqual({});
   const large = manifest({ Key: 'a', Source: 'git.example/a', Version: ' '.repeat(2 * 1024 * 1024) });

@@ -13,7 +13,7 @@ import {
 } from '#features/explorer/fields.ts';
 import { filterRows, sortRows } from '#features/explorer/query.ts';
 
-/** Every field with every operator that fits it, against an evaluator that is as plain as can be. */
+/** Every field with every operator of its kind, compared with a deliberately simple evaluator. */
 
 const words = fc.constantFrom('', 'a', 'A', 'net', 'network', 'a.b', '1.9.0', '1.10.0', 'é, "x"\n', 'true', '0');
 const times = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.001Z', '2025-12-31T23:00:00.000-02:00');
@@ -33,7 +33,7 @@ const rowOf = (type: QueryType): fc.Arbitrary<Row> =>
 
 const asNumber = (kind: Kind, value: Value) => (kind === 'time' ? new Date(String(value)).getTime() : Number(value));
 
-/** By cases. */
+/** Evaluates by cases. */
 const holds = (kind: Kind, value: Value, operator: Operator, wanted: string): boolean => {
   const isNothing = value === null || value === '';
   if (operator === 'is_empty') return isNothing;
@@ -67,7 +67,7 @@ it.each(all)('%s: %s (%s) %s', (type, field, kind, operator) => {
   );
 });
 
-it('requires all filters to match', () => {
+it('a query requires all filters to match', () => {
   const rows: Row[] = [
     { version: '1.0', workspace_count: 1 },
     { version: '1.1', workspace_count: 2 },
@@ -80,7 +80,7 @@ it('requires all filters to match', () => {
   expect(filterRows(rows, { type: 'tf_versions', filters })).toEqual([rows[1]]);
 });
 
-it('sorts by several fields, versions numerically, and empty values last', () => {
+it('a query sorts by several fields, versions numerically, and empty values last', () => {
   const rows: Row[] = ['1.10.0', null, '1.9.0', '1.10.0'].map((version, n) => ({ version, n }));
   const order = (...sort: string[]) => sortRows(rows, sort).map(({ n }) => n);
   expect(order()).toEqual([0, 1, 2, 3]);
@@ -89,7 +89,7 @@ it('sorts by several fields, versions numerically, and empty values last', () =>
   expect(order('-version', '-n')).toEqual([3, 0, 2, 1]);
 });
 
-/** RFC 4180, character by character. */
+/** Parses RFC 4180 character by character. */
 const parsed = (text: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];
@@ -111,7 +111,7 @@ const parsed = (text: string): string[][] => {
   return rows;
 };
 
-/** What spreadsheets would take for a formula begins with an apostrophe: test/platform/formats/csv.test.ts. */
+/** Cells that spreadsheets would evaluate as a formula start with an apostrophe: test/platform/formats/csv.test.ts. */
 const bare = (cell: string): string => cell.replace(/^'(?=[=+\-@\t\r\n＝＋－＠])/, '');
 
 it.each(queryTypes)('CSV of %s parses back to the same rows', (type) => {

@@ -43,7 +43,7 @@ const rowsOf = async (query: string, token?: string) => {
   return body.data.map(({ attributes }: { attributes: object }) => attributes);
 };
 
-it('returns workspaces with facts about their states and runs', async () => {
+it('the explorer returns workspaces with facts about their states and runs', async () => {
   const { id } = await create('net', { 'terraform-version': '1.9.0' });
   await api.call('POST', `workspaces/${id}/relationships/tags`, {
     body: { data: [{ type: 'tags', attributes: { name: 'prod' } }] },
@@ -84,11 +84,11 @@ it('returns workspaces with facts about their states and runs', async () => {
   expect(await rowsOf(`type=workspaces&${applied}`)).toEqual([
     { 'workspace-name': 'net', 'current-run-status': 'applied' },
   ]);
-  // Noted now, and told the same.
+  // Recorded now, with the same result.
   expect(await rowsOf(`type=workspaces&${applied}`)).toHaveLength(1);
 });
 
-it('follows the current state, and drops deleted workspaces', async () => {
+it('the explorer follows the current state, and drops deleted workspaces', async () => {
   const { id } = await create('w');
   const count = async () => (await rowsOf('type=workspaces&fields=current_rum_count'))[0]?.['current-rum-count'];
   expect(await count()).toBeNull();
@@ -103,7 +103,7 @@ it('follows the current state, and drops deleted workspaces', async () => {
   expect((await readFacts(organization)).size).toBe(0);
 });
 
-it('counts workspaces by version, provider and module', async () => {
+it('the explorer counts workspaces by version, provider and module', async () => {
   const [a, b] = [
     await create('a', { 'terraform-version': '1.9.0' }),
     await create('b', { 'terraform-version': '1.10.0' }),
@@ -136,7 +136,7 @@ it('counts workspaces by version, provider and module', async () => {
   ]);
 });
 
-it('returns pages, and CSV without pages', async () => {
+it('the explorer returns pages, and CSV without pages', async () => {
   for (const name of ['a', 'b', 'c']) await create(name);
   const page = await ask('type=workspaces&sort=-workspace_name&fields=workspace_name&page[size]=2&page[number]=2');
   expect(page.body.data.map(({ attributes }: { attributes: object }) => attributes)).toEqual([
@@ -169,12 +169,12 @@ it.each([
   ['type=workspaces&fields=__proto__', /__proto__ is not a field/],
   ['type=workspaces&filter[0][constructor][is][0]=a', /constructor is not a field/],
   ['type=workspaces&q=a', /Unknown query parameter q/],
-])('refuses %s', async (query, detail) => {
+])('the explorer rejects %s', async (query, detail) => {
   const { status, body } = await ask(query);
   expect([status, body.errors[0].detail]).toEqual([400, expect.stringMatching(detail)]);
 });
 
-it('stores views', async () => {
+it('the explorer stores views', async () => {
   for (const name of ['a', 'b']) await create(name);
   const path = `organizations/${organization}/explorer/views`;
   const query = {
@@ -183,7 +183,7 @@ it('stores views', async () => {
     fields: ['workspace_name'],
     sort: ['-workspace_name'],
   };
-  // As HCP Terraform documents it: without attributes.
+  // The form in HCP Terraform's documentation: without attributes.
   const body = { data: { name: 'Mine', query_type: 'workspaces', query } };
   const made = await api.call('POST', path, { body });
   expect(made.status).toBe(201);
@@ -217,12 +217,12 @@ it.each([
   [{ name: 'a', query: { type: 'workspaces', filter: [{ field: 'tags' }] } }, /must have field, operator, and one/],
   [{ name: 'a', query: { type: 'workspaces', filter: [{ tags: { is: ['a', 'b'] } }] } }, /one value/],
   [{ name: 'a', query: { type: 'workspaces', fields: ['nosuch'] } }, /nosuch is not a field/],
-])('refuses a view of %j', async (attributes, detail) => {
+])('the explorer rejects a view of %j', async (attributes, detail) => {
   const { status, body } = await api.post(`organizations/${organization}/explorer/views`, attributes);
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
 });
 
-it('keeps views within their organization', async () => {
+it('the explorer keeps views within their organization', async () => {
   const view = (await api.post('organizations/acme/explorer/views', { name: 'a', query: { type: 'workspaces' } })).body
     .data.id;
   for (const path of [`views/${view}`, `views/${view}/results`]) {
@@ -230,7 +230,7 @@ it('keeps views within their organization', async () => {
   }
 });
 
-it('shows members only visible workspaces, and only states that they may read', async () => {
+it('the explorer shows members only visible workspaces, and only states that they may read', async () => {
   const [seen, hidden] = [await create('seen'), await create('hidden')];
   for (const { id } of [seen, hidden]) await write(id, 1, [resource('aws_vpc', 'a', 1, provider('aws'))]);
   const none = await members.member(organization);
@@ -257,7 +257,7 @@ it('shows members only visible workspaces, and only states that they may read', 
   ]);
 });
 
-it('indexes nothing in an organization without queries', async () => {
+it('the explorer indexes nothing in an organization without queries', async () => {
   const { id } = await create('w');
   await write(id, 1, [resource('aws_vpc', 'a')]);
   await api.configuration(id);
@@ -266,7 +266,7 @@ it('indexes nothing in an organization without queries', async () => {
   expect((await readFacts(organization)).size).toBe(0);
 });
 
-it('reads each state for the first page of resources only, and a new state at once', async () => {
+it('the explorer reads each state for the first page of resources only, and a new state at once', async () => {
   const ids = [];
   for (let i = 0; i < 5; i++) {
     const { id } = await create(`w${i}`);

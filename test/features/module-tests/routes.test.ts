@@ -47,7 +47,7 @@ const start = async (module: Module, attributes: object = {}, version?: string) 
 
 const runIdOf = (testRunId: string): string => testRunId.replace('trun-', 'run-');
 
-/** As the machine and a runner bring it to its end. */
+/** Ends the run as the machine and a runner would. */
 const end = async (testRunId: string, report: Run['plan']['report']) => {
   const id = runIdOf(testRunId);
   await records.updateRun(id, { set: { 'plan.report': report, 'plan.status': 'running', status: 'planning' } });
@@ -268,7 +268,7 @@ describe('a variable of the tests', () => {
   });
 });
 
-it('interrupts tests of a deleted module, and deletes their data', async () => {
+it('deleting a module interrupts its tests, and deletes their data', async () => {
   const module = await newModule();
   await api.post(`${module.tests}/vars`, { key: 'A', value: '1', category: 'env' });
   const { body } = await start(module);

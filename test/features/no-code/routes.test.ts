@@ -4,7 +4,7 @@ import { packFiles } from '#clients/cli/archive.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** No-code modules, workspaces made from them, and their upgrades (HCP API: no-code provisioning). */
+/** No-code modules, workspaces created from them, and their upgrades (HCP API: no-code provisioning). */
 
 let api: Api;
 let records: typeof import('#resources/runs/records.ts');
@@ -297,7 +297,7 @@ describe('a workspace created from a module', () => {
     await finishRun(discarded.id, 'Discarded');
     const { attributes } = (await api.get(workspace)).body.data;
     expect(attributes['source-module-id']).toMatch(/1\.0\.0$/);
-    // What a run without a configuration of its own takes is still the old one.
+    // The default configuration of runs is still the old one.
     const { body: plain } = await api.post(
       'runs',
       {},

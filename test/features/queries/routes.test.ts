@@ -52,7 +52,7 @@ describe('a query run', () => {
     expect((await api.get(`runs/${runIdOf(body.data.id)}`)).status).toBe(404);
   });
 
-  it('is listed by page, with who created it', async () => {
+  it('is listed by page, with its creator', async () => {
     const { id, version } = await help.ready();
     const ids = [];
     for (const generate of [true, false]) {
@@ -95,7 +95,7 @@ describe('a query run', () => {
     expect([status, body.errors[0].source.pointer]).toEqual([422, pointer]);
   });
 
-  it('has the source that the client says, and without one that of the request', async () => {
+  it("has the client's source, or without one the request's", async () => {
     const { id, version } = await help.ready();
     const sources = [];
     for (const source of ['terraform', null]) {

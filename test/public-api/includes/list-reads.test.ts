@@ -3,7 +3,7 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { on } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
-/** A page costs as many requests to the table however many rows it has, with what comes along. */
+/** A page costs the same number of requests to the table for any number of rows, with all includes. */
 
 let api: Api;
 let store: Awaited<ReturnType<typeof load>>;
@@ -31,14 +31,14 @@ const made = async (path: string, attributes: object, relationships?: object) =>
   return body.data;
 };
 
-/** Somebody who is known by name. */
-const somebody = async (): Promise<string> => {
+/** A new user with a name. */
+const newUser = async (): Promise<string> => {
   const id = uniqueName('user-');
   await store.put({ ...store.keys.user(id), id, username: id });
   return id;
 };
 
-/** One more row for every list, with others to come along than its neighbours have. */
+/** Adds a row to every list, with included resources that differ from its neighbours'. */
 const addRow = async (): Promise<void> => {
   const project = await made('organizations/acme/projects', { name: uniqueName('project') });
   const place = { project: { data: { type: 'projects', id: project.id } } };
@@ -47,7 +47,7 @@ const addRow = async (): Promise<void> => {
   for (const id of [workspace.id, first]) {
     const version = (await api.configuration(id)).id;
     const run = await made('runs', {}, on(id, version));
-    await store.updateRun(run.id, { set: { createdBy: await somebody(), status: 'applied', current: false } });
+    await store.updateRun(run.id, { set: { createdBy: await newUser(), status: 'applied', current: false } });
     const lock = { kind: 'user', userId: api.userId, reason: '', at: '1' };
     await store.update(store.keys.workspace(id), { set: { lock, latestRunId: run.id } });
     const serial =
@@ -55,7 +55,7 @@ const addRow = async (): Promise<void> => {
     const { text, md5, lineage } = stateFile({ serial });
     const state = { serial, md5, lineage, state: Buffer.from(text).toString('base64') };
     const { id: stateId } = await made(`workspaces/${id}/state-versions`, state);
-    const userId = await somebody();
+    const userId = await newUser();
     await store.update(store.keys.stateVersion(stateId), { set: { userId, runId: run.id } });
     await store.update(store.keys.workspace(id), { set: { lock: { ...lock, userId } } });
   }
@@ -76,7 +76,7 @@ const runIncludes = [
   ...['configuration_version.ingress_attributes'],
 ];
 
-/** As the terraform command line, go-tfe and the page ask for them. A pool's agents are a query for each pool. */
+/** Requests of the terraform command line, go-tfe and the page. A pool's agents cost one query per pool. */
 const lists = (): string[] => [
   'organizations/acme/workspaces',
   'organizations/acme/workspaces?page[size]=100&search[name]=ws',
@@ -96,7 +96,7 @@ const lists = (): string[] => [
   'organizations/acme/policy-sets',
 ];
 
-/** Requests to the table, and rows, by list. */
+/** Number of requests to the table and of rows, by list. */
 const counted = async () => {
   const counts = new Map<string, { rows: number; calls: number }>();
   for (const path of lists()) {
@@ -108,7 +108,7 @@ const counted = async () => {
   return counts;
 };
 
-it('costs the same number of reads for many rows as for few', async () => {
+it('a list costs the same number of reads for many rows as for few', async () => {
   for (let n = 0; n < 2; n++) await addRow();
   const few = await counted();
   for (let n = 0; n < 5; n++) await addRow();

@@ -4,7 +4,7 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** What a workspace leads to, and what comes along when it is asked for. */
+/** Relationships of a workspace, and included resources. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -33,7 +33,7 @@ describe('the current configuration version', () => {
       await api.configuration(id, { 'auto-queue-runs': false, ...attributes });
       expect(await current(id)).toBe(uploaded.id);
     }
-    // The older one comes late.
+    // The upload of the older version finishes last.
     const { putObject } = await import('#platform/store/bucket.ts');
     await putObject(`uploads/${announced.id}.tar.gz`, new Uint8Array([0x1f, 0x8b, 0, 0]));
     expect((await api.get(`configuration-versions/${announced.id}`)).body.data.attributes.status).toBe('uploaded');

@@ -4,7 +4,7 @@ import { memberHelpers } from '#test/support/members.ts';
 import { stateFile } from '#test/support/state.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
-/** Deleted workspaces: what comes back of them, until when, and for whom (HCP API: recoverable items). */
+/** Deleted workspaces: recovered attributes, recovery period and permissions (HCP API: recoverable items). */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -94,7 +94,7 @@ describe('a deleted workspace', () => {
     );
     const left = await record(id);
     for (const mark of ['deletedAt', 'recoverableUntil', 'isDetached', 'dueAt']) expect(left).not.toHaveProperty(mark);
-    // As often as somebody likes.
+    // Deletion and recovery can be repeated.
     await remove(id);
     expect((await act(id, 'recover')).status).toBe(204);
   });
@@ -192,11 +192,11 @@ describe('lists', () => {
     ]);
   });
 
-  it('show nothing to those who could not see the workspace, and need workspace:delete to act', async () => {
+  it('show nothing to users who could not see the workspace, and need workspace:delete to act', async () => {
     const { id } = await deleted();
-    const somebody = await members.member('acme');
-    expect(await listedIds('', { token: somebody.token })).toEqual([]);
-    expect((await act(id, 'recover', { token: somebody.token })).status).toBe(404);
+    const outsider = await members.member('acme');
+    expect(await listedIds('', { token: outsider.token })).toEqual([]);
+    expect((await act(id, 'recover', { token: outsider.token })).status).toBe(404);
     const reader = await members.withLevel('acme', 'read');
     expect(await listedIds('', { token: reader.token })).toContain(itemOf(id));
     for (const action of ['recover', 'permanently-delete'] as const) {
@@ -237,7 +237,7 @@ describe('permanent deletion', () => {
     const { id } = await api.workspace();
     for (let n = 0; n < 12; n++) await api.configuration(id);
     await remove(id);
-    // Nothing is handed over before its time.
+    // The sweep passes on no item before its time.
     api.aws.invoked.length = 0;
     await sweep(id);
     expect(api.aws.invoked).toEqual([]);
@@ -249,7 +249,7 @@ describe('permanent deletion', () => {
     expect(await record(id)).toBeUndefined();
   });
 
-  it('happens with that of the organization', async () => {
+  it('happens together with the deletion of the organization', async () => {
     const owner = actingAs(api, (await members.somebody(uniqueName('owner'))).token);
     const name = uniqueName('ending');
     await owner.post('organizations', { name, email: 'a@example.com' });
@@ -263,7 +263,7 @@ describe('permanent deletion', () => {
 });
 
 describe('interrupted at any call', () => {
-  /** Does it once for each call that it makes, with that call failing; then again, as a person would. */
+  /** Calls the function once per AWS call that it makes, with that call failing; then repeats it like a user. */
   const cutOff = async (prepare: () => Promise<string>, deed: (id: string) => Promise<unknown>) => {
     const ids: string[] = [];
     for (let n = 1; ; n++) {

@@ -3,7 +3,7 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
-/** Data retention policies: what they may say, and what they delete. */
+/** Data retention policies: their input, and the deletions that they cause. */
 
 let api: Api;
 let handler: typeof import('#removal/retention/handler.ts').handler;
@@ -126,7 +126,7 @@ const states = async (workspaceId: string, count: number) => {
 };
 const statusOfState = async (id: string) => (await api.get(`state-versions/${id}`)).body.data.attributes.status;
 
-describe('deletion', () => {
+describe('the sweep', () => {
   it('deletes old states recoverably for a week, then permanently, and never the current one', async () => {
     const { id } = await api.workspace();
     const [first = '', second = '', third = '', current = ''] = await states(id, 4);
@@ -222,7 +222,7 @@ describe('deletion', () => {
     const { place = 0 } = (await getRun(run.id)) ?? {};
     await remove(keys.queued(workspace, place, run.id));
     await update(keys.workspace(workspace), { remove: ['latestRunId'] });
-    // A change of the policy begins anew; else what was spared is looked at again after a month.
+    // A changed policy starts over; otherwise content that was in use is checked again after a month.
     await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
     await look({ workspace });
     expect((await getRun(run.id))?.plan.content).toBe('soft_deleted');

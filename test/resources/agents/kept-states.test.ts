@@ -9,7 +9,7 @@ import { until } from '#clients/client/client.ts';
 import { Agent } from '#runner/agent/agent.ts';
 import { keptStatePath, writeKeptState } from '#runner/program/kept-states.ts';
 
-/** An agent as it starts on a machine where a runner kept a state, with a platform that has no work for it. */
+/** An agent that starts on a machine where a runner kept a state, while the platform has no jobs. */
 
 const runId = 'run-1234567890abcdef';
 const folder = mkdtempSync(join(tmpdir(), 'agent-kept-'));
@@ -23,7 +23,7 @@ const server = createServer(async (request, response) => {
   for await (const part of request) parts.push(part);
   if (request.url === '/runner/v1/kept-state') {
     offers.push(JSON.parse(Buffer.concat(parts).toString()));
-    // The run has to end first.
+    // The platform takes the state only after the run has ended.
     response.end(JSON.stringify({ action: offers.length === 1 ? 'wait' : 'taken' }));
   } else response.end(JSON.stringify(answers[request.url ?? ''] ?? {}));
 });
@@ -33,7 +33,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-it('sends the states that runners kept until the platform has them, and removes their files', async () => {
+it('an agent sends the states that runners kept until the platform has them, and removes their files', async () => {
   const file = keptStatePath(folder, runId);
   const key = { key: randomBytes(32).toString('base64'), sealed: 'c2VhbGVk' };
   await writeKeptState(file, Buffer.from('{}'), runId, key);

@@ -3,7 +3,7 @@ import type { Run } from '#run/run.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Agents get the jobs of their own pool, each once; and what becomes of a job when an agent dies. */
+/** Agents receive jobs of their own pool, each once; a job survives the end of its agent. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -60,7 +60,7 @@ const agentOf = async ({ token }: Pool, name = 'one') => {
   };
 };
 
-/** A run of a workspace with the pool, which the machine has brought to the queue. */
+/** A run in a workspace with the pool, advanced to the pool's queue. */
 const queued = async (pool: Pool): Promise<string> => {
   const agents = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
   const { id: workspace } = await help.ready(agents);
@@ -128,7 +128,7 @@ describe('agents', () => {
     expect(await stranger.next()).toMatchObject({ action: 'wait' });
     const agent = await agentOf(own);
     expect((await agent.next()).work.runId).toBe(id);
-    // Nor does the token of one pool speak for an agent of another, or end what that one does.
+    // Nor can the pool's token ping as an agent of another pool, or end its job.
     expect((await call('ping', foreign.token, { agent: agent.id })).status).toBe(410);
     expect((await call('next', foreign.token, { agent: agent.id, name: 'x', ping: false })).status).toBe(410);
     await load.claimPhase(`${id}.plan.x`, 'nonce');
@@ -178,7 +178,7 @@ describe('agents', () => {
 
   it('cost two reads per poll and one write per heartbeat when idle', async () => {
     const agent = await agentOf(await makePool());
-    // That its token is used is noted once an hour.
+    // The use of a token is recorded once per hour.
     await agent.next();
     const costOf = async (ping: boolean): Promise<number> => {
       const before = api.aws.calls;

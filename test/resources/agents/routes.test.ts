@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Agent pools, their tokens, and which workspaces may use them. */
+/** Agent pools, their tokens, and their use by workspaces. */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -36,7 +36,7 @@ describe('an agent pool', () => {
     const changed = await api.patch(`agent-pools/${pool.id}`, { name: 'Masons', 'organization-scoped': false });
     expect(changed.body.data.attributes).toMatchObject({ name: 'Masons', 'organization-scoped': false });
     expect((await api.get(`${pools}?q=MAS`)).body.data.map(({ id }: { id: string }) => id)).toEqual([pool.id]);
-    // The old name is free.
+    // The old name can be used again.
     const other = await makePool({ name: 'Builders' });
     const names = async (query: string) =>
       (await api.get(`${pools}?${query}`)).body.data.map((one: typeof pool) => one.attributes.name);
@@ -134,7 +134,7 @@ describe('a workspace', () => {
     expect(await shown(id)).toEqual(['agent', first.id]);
     await api.patch(`projects/${project.id}`, { 'default-agent-pool-id': second.id });
     expect(await shown(id)).toEqual(['agent', second.id]);
-    // Not in use any more, by anybody; the other one is.
+    // The first pool is no longer in use; the second one is.
     expect((await api.call('DELETE', `agent-pools/${first.id}`)).status).toBe(204);
     expect((await api.call('DELETE', `agent-pools/${second.id}`)).status).toBe(422);
 
@@ -179,7 +179,7 @@ describe('a workspace', () => {
     const name = uniqueName('ws');
     const made = await api.post('organizations/acme/workspaces', { name, ...withPool(pool.id) }, inProject);
     expect(made.status).toBe(201);
-    // What it was allowed by its project stays there.
+    // Pools that only its former project may use stay behind.
     const home = stranger.relationships.project.data;
     expect((await api.patch(`workspaces/${made.body.data.id}`, {}, { project: { data: home } })).status).toBe(422);
     const move = { data: [{ type: 'workspaces', id: made.body.data.id }] };

@@ -32,14 +32,14 @@ interface Event {
   resource: { id: string; type: string; action: string; meta: Record<string, unknown> };
 }
 
-/** Events of one millisecond have no order. */
+/** Events of the same millisecond have no order. */
 const nextMillisecond = () => new Promise((resolve) => setTimeout(resolve, 2));
 
 const path = 'organization/audit-trail';
-/** Days without events are reads for nothing. */
+/** Days without events would only cost reads. */
 const started = new Date(Date.now() - 1000).toISOString();
 const read = async (): Promise<Event[]> => (await api.get(`${path}?since=${started}`)).body.data;
-/** What was recorded while something happened, each as type, action and outcome. */
+/** Events recorded during `work`, and each as type, action and outcome. */
 const during = async (work: () => Promise<unknown>): Promise<{ events: Event[]; said: string[] }> => {
   const before = new Set((await read()).map(({ id }) => id));
   await work();
@@ -145,7 +145,7 @@ describe('a change', () => {
   it('fails when it cannot be recorded', async () => {
     const { id } = await api.workspace();
     vi.spyOn(console, 'error').mockImplementation(() => {});
-    // Reads of token, workspace and membership come first; then event and change, in whichever order they arrive.
+    // Reads of token, workspace and membership come first; then event and change in either order.
     for (const call of [4, 5]) {
       const { said: lines } = await during(async () => {
         api.aws.failCall(call, 'before');
@@ -157,7 +157,7 @@ describe('a change', () => {
   });
 });
 
-describe('rejected names', () => {
+describe('a rejected request', () => {
   it('is recorded if it is visible to the caller, or would change something', async () => {
     const { id } = await api.workspace();
     const { events, said: lines } = await during(async () => {
@@ -183,7 +183,7 @@ describe('rejected names', () => {
   });
 });
 
-it('records reads of secrets, and never a secret', async () => {
+it('the trail records reads of secrets, and never a secret', async () => {
   const { id } = await api.workspace();
   const canary = `canary-${uniqueName('x')}`;
   const { said: lines } = await during(async () => {
@@ -371,7 +371,7 @@ it.each([
   expect(isAudited(method, path)).toBe(true);
 });
 
-it("never tells the name of another organization's workspace, wherever its id comes from", async () => {
+it("the trail never contains the name of another organization's workspace, regardless of the source of its id", async () => {
   const elsewhere = 'elsewhere-with-secrets';
   expect((await api.post('organizations', { name: elsewhere, email: 'e@example.test' })).status).toBe(201);
   const foreign = (await api.post(`organizations/${elsewhere}/workspaces`, { name: 'merger-plans' })).body.data.id;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 import { ids, on, runHelpers } from '#test/support/runs.ts';
 
-/** Which commit a configuration is of: said with the upload, told with its runs. */
+/** Commit of a configuration: sent with the upload, included with its runs. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -20,7 +20,7 @@ const commit = {
   identifier: 'acme/network',
 };
 
-it('are included with the configuration, its runs and its workspace', async () => {
+it('ingress attributes are included with the configuration, its runs and its workspace', async () => {
   const { id } = await api.workspace();
   const version = await api.configuration(id, { 'auto-queue-runs': false, 'ingress-attributes': commit });
   const with_ = { ...commit, 'commit-sha': commit['commit-sha'].toLowerCase(), 'sender-username': null };
@@ -44,7 +44,7 @@ it('are included with the configuration, its runs and its workspace', async () =
   expect([await search('abcdef0'), await search('fedcba')]).toEqual([[run.id], []]);
 });
 
-it('are absent when they were not sent', async () => {
+it('ingress attributes are absent when they were not sent', async () => {
   const { version } = await help.ready();
   const answer = await api.get(`configuration-versions/${version}/ingress-attributes`);
   expect([answer.status, answer.body.errors[0].detail]).toEqual([
@@ -57,7 +57,7 @@ it.each([
   ['commit-sha', 'not-a-hash', /7 to 64 hexadecimal/],
   ['commit-url', 'javascript:alert(1)', /https/],
   ['branch', 'x'.repeat(300), /at most 255/],
-])('are rejected with a wrong %s', async (field, value, words) => {
+])('ingress attributes are rejected with a wrong %s', async (field, value, words) => {
   const { id } = await api.workspace();
   const answer = await api.post(`workspaces/${id}/configuration-versions`, {
     'ingress-attributes': { ...commit, [field]: value },

@@ -15,18 +15,18 @@ const deep = `${'a-very-long-name/'.repeat(12)}live`;
 
 it.each([
   ['of the root', { 'main.tf': 'x', 'README.md': '# Héllo' }, null, '# Héllo'],
-  ['however it is spelled', { './Readme.MD': 'hi' }, null, 'hi'],
+  ['in any spelling', { './Readme.MD': 'hi' }, null, 'hi'],
   ['of the working directory first', { 'README.md': 'root', 'live/eu/README.md': 'eu' }, 'live/eu', 'eu'],
   ['of the root, where the working directory has none', { 'live/main.tf': 'x', 'README.md': 'root' }, 'live', 'root'],
   ['with a long name', { [`${deep}/README.md`]: 'deep', 'README.md': 'root' }, deep, 'deep'],
   ['that is empty', { 'README.md': '' }, null, ''],
-  ['of another directory is none', { 'modules/README.md': 'x' }, null, undefined],
-  ['is none where there is none', { 'README.md.tf': 'x', 'README.txt': 'x' }, null, undefined],
-])('finds the one %s', async (_, files, directory, expected) => {
+  ['of no other directory', { 'modules/README.md': 'x' }, null, undefined],
+  ['only if there is one', { 'README.md.tf': 'x', 'README.txt': 'x' }, null, undefined],
+])('the search finds the README %s', async (_, files, directory, expected) => {
   expect(await read(files as unknown as Record<string, string>, directory)).toBe(expected);
 });
 
-it('ignores files that are too long or too late in the archive', async () => {
+it('the search ignores files that are too long or too late in the archive', async () => {
   expect(await read({ 'README.md': 'x'.repeat(300_000) })).toHaveLength(256 * 1024);
   const large = randomBytes(6 * 1024 * 1024).toString('base64');
   expect(await read({ 'README.md': 'first', 'assets.txt': large })).toBe('first');
@@ -37,13 +37,13 @@ it.each([
   ['gzip of something else', gzipSync('not a tar, but longer than one block'.repeat(50))],
   ['half an archive', gzipSync(randomBytes(5000)).subarray(0, 2000)],
   ['what only begins as gzip', Buffer.from([0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6])],
-])('finds none in %s', async (_, archive) => {
+])('the search finds no README in %s', async (_, archive) => {
   expect(await readIn(archive)).toBeUndefined();
 });
 
-describe('stops', () => {
+describe('the search stops', () => {
   const { pack } = tar;
-  /** A gzip tar of entries, the content of each being so many zeros. */
+  /** A gzip tar with entries of the given sizes, filled with zeros. */
   const bomb = async (entries: { name: string; size: number }[]): Promise<Buffer> => {
     const packing = pack();
     const zipped = packing.pipe(createGzip());

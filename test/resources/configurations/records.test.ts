@@ -33,7 +33,7 @@ const create = (workspaceId: string, change: Partial<store.NewConfigurationVersi
 const upload = (id: string, content: Uint8Array<ArrayBuffer> | string = gzipHead) =>
   putObject(objects.upload(`${id}.tar.gz`), content);
 
-it('is pending until something is uploaded, and uploaded from then on', async () => {
+it('a configuration version is pending until its upload, and uploaded afterwards', async () => {
   const version = await create(uniqueName('ws'));
   expect((await store.checkUpload(version)).status).toBe('pending');
   await upload(version.id);
@@ -49,7 +49,7 @@ it.each([
   ['is empty', '', /empty/],
   ['is not gzip', 'resource "null" {}', /not a gzip file/],
   ['is one byte', '\x1f', /not a gzip file/],
-])('is errored, with the reason, when the upload %s', async (_, content, reason) => {
+])('a configuration version is errored, with the reason, when the upload %s', async (_, content, reason) => {
   const version = await create(uniqueName('ws'));
   await upload(version.id, content);
   const errored = await store.checkUpload(version);
@@ -57,14 +57,14 @@ it.each([
   expect(errored.errorMessage).toMatch(reason);
 });
 
-it('keeps the first result of two concurrent calls', async () => {
+it('a configuration version keeps the first result of two concurrent calls', async () => {
   const version = await create(uniqueName('ws'));
   await upload(version.id);
   const both = await Promise.all([store.checkUpload(version), store.checkUpload(version)]);
   expect(both[0]).toEqual(both[1]);
 });
 
-it('finds the newest one that may be applied', async () => {
+it('a run uses the newest version that can be applied', async () => {
   const { latestConfigurationVersion: latest } = await import('#resources/configurations/latest.ts');
   const workspaceId = uniqueName('ws');
   expect(await latest(workspaceId)).toBeUndefined();
@@ -77,7 +77,7 @@ it('finds the newest one that may be applied', async () => {
   expect((await latest(workspaceId))?.id).toBe(newest.id);
 });
 
-it('lists newest first, in pages', async () => {
+it('a list has the newest versions first, in pages', async () => {
   const workspaceId = uniqueName('ws');
   await table.create({ ...keys.workspace(workspaceId), id: workspaceId });
   const createdIds: string[] = [];
@@ -91,7 +91,7 @@ it('lists newest first, in pages', async () => {
   expect([first.total, first.items.length, second.items.length]).toEqual([3, 2, 1]);
 });
 
-it('archives uploaded versions, not pending ones', async () => {
+it('an uploaded version can be archived, a pending one cannot', async () => {
   const { archiveConfigurationVersion } = await import('#resources/configurations/backing-data.ts');
   const version = await create(uniqueName('ws'));
   expect(await archiveConfigurationVersion(version.id)).toBeUndefined();

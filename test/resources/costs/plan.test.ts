@@ -7,7 +7,7 @@ const from = (json: unknown): Buffer => Buffer.from(typeof json === 'string' ? j
 
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-/** Without maps and long texts, which no price depends on. */
+/** Drops maps and long texts, which do not affect prices. */
 const priceable = (values: object): object =>
   Object.fromEntries(
     Object.entries(JSON.parse(JSON.stringify(values))).filter(
@@ -53,7 +53,7 @@ describe('reading a plan', () => {
     ['without colon', '{"a" 1}'],
     ['deep', `{"resource_changes":[${'['.repeat(1_000_000)}`],
     ['a newer format', { format_version: '2.0' }],
-    ['a change that is none', { resource_changes: [{ type: 'aws_vpc' }] }],
+    ['an invalid change', { resource_changes: [{ type: 'aws_vpc' }] }],
     ['a change that is a text', { resource_changes: ['aws_vpc'] }],
     ['a configuration that is too large', { configuration: { text: 'x'.repeat(17 * 1024 * 1024) } }],
   ])('rejects %s', (_name, json) => {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Price } from '#resources/costs/bill.ts';
 import { decimal } from '#resources/costs/decimal.ts';
 
-/** An API that answers as AWS's does (AWS Price List API: GetProducts), or as the test wants. */
+/** A server that answers like AWS (AWS Price List API: GetProducts), or as a test requires. */
 
 interface Asked {
   service: string;
@@ -71,7 +71,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-/** A process that has asked nothing yet. */
+/** A module without cached prices. */
 const fresh = async () => {
   vi.resetModules();
   return (await import('#resources/costs/prices/index.ts')).quotesFor;
@@ -133,7 +133,7 @@ describe('asking AWS for prices', () => {
     ['is throttled', () => ({ status: 400, body: '{"__type":"ThrottlingException"}' })],
     ['is down', () => ({ status: 503, body: '' })],
     ['answers nonsense', () => ({ status: 200, body: '<html>' })],
-    ['has prices that are none', () => page(product('BoxUsage:t3.micro', ['free']))],
+    ['returns invalid prices', () => page(product('BoxUsage:t3.micro', ['free']))],
   ])('uses the price file for a while when the API %s', async (_name, refusal) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     answer = refusal;

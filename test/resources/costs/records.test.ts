@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 let counter = 0;
-/** A run whose plan is finished. */
+/** A run with a finished plan. */
 const planned = async (plan: Change[] | Buffer | undefined, change: Partial<Run> = {}): Promise<Run> => {
   const id = `run-${String(++counter).padStart(16, '0')}`;
   const run = newRun({

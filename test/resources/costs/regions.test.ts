@@ -71,7 +71,7 @@ describe('the region of a resource', () => {
   });
 });
 
-it('module addresses lose their keys, whatever is in them', () => {
+it('module addresses lose their keys, with any characters in them', () => {
   expect(withoutKeys('module.a[0].module.b["x.y[\\"]z"].module.c')).toBe('module.a.module.b.module.c');
   expect(withoutKeys('module.a["unclosed')).toBe('module.a');
 });

@@ -127,7 +127,7 @@ describe('an ECS service', () => {
       ['18.0201'],
     ],
     ['where the task says so', {}, { launch_type: null }, ['18.0201']],
-    ['on instances, which are paid for as such', {}, { launch_type: 'EC2' }, []],
+    ['on instances, which are billed instead', {}, { launch_type: 'EC2' }, []],
     ['with nothing running', {}, { desired_count: 0 }, []],
     [
       'on spot',

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { monthOf } from './support.ts';
 
-/** At the file's prices of us-east-1; 730 hours. */
+/** Prices of us-east-1 in the file; 730 hours. */
 
 const t3micro = { instance_type: 't3.micro' };
 const root = (block: object) => ({ ...t3micro, root_block_device: [block] });
 const gp3 = { volume_type: 'gp3', volume_size: 100 };
 
-describe('what a month of a resource costs', () => {
+describe('the monthly cost of a resource', () => {
   it.each([
     // 0.0104 × 730 + 8 × 0.08
     ['aws_instance', t3micro, '8.232'],
@@ -69,7 +69,7 @@ describe('what a month of a resource costs', () => {
   });
 });
 
-describe('what has no price', () => {
+describe('a resource without a price', () => {
   it.each([
     ['aws_instance', { instance_type: 'm5.6xlarge' }, /no price for ec2\/m5\.6xlarge in us-east-1/],
     ['aws_instance', { ...t3micro, tenancy: 'host' }, /dedicated host/],
@@ -86,21 +86,21 @@ describe('what has no price', () => {
     ['aws_eks_node_group', {}, /scaling_config is missing/],
     ['aws_autoscaling_group', { min_size: 1 }, /launch template is not in the plan/],
     ['aws_ecs_service', { launch_type: 'FARGATE', desired_count: 1 }, /task definition is not in the plan/],
-    ['aws_redshift_cluster', {}, /do not know resources of type aws_redshift_cluster/],
-    ['google_compute_instance', {}, /do not know resources of type google_compute_instance/],
+    ['aws_redshift_cluster', {}, /do not support resources of type aws_redshift_cluster/],
+    ['google_compute_instance', {}, /do not support resources of type google_compute_instance/],
   ])('%s %j', (type, after, reason) => {
     expect(monthOf(type, after)).toMatch(reason);
   });
 
-  it('lists the values known after apply only', () => {
+  it('a reason lists only the values known after apply', () => {
     expect(monthOf('aws_instance', {}, { unknown: { instance_type: true } })).toMatch(/known after apply/);
     expect(monthOf('aws_ebs_volume', { size: null }, { unknown: { size: true } })).toMatch(/known after apply/);
   });
 
-  it('ignores providers that only affect the local machine', () => {
+  it('an estimate ignores providers that only affect the local machine', () => {
     const provider = 'terraform.io/builtin/terraform';
     expect(monthOf('terraform_data', {}, { provider })).toBe('0.0');
     expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/hashicorp/random' })).toBe('0.0');
-    expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/evil/random' })).toMatch(/do not know/);
+    expect(monthOf('random_pet', {}, { provider: 'registry.terraform.io/evil/random' })).toMatch(/do not support/);
   });
 });

@@ -95,7 +95,7 @@ describe('a cost estimate', () => {
         address: 'aws_redshift_cluster.big',
         type: 'aws_redshift_cluster',
         name: 'big',
-        reason: 'estimates do not know resources of type aws_redshift_cluster',
+        reason: 'estimates do not support resources of type aws_redshift_cluster',
       },
     ]);
   });
@@ -105,7 +105,7 @@ describe('a cost estimate', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
     expect(body).toMatch(/^Resources: 3 of 4 estimated$/m);
     expect(body).toMatch(/^Total +32\.85 +105\.85 +73\.0$/m);
-    expect(body).toMatch(/^ {2}aws_redshift_cluster\.big: estimates do not know/m);
+    expect(body).toMatch(/^ {2}aws_redshift_cluster\.big: estimates do not support/m);
     expect(body).toMatch(/^Prices from list prices of \d{4}-\d\d\.$/m);
     expect(body).not.toContain('aws_vpc');
   });

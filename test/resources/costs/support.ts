@@ -17,7 +17,7 @@ export interface Change {
   provider?: string;
 }
 
-/** An entry of `resource_changes`, as Terraform writes it. */
+/** An entry of `resource_changes` in Terraform's format. */
 const change = (one: Change): Json => {
   const { type, name = 'this', module, index, before = null, after = null, unknown = {}, mode = 'managed' } = one;
   const key = index === undefined ? '' : `[${JSON.stringify(index)}]`;
@@ -41,7 +41,7 @@ export const inRegion = (region: string): Json => ({
 export const planOf = (changes: Change[], more: Json = { configuration: inRegion('us-east-1') }): Buffer =>
   Buffer.from(JSON.stringify({ format_version: '1.2', ...more, resource_changes: changes.map(change) }));
 
-/** With the prices of the file. */
+/** With the file's prices. */
 export const estimateOf = (plan: Buffer, ownRegion = 'us-east-1'): Estimate => {
   const bills = billsOf(readPlan(plan, priced), ownRegion);
   const quotes = new Map<string, Quote>();
@@ -52,7 +52,7 @@ export const estimateOf = (plan: Buffer, ownRegion = 'us-east-1'): Estimate => {
   return estimate(bills, quotes);
 };
 
-/** The month of one resource that is created, or why it has none. */
+/** Monthly cost of one created resource, or the reason for its absence. */
 export const monthOf = (type: string, after: Json, more: Partial<Change> = {}, ...others: Change[]): string => {
   const { matched, unmatched } = detailsOf(estimateOf(planOf([{ type, after, ...more }, ...others])));
   return matched.find((one) => one.type === type)?.['proposed-monthly-cost'] ?? unmatched[0]?.reason ?? 'nothing';

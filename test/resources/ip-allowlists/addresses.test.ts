@@ -46,7 +46,7 @@ describe('addresses', () => {
     }
     expect(isWithin('::ffff:192.0.2.1', ['192.0.2.0/24'])).toBe(true);
     expect(isWithin('::ffff:198.51.100.1', ['192.0.2.0/24'])).toBe(false);
-    // All of IPv6 is not all of IPv4.
+    // The range of all IPv6 addresses does not include IPv4.
     expect(isWithin('::ffff:192.0.2.1', ['::/0'])).toBe(false);
     expect(isWithin('192.0.2.1', ['::/0'])).toBe(false);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside } from './support.ts';
 
-/** Agents of pools that have IP allowlists. */
+/** Agents of pools with IP allowlists. */
 
 let api: Api;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ describe('agents', () => {
       });
       expect([call, refused.status, refused.body.error]).toEqual([call, 403, expect.stringContaining(outside)]);
     }
-    // Tokens made since, and those of pools made since.
+    // A token created later, and a token of a pool created later.
     expect(await statuses(await tokenOf(id))).toEqual([200, 403]);
     expect(await statuses((await poolOf(name)).token)).toEqual([200, 403]);
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside, statusFrom } from './support.ts';
 
-/** Who is let in from where, once an organization has IP allowlists. */
+/** Requests from inside and outside of an organization's IP allowlists. */
 
 let api: Api;
 beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('an allowlist of the organization', () => {
       await from(`organizations/${name}`, office, session),
       await from(`organizations/${name}`, outside, session),
     ]).toEqual([200, 403]);
-    // The only one: an empty list would not say why.
+    // The caller's only organization: an empty list would not explain why.
     const alone = await api.get('organizations', { token: session, address: outside });
     expect([alone.status, alone.body.errors[0].detail]).toEqual([403, expect.stringContaining(name)]);
     const { addMember } = await import('#resources/users/memberships.ts');
@@ -77,7 +77,7 @@ describe('an allowlist of the organization', () => {
     expect(await from('account/details', outside, session)).toBe(200);
   });
 
-  it('uses the address of the connection, whatever the headers', async () => {
+  it('uses the address of the connection, regardless of headers', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { token } = await members.member(name);
     await addList('organization', '192.0.2.0/24');
@@ -98,7 +98,7 @@ describe('an allowlist of the organization', () => {
     }
   });
 
-  it('with no enabled range restricts nobody; each enabled range admits its addresses', async () => {
+  it('without an enabled range restricts no user; each enabled range admits its addresses', async () => {
     const { name, members, addList, addRange } = await makeOrganization(api);
     const { token } = await members.member(name);
     const at = `organizations/${name}`;
@@ -126,7 +126,7 @@ describe('an allowlist of the organization', () => {
       await from(`organizations/${name}`, office, token),
       await from(`organizations/${name}`, outside, token),
     ]).toEqual([200, 403]);
-    // A second one is made for the same account, whose note stays.
+    // A second token of the same account, which is still restricted.
     await api.post(`teams/${late.team.id}/authentication-tokens`, { description: 'second' });
     expect(await from(`organizations/${name}`, outside, token)).toBe(403);
     const invited = await members.somebody('invited');
@@ -148,14 +148,14 @@ describe('an allowlist of the organization', () => {
       ]);
     }
     expect(await from(`organizations/${name}/entitlement-set`, outside, token)).toBe(200);
-    // What such a run is not for stays closed to it.
+    // A run's token stays rejected on routes that do not accept it.
     expect(await from(`workspaces/${workspace}/runs`, outside, token)).toBe(404);
-    // Forges prove themselves by a signature.
+    // Forges authenticate by signature.
     expect((await api.call('POST', '/webhooks/vcs/nothing', { token: null, address: outside })).status).not.toBe(403);
   });
 });
 
-/** A token as Terraform has it in a run. */
+/** A token of Terraform in a run. */
 const tokenOfRun = async (workspaceId: string): Promise<string> => {
   const workspace = { data: { type: 'workspaces', id: workspaceId } };
   await api.configuration(workspaceId, { 'auto-queue-runs': false });
@@ -201,7 +201,7 @@ describe('the mark that an organization has allowlists', () => {
     await addList('organization', '192.0.2.0/24');
     const home = await getOrganization(name);
     if (!home?.ipAllowlists) throw new Error('no note');
-    // Of a change that ended the enforcement before this one began it.
+    // From a change that ended the enforcement before this one started it.
     await forgetEverywhere(home, home.ipAllowlists - 1);
     expect(await from(`organizations/${name}`, outside, token)).toBe(403);
   });
@@ -216,7 +216,7 @@ describe('an organization without allowlists', () => {
     const counted = async (by: string): Promise<number[]> => {
       const counts: number[] = [];
       for (const path of [`organizations/${name}`, `workspaces/${workspace}`, 'organizations']) {
-        // What is remembered of a token is remembered from its first request on.
+        // The first request caches the verified token.
         await api.get(path, { token: by });
         const before = api.aws.calls;
         await api.get(path, { token: by });

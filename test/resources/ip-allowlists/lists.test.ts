@@ -3,7 +3,7 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { ids } from '#test/support/runs.ts';
 import { makeOrganization } from './support.ts';
 
-/** IP allowlists as documents. What they enforce: enforcement.test.ts. */
+/** Documents of IP allowlists; enforcement.test.ts tests their effect. */
 
 let api: Api;
 beforeAll(async () => {

@@ -2,9 +2,9 @@ import type { Api, Sent } from '#test/support/api.ts';
 import { uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Where nobody may call from, once there is a list. */
+/** An address outside of every list. */
 export const elsewhere = '198.51.100.9';
-/** Where the tests call from if they say nothing. */
+/** The default address of the tests. */
 export const office = '192.0.2.1';
 
 export const makeOrganization = async (api: Api) => {

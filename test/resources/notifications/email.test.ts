@@ -5,7 +5,7 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Notifications by e-mail, to an SES that takes notes. */
+/** Notifications by e-mail, to an SES that records requests. */
 
 interface Message {
   FromEmailAddress: string;
@@ -60,10 +60,10 @@ const post = (workspaceId: string, change: object = {}, userIds?: string[]) =>
     userIds ? { users: { data: userIds.map((id) => ({ type: 'users', id })) } } : {},
   );
 const member = async (): Promise<{ id: string; email: string }> => {
-  const { somebody } = await memberHelpers();
+  const members = await memberHelpers();
   const { addMember } = await import('#resources/users/memberships.ts');
   const name = uniqueName('reader');
-  const { id } = await somebody(name);
+  const { id } = await members.somebody(name);
   await addMember('acme', id);
   return { id, email: `${name}@b.test` };
 };
@@ -85,7 +85,7 @@ const linkIn = (message: Message | undefined): string => {
 };
 const responses = async (id: string) =>
   (await api.get(`notification-configurations/${id}`)).body.data.attributes['delivery-responses'];
-/** As a browser does, without a token. */
+/** Opens a page like a browser, without a token. */
 const open = (path: string) => api.call('GET', path, { token: null, headers: { accept: 'text/html' } });
 const press = (path: string, fields: Record<string, string>) =>
   api.call('POST', path, {
@@ -135,7 +135,7 @@ describe('a configuration', () => {
 });
 
 describe('an e-mail', () => {
-  it('goes to each member separately, once, whatever the message of the run', async () => {
+  it('goes to each member separately, once, with any message of the run', async () => {
     const { workspace, runId } = await runIn('Hi\r\nBcc: victim@example.com\r\n\r\nbody');
     const [one, two] = [await member(), await member()];
     const { id } = (await post(workspace, {}, [one.id, two.id])).body.data;

@@ -7,7 +7,7 @@ import { newRunOptions } from '#test/support/run.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
-/** Telling people of runs: whom, once, and again while they cannot be reached. */
+/** Notifications about runs: the recipients, once, and again until they are reached. */
 
 let api: Api;
 let server: TaskServer;
@@ -103,7 +103,7 @@ describe('a destination', () => {
     server.answer = (request, response) => response.writeHead(request.path === '/failing' ? 503 : 200).end('hm');
     const event = { id: 'e1', runId: await runIn(workspace), ...created };
     await expect(notify(event)).rejects.toThrow(`was not delivered to ${failing}`);
-    // The state is tried again meanwhile: that is another event, and not the one to go on.
+    // A retried state sends another event, which does not continue the delivery.
     await notify({ ...event, id: 'e2' });
     await expect(notify(event)).rejects.toThrow('was not delivered');
     expect(server.requests.map(({ path }) => path).sort()).toEqual(['/', '/failing', '/failing']);
@@ -141,7 +141,7 @@ describe('a run', () => {
   const noticesOf = () =>
     api.aws.invoked.map(({ event }) => event as RunEvent).map((one) => `${one.trigger} ${one.status}`);
 
-  /** Through the synthesized machine, from its creation to its end. */
+  /** Runs the synthesized machine from creation to end. */
   const live = async (notifies: boolean, apply: boolean) => {
     const world = await LifecycleWorld.open(api.aws);
     const { store, workspaceId } = world;

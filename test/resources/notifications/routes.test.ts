@@ -46,7 +46,7 @@ const refusal = ({
 }) => [code, body.errors[0]?.source, body.errors[0]?.detail];
 const at = (field: string) => ({ pointer: `/data/attributes/${field}` });
 
-it('are created, read, listed, changed and deleted', async () => {
+it('notification configurations are created, read, listed, changed and deleted', async () => {
   const { id: workspaceId } = await api.workspace();
   const configuration = await make({ token: 'secret' }, workspaceId);
   expect(configuration).toMatchObject({
@@ -173,7 +173,7 @@ describe('invalid input is rejected, with the field and the remedy', () => {
     expect(detail).toContain(remedy);
   });
 
-  it('a changed type, and more than twenty', async () => {
+  it('for a changed type, and for more than twenty', async () => {
     const { id } = await api.workspace();
     const configuration = await make({}, id);
     expect(refusal(await api.patch(one(configuration), { 'destination-type': 'slack' }))[1]).toEqual(
@@ -208,13 +208,13 @@ it('new and open runs record whether they have notifications', async () => {
   expect(await notifies(await create(id))).toBeUndefined();
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   const configured = async (path: string, triggers: string[] = []) =>
     (await api.post(`${path}/notification-configurations`, values({ triggers }))).body.data.id as string;
   const statusFor = async (token: string, method: string, path: string) =>
     (await api.call(method, path, { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('needs permission on the project or the team, whatever the permissions on workspaces', async () => {
+  it('managing configurations needs permission on the project or the team, regardless of permissions on workspaces', async () => {
     const { memberHelpers } = await import('#test/support/members.ts');
     const { withFlags } = await memberHelpers();
     const ref = (type: string, id: string) => ({ data: { type, id } });

@@ -17,7 +17,7 @@ const use = async (secret: string, more: Record<string, string> = {}): Promise<A
   });
 const tokenFor = async (secret: string): Promise<string> => (await use(secret)).body.access_token;
 
-it('creates an organization with a project and an owner', async () => {
+it('the function creates an organization with a project and an owner', async () => {
   const bootstrapped = await bootstrap({ organization: 'first', email: 'admin@first.test' });
   expect(bootstrapped).toEqual({
     organization: 'first',
@@ -73,7 +73,7 @@ describe('a one-time secret', () => {
   });
 });
 
-it('rejects an existing organization without "rotate"', async () => {
+it('the function rejects an existing organization without "rotate"', async () => {
   await expect(bootstrap({ organization: 'acme', email: 'x@y.test' })).rejects.toThrow(/exists.*rotate/);
   const again = await bootstrap({ organization: 'acme', email: 'x@y.test', rotate: true });
   expect(again.userId).toBe(api.userId);
@@ -82,14 +82,14 @@ it('rejects an existing organization without "rotate"', async () => {
   }
 });
 
-it('names the invalid field of its input', async () => {
-  await expect(bootstrap({ organization: 'a b', email: 'nobody' })).rejects.toThrow(
+it('the function names the invalid field of its input', async () => {
+  await expect(bootstrap({ organization: 'a b', email: 'not-an-address' })).rejects.toThrow(
     /organization: an organization name has 3 to 40 characters.*email: must be an e-mail address/,
   );
   await expect(bootstrap(null)).rejects.toThrow(/Send \{"organization"/);
 });
 
-it('completes an interrupted creation with "rotate"', async () => {
+it('the function completes an interrupted creation with "rotate"', async () => {
   for (let call = 3; call <= 7; call++) {
     const organization = `cut-${call}`;
     api.aws.failCall(call, 'before');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Aws, startAws } from '#test/support/aws.ts';
 
-/** An organization that is deleted ends, wherever whoever deletes it is cut off. */
+/** A deleted organization ends, even if the deletion is interrupted at any call. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 let count = 0;
 
-/** With a member, a team, and tokens of the team and of the organization. */
+/** An organization with a member, a team, and tokens of the team and the organization. */
 const open = async () => {
   const name = `org-${++count}`;
   const owner = await store.createUser({ username: `owner-${count}`, email: `o${count}@x.test` });
@@ -49,7 +49,7 @@ const open = async () => {
   return { organization, owner, team, secrets };
 };
 
-it('completes an interrupted deletion of an organization in the sweep', async () => {
+it('the sweep completes an interrupted deletion of an organization', async () => {
   let cuts = 0;
   for (let n = 2; ; n += 3) {
     const { organization, owner, team, secrets } = await open();
@@ -73,7 +73,7 @@ it('completes an interrupted deletion of an organization in the sweep', async ()
     expect(await store.getMembership(owner.id, name)).toBeUndefined();
     expect(await store.getTeam(team.id)).toBeUndefined();
     for (const secret of secrets) expect(await store.findToken(secret)).toBeUndefined();
-    // Its name is all that is left, for good, and nothing is due any more.
+    // Only its name remains, permanently, and no work is due.
     const rest = await store.queryAll<{ sk: string; deletedAt?: string; dueAt?: string }>({
       pk: store.keys.organization(name).pk,
     });
@@ -87,7 +87,7 @@ it('completes an interrupted deletion of an organization in the sweep', async ()
   expect(cuts).toBeGreaterThan(10);
 });
 
-it('accepts no new members during the deletion', async () => {
+it('an organization accepts no new members during its deletion', async () => {
   const { organization, owner } = await open();
   const late = await store.createUser({ username: 'late', email: 'late@x.test' });
   await store.deleteOrganization(organization, owner.id);
@@ -98,7 +98,7 @@ it('accepts no new members during the deletion', async () => {
   expect(await store.getMembership(account, organization.name)).toBeUndefined();
 });
 
-it('deletes its workspaces, however many, and their contents', async () => {
+it('a deletion includes any number of workspaces and their contents', async () => {
   const { createWorkspace, defaultSettings, findWorkspace } = await import('#resources/workspaces/records.ts');
   const { organization, owner } = await open();
   const { name, defaultProjectId: projectId } = organization;

@@ -91,7 +91,7 @@ describe('organizations', () => {
     expect((await api.call('DELETE', `organizations/${id}`)).status).toBe(204);
     expect((await api.get(`organizations/${id}`)).status).toBe(404);
     expect((await api.get(`workspaces/${workspace.body.data.id}`)).status).toBe(404);
-    // Its name is given to nobody again: who had it could be taken for who has it.
+    // Names are never reused: a former organization could be mistaken for the new one.
     const again = await api.post('organizations', { name: id, email: 'x@y.test' });
     expect([again.status, again.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/name']);
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Plans, and what only whoever operates the platform reads. */
+/** Plans, and the routes for operators only. */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -70,7 +70,7 @@ describe('admin/organizations', () => {
 });
 
 describe('admin/terraform-versions', () => {
-  /** As releases.hashicorp.com answers; undefined: it does not. */
+  /** The response of releases.hashicorp.com; undefined: no response. */
   let index: object | undefined;
   const server = createServer((_, response) => {
     response.statusCode = index ? 200 : 404;
@@ -126,7 +126,7 @@ describe('admin/terraform-versions', () => {
     const { status, body } = await api.post('admin/terraform-versions', { version: '9.9.9' });
     expect([status, body.errors[0].detail]).toEqual([
       404,
-      expect.stringContaining('changing which Terraform versions there are'),
+      expect.stringContaining('changing the list of Terraform versions'),
     ]);
   });
 });

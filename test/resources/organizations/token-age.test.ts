@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** `sso-max-token-age`: tokens of users who sign in at the issuer stop working in an organization without a sign-in. */
+/** `sso-max-token-age`: an organization rejects tokens of users whose last sign-in at the issuer is too old. */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -27,7 +27,7 @@ const minutes = (count: number) => vi.useFakeTimers({ toFake: ['Date'], now: Dat
 const limit = (age: number | null) => api.patch(`organizations/${name}`, { 'sso-max-token-age': age });
 const seen = async (token: string) => (await api.get(`organizations/${name}`, { token })).status;
 
-/** A member by invitation, who has signed in at the issuer. */
+/** An invited member who has signed in at the issuer. */
 const member = async () => {
   const subject = uniqueName('subject');
   const person = { issuer: 'https://issuer.test', subject, email: `${subject}@example.test`, emailVerified: true };

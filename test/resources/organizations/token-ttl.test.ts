@@ -18,7 +18,7 @@ const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString
 const daysLeft = (body: { data: { attributes: Record<string, string> } }) =>
   (Date.parse(body.data.attributes['expired-at'] ?? '') - Date.now()) / dayMs;
 
-it('limits tokens of the organization and of teams that are created from then on', async () => {
+it('a policy limits tokens of the organization and of teams that are created afterwards', async () => {
   const token = 'organizations/acme/authentication-token';
   expect((await api.get(path)).body.data).toEqual([]);
   expect(daysLeft((await api.post(token, {})).body)).toBeGreaterThan(700);
@@ -45,12 +45,12 @@ it.each([
   ['metrics', dayMs, /no metrics tokens/],
   ['other', dayMs, /must be of organization, team, audit_trails/],
   ['team', 1000, /one hour/],
-])('rejects a policy for %s of %i ms by name', async (type, ms, detail) => {
+])('the API rejects a policy for %s of %i ms by name', async (type, ms, detail) => {
   const { status, body } = await setTo(type, ms);
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
 });
 
-it('requires an owner', async () => {
+it('changing a policy requires an owner', async () => {
   const { token } = await help.user('admin');
   const headers = { authorization: `Bearer ${token}` };
   expect((await api.call('GET', path, { headers })).status).toBe(403);

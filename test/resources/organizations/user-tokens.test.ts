@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Organizations that let nobody in by tokens of users. */
+/** Organizations that do not accept user tokens. */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
@@ -36,7 +36,7 @@ const make = async () => {
 const namesFor = async (token: string): Promise<string[]> =>
   (await api.get('organizations?page[size]=100', { token })).body.data.map(({ id }: Named) => id);
 
-describe('an organization without tokens of users', () => {
+describe('an organization that does not accept user tokens', () => {
   it('rejects them with 401 everywhere, but not tokens of teams', async () => {
     const { name, workspace, token, set } = await make();
     expect((await api.get(`organizations/${name}`)).body.data.attributes['user-tokens-enabled']).toBe(true);

@@ -14,7 +14,7 @@ afterAll(() => api.close());
 
 const hostile = 'deny contains "<script>alert(1)</script>\\u001b[2J\\nnext"';
 
-/** A run whose policies were judged, as the machine would have brought it to `status`. */
+/** A run with evaluated policies, in the `status` to which the machine would have advanced it. */
 const judged = async (level: string, status: string, attributes: object = {}) => {
   const check = level === 'mandatory' || level === 'advisory' ? 'policyEvaluation' : 'policyCheck';
   const { workspaceId } = await help.guarded(hostile, level, attributes);

@@ -38,7 +38,7 @@ describe('a policy', () => {
       },
       relationships: { organization: { data: { type: 'organizations', id: 'acme' } }, 'policy-sets': { data: [] } },
     });
-    // Of its file, which is not there yet.
+    // Empty before its file is uploaded.
     expect(policy.attributes.enforce).toEqual([]);
     expect((await api.get(`policies/${policy.id}`)).body.data).toEqual(policy);
   });

@@ -37,7 +37,7 @@ describe('the policy sets of a workspace', () => {
     expect(aws.calls - before).toBe(2);
   });
 
-  /** Whether a set applies that is related so to the workspace and its project. */
+  /** Whether a set with these relations to the workspace and its project applies. */
   it.each<[boolean, Related[], boolean]>([
     [false, [], false],
     [true, [], true],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Provider sets: what they may say, what they apply to, and what runs get of them (HCP API: provider sets). */
+/** Provider sets: their input, their scope, and their use in runs (HCP API: provider sets). */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;

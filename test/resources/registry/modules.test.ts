@@ -35,7 +35,7 @@ const files = {
   'modules/part/main.tf': 'variable "name" {}\n',
 };
 
-/** An archive of kilobytes whose one file claims a gigabyte (POSIX.1: ustar). */
+/** A small archive with one file that claims a size of 1 GB (POSIX.1: ustar). */
 const largeFile = (): Uint8Array => {
   const header = Buffer.alloc(512);
   header.write('main.tf');
@@ -72,7 +72,7 @@ describe('a module', () => {
     const url = download.headers['x-terraform-get'] ?? '';
     expect(new URL(url).pathname).toMatch(/\.tar\.gz$/);
     expect((await fetch(url)).status).toBe(200);
-    // What was published stays what it is, whatever is uploaded to the old URL.
+    // A published version does not change with later uploads to the old URL.
     await upload(response.body.data.links.upload, await packFiles({ 'main.tf': '# forged' }));
     const again = await fetch((await api.get(`${protocol}/1.0.0/download`)).headers['x-terraform-get'] ?? '');
     expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(archive))).toBe(true);
@@ -171,8 +171,8 @@ describe('a module', () => {
   });
 });
 
-describe('who may', () => {
-  it('team members install, teams with manage-modules publish, others get 404', async () => {
+describe('permissions on modules', () => {
+  it('team members can install, teams with manage-modules can publish, and others get 404', async () => {
     const members = await memberHelpers();
     const { name, path } = await newModule();
     const reader = await members.withFlags('acme', 'read-projects');

@@ -75,7 +75,7 @@ describe('a version of a provider', () => {
     expect(shown.attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': true });
     expect(shown.links['shasums-download']).toBeDefined();
     expect(shown.links['shasums-upload']).toBeUndefined();
-    // What is offered stays what it is, whatever is uploaded to the old URL.
+    // An offered version does not change with later uploads to the old URL.
     await put(upload, 'forged');
     const again = (await api.get(`${protocol}/1.2.0/download/linux/amd64`)).body;
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
@@ -170,7 +170,7 @@ describe('a GPG key', () => {
     expect(moved.body.data.attributes).toMatchObject({ namespace: other, 'key-id': id });
     expect((await api.get(`${gpgKeys}/acme/${id}`)).status).toBe(404);
     expect((await api.get(`${gpgKeys}/${other}/${id}`)).body.data).toEqual(moved.body.data);
-    // A move that broke off left it in both.
+    // An interrupted move left the key in both organizations.
     await add('acme');
     expect((await api.patch(`${gpgKeys}/acme/${id}`, { namespace: other })).body.data).toEqual(moved.body.data);
     const member = await (await memberHelpers()).withFlags('acme', 'manage-providers');

@@ -92,7 +92,7 @@ describe('a callback', () => {
       ]);
     }
     expect(await read()).toMatchObject({ status: 'passed', message: 'fine' });
-    // Told again, should the first have died between its write and the answer to the execution.
+    // Delivered again, in case the first request was interrupted between its write and the delivery.
     expect(told()).toEqual([
       ['SendTaskSuccess', token],
       ['SendTaskSuccess', token],
@@ -147,7 +147,7 @@ describe('a callback', () => {
   });
 });
 
-describe('who may call back', () => {
+describe('a caller of the callback', () => {
   it('needs the token of the result', async () => {
     const [mine, other] = [await waiting(), await waiting()];
     const body = saying({ status: 'passed' });
@@ -185,11 +185,11 @@ describe('the body of a callback', () => {
     ['no status', saying({}), '/data/attributes/status'],
     ['a status of ours', saying({ status: 'errored' }), '/data/attributes/status'],
     ['an unknown status', saying({ status: 'great' }), '/data/attributes/status'],
-    ['a status that is none', saying({ status: 5 }), '/data/attributes/status'],
+    ['an invalid status', saying({ status: 5 }), '/data/attributes/status'],
     ['a long message', saying({ status: 'passed', message: 'x'.repeat(1001) }), '/data/attributes/message'],
     ['a long url', saying({ status: 'passed', url: `https://a.test/${'x'.repeat(500)}` }), '/data/attributes/url'],
     ['a url that is a script', saying({ status: 'passed', url: 'javascript:alert(1)' }), '/data/attributes/url'],
-    ['a url that is none', saying({ status: 'passed', url: 'nowhere' }), '/data/attributes/url'],
+    ['an invalid url', saying({ status: 'passed', url: 'nowhere' }), '/data/attributes/url'],
     ['outcomes that are no list', saying({ status: 'passed' }, {} as never), '/data/relationships/outcomes/data'],
     [
       '251 outcomes',

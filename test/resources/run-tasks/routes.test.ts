@@ -72,7 +72,7 @@ describe('run tasks of an organization', () => {
   });
 
   it('keep their key sealed and never return it', async () => {
-    const secret = 'a key nobody else has';
+    const secret = 'a key of its own';
     const createdTask = await make({ 'hmac-key': secret });
     const { getTask, openHmacKey } = await import('#resources/run-tasks/records.ts');
     const task = await getTask(createdTask.id);
@@ -121,10 +121,10 @@ describe('run tasks of an organization', () => {
     ['a url to a private network', { url: 'http://10.0.0.1/' }, 'url'],
     ['a url too long', { url: `https://task.test/${'x'.repeat(1000)}` }, 'url'],
     ['another category', { category: 'other' }, 'category'],
-    ['a key that is none', { 'hmac-key': 5 }, 'hmac-key'],
-    ['a stage that is none', { 'global-configuration': { stages: ['plan'] } }, 'global-configuration/stages/0'],
+    ['an invalid key', { 'hmac-key': 5 }, 'hmac-key'],
+    ['an invalid stage', { 'global-configuration': { stages: ['plan'] } }, 'global-configuration/stages/0'],
     [
-      'a level that is none',
+      'an invalid level',
       { 'global-configuration': { 'enforcement-level': 'hard' } },
       'global-configuration/enforcement-level',
     ],
@@ -289,8 +289,8 @@ describe('run tasks of a workspace', () => {
 
   it.each<[string, object, string]>([
     ['no level', { 'enforcement-level': undefined }, '/data/attributes/enforcement-level'],
-    ['a level that is none', { 'enforcement-level': 'hard-mandatory' }, '/data/attributes/enforcement-level'],
-    ['a stage that is none', { stages: ['apply'] }, '/data/attributes/stages/0'],
+    ['an invalid level', { 'enforcement-level': 'hard-mandatory' }, '/data/attributes/enforcement-level'],
+    ['an invalid stage', { stages: ['apply'] }, '/data/attributes/stages/0'],
     ['no stages at all', { stages: [] }, '/data/attributes/stages'],
   ])('are rejected with %s', async (_, attributes, pointer) => {
     const answer = await attach((await api.workspace()).id, (await make()).id, attributes);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** A run with one task at post-plan, which it has come to. */
+/** A run at its post-plan stage, which has one task. */
 const asking = async () => {
   const run = await runs.create((await runs.ready()).id);
   const task = await help.task({ name: `scan-${run.id.slice(-6)}` });
@@ -132,7 +132,7 @@ describe('task stages', () => {
     expect((await getRun(run))?.overrides).toMatchObject({
       policyEvaluation: { by: api.userId, comment: 'known' },
     });
-    // What comes later is another decision.
+    // A later wait needs another decision.
     await runs.bring(run, { status: 'policy_override' });
     await override();
     expect((await getRun(run))?.overrides?.policyCheck).toBeUndefined();

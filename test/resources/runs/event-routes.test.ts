@@ -26,7 +26,7 @@ describe('the timeline of a run', () => {
     expect(comment).toMatchObject({ type: 'comments', attributes: { body: 'not now' } });
     expect(body.data[1].relationships.comment.data).toEqual({ type: 'comments', id: comment.id });
     expect((await api.get(`run-events/${body.data[1].id}`)).body.data).toEqual(body.data[1]);
-    const unknown = await api.get(`runs/${id}/run-events?include=nobody`);
+    const unknown = await api.get(`runs/${id}/run-events?include=unknown`);
     expect([unknown.status, unknown.body.errors[0].detail]).toEqual([
       400,
       expect.stringContaining('Invalid include parameter'),
@@ -133,7 +133,7 @@ describe('comments', () => {
     for (let n = 0; n < 5; n++) await say(id, `comment ${n}`);
     const before = { items: api.aws.itemsRead, calls: api.aws.calls };
     await api.get(`runs/${id}/comments?page[size]=2&page[number]=2`);
-    // The token, the run, and the membership with the workspace in one request, beside the page.
+    // The token, the run, and the membership with the workspace in one request, in addition to the page.
     expect(api.aws.itemsRead - before.items).toBe(4 + 2);
     expect(api.aws.calls - before.calls).toBe(3 + 1);
   });

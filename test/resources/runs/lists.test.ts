@@ -122,7 +122,7 @@ describe('items read by a list', () => {
         'organizations/acme/runs?filter[status]=pending&filter[operation]=plan_only,plan_and_apply&page[size]=100',
       )
     ).ids.length;
-    // Pointers of all that are open in the organization, and the one run of this workspace.
+    // Pointers of all open runs in the organization, and the single run of this workspace.
     expect(list.items).toBeLessThanOrEqual(open + 5 + 1);
     const everywhere = await cost(
       'organizations/acme/runs?filter[status_group]=non_final&filter[operation]=plan_and_apply',

@@ -6,7 +6,7 @@ const hour = 3600_000;
 const now = Date.parse('2026-01-10T12:00:00Z');
 const capability = (path: string) => path.split('/').at(-1) as string;
 
-it('opens one log of one run for the maximum duration of a phase', () => {
+it('a link opens one log of one run for the maximum duration of a phase', () => {
   const plan = capability(logPath(run, 'plan', now));
   expect(opensLog(run, 'plan', plan, now)).toBe(true);
   expect(opensLog(run, 'plan', plan, now + 25 * hour)).toBe(true);
@@ -15,22 +15,22 @@ it('opens one log of one run for the maximum duration of a phase', () => {
   expect(opensLog({ ...run, logSecret: 'another' }, 'plan', plan, now)).toBe(false);
 });
 
-it("expires after the organization's maximum duration of a phase", () => {
+it("a link expires after the organization's maximum duration of a phase", () => {
   const long = { ...run, timeLimits: { apply: 72 * 3600 } };
   const path = logPath(long, 'apply', now);
   expect(opensLog(long, 'apply', capability(path), now + 72 * hour)).toBe(true);
   expect(opensLog(long, 'apply', capability(path), now + 100 * hour)).toBe(false);
 });
 
-it.each(['secret', '', '1.', '99999999.x', `99999.${'A'.repeat(43)}`])('rejects %j', (capability) => {
+it.each(['secret', '', '1.', '99999999.x', `99999.${'A'.repeat(43)}`])('a log rejects the link %j', (capability) => {
   expect(opensLog(run, 'plan', capability, now)).toBe(false);
 });
 
-it('cannot be extended', () => {
+it('a link cannot be extended', () => {
   const [days, signature] = capability(logPath(run, 'plan', now)).split('.');
   expect(opensLog(run, 'plan', `${Number(days) + 1}.${signature}`, now)).toBe(false);
 });
 
-it('is stable across repeated reads of the run', () => {
+it('a link is stable across repeated reads of the run', () => {
   expect(logPath(run, 'plan', now + 60_000)).toBe(logPath(run, 'plan', now));
 });

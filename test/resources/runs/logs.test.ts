@@ -24,7 +24,7 @@ const newLog = async (...pieces: string[]) => {
   return run;
 };
 
-it('reads bytes from any offset, across and within chunks', async () => {
+it('a log is read from any offset, across and within chunks', async () => {
   const run = await newLog('\x02abc', 'defgh', 'ij');
   const whole = '\x02abcdefghij';
   for (let offset = 0; offset <= whole.length + 1; offset++) {
@@ -35,14 +35,14 @@ it('reads bytes from any offset, across and within chunks', async () => {
   }
 });
 
-it('accepts a repeated chunk and rejects gaps', async () => {
+it('a log accepts a repeated chunk and rejects gaps', async () => {
   const run = await newLog('\x02abc');
   await logs.appendLog(run.id, 'plan', 0, Buffer.from('\x02abc'));
   await logs.appendLog(run.id, 'plan', 9, Buffer.from('late'));
   expect((await logs.readLog(run, 'plan', 0, 100)).toString()).toBe('\x02abc');
 });
 
-it('closes an unfinished log once and keeps it after its chunks have expired', async () => {
+it('an unfinished log is closed once and kept after its chunks have expired', async () => {
   const run = await newLog('\x02abc');
   await logs.storeLog(run.id, 'plan', 'The runner stopped.');
   await logs.storeLog(run.id, 'plan', 'The runner stopped.');
@@ -60,7 +60,7 @@ it('closes an unfinished log once and keeps it after its chunks have expired', a
   expect([...(await logs.readLog(silent, 'plan', 0, 100))]).toEqual([0x02, 0x03]);
 });
 
-it('keeps the log that a runner stored before it was interrupted', async () => {
+it('a log that a runner stored before it was interrupted is kept', async () => {
   const { objects } = await import('#platform/store/keys.ts');
   const { putObject } = await import('#platform/store/bucket.ts');
   const run = await newLog('\x02abc');

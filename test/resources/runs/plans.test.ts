@@ -89,7 +89,7 @@ describe('plans and applies', () => {
     expect((await api.get(`plans/plan-${suffix(other)}`)).body.data.links['json-schema']).toBe(`/api/v2/${paths[0]}`);
   });
 
-  it('return the errored state to callers who may read state', async () => {
+  it('return the errored state to callers with permission to read state', async () => {
     const { putObject } = await import('#platform/store/bucket.ts');
     const { objects } = await import('#platform/store/keys.ts');
     const failed = await fresh();

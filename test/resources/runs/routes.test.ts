@@ -80,7 +80,7 @@ describe('creating a run', () => {
     expect(run.attributes).toMatchObject({ 'plan-only': true, 'auto-apply': false });
   });
 
-  it('sets auto-apply only for callers who may apply', async () => {
+  it('sets auto-apply only for callers with permission to apply', async () => {
     const { id } = await help.ready({ 'auto-apply': true });
     const planner = await help.user('plan');
     const run = await api.post('runs', { 'auto-apply': true }, on(id), { token: planner.token });
@@ -165,12 +165,7 @@ describe('creating a run', () => {
     ['another version to apply', { 'terraform-version': '1.0.0' }, undefined, '/data/attributes/terraform-version'],
     ['an address that is an option', { 'target-addrs': ['-destroy'] }, undefined, '/data/attributes/target-addrs/0'],
     ['an address with a line break', { 'replace-addrs': ['a.b\nc'] }, undefined, '/data/attributes/replace-addrs/0'],
-    [
-      'a variable that is none',
-      { variables: [{ key: 'a b', value: '1' }] },
-      undefined,
-      '/data/attributes/variables/0/key',
-    ],
+    ['an invalid variable', { variables: [{ key: 'a b', value: '1' }] }, undefined, '/data/attributes/variables/0/key'],
     ['a variable without value', { variables: [{ key: 'a' }] }, undefined, '/data/attributes/variables/0/value'],
     [
       'too much in variables',
@@ -178,7 +173,7 @@ describe('creating a run', () => {
       undefined,
       '/data/attributes/variables',
     ],
-    ['a message that is none', { message: { text: 'x' } }, undefined, '/data/attributes/message'],
+    ['an invalid message', { message: { text: 'x' } }, undefined, '/data/attributes/message'],
   ])('is rejected with %s', async (_, attributes, relationships, pointer) => {
     const { id } = await help.ready();
     const answer = await api.post('runs', attributes, relationships ?? on(id));

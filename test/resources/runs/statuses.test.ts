@@ -4,7 +4,7 @@ import { runStatuses } from '#run/status.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Whatever status a run is in: an action is accepted exactly if the run's documents say so. */
+/** In every status, an action is accepted if and only if the run's document permits it. */
 
 let api: Api;
 let run: Run;
@@ -19,20 +19,20 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const by = { by: 'user-somebody', at: '2026-01-01T00:00:00.000Z' };
+const by = { by: 'user-decider', at: '2026-01-01T00:00:00.000Z' };
 const cancel = (forceAvailableAt: string) => ({ ...by, forceAvailableAt });
 
-/** Beside its status, what decides what is accepted. */
+/** Attributes other than the status that affect the permitted actions. */
 const situations: Record<string, Partial<Run>> = {
-  'nobody has decided': {},
-  'somebody has confirmed it': { decision: { action: 'apply', ...by } },
-  'somebody has discarded it': { decision: { action: 'discard', ...by } },
-  'somebody has canceled it just now': { cancel: cancel('2999-01-01T00:00:00.000Z') },
-  'somebody has canceled it long ago': { cancel: cancel('2026-01-01T00:01:00.000Z') },
-  'somebody has overridden its policies': { overrides: { policyCheck: by, policyEvaluation: by } },
+  'it has no decision': {},
+  'a user has confirmed it': { decision: { action: 'apply', ...by } },
+  'a user has discarded it': { decision: { action: 'discard', ...by } },
+  'a user has just canceled it': { cancel: cancel('2999-01-01T00:00:00.000Z') },
+  'a user canceled it long ago': { cancel: cancel('2026-01-01T00:01:00.000Z') },
+  'a user has overridden its policies': { overrides: { policyCheck: by, policyEvaluation: by } },
 };
 
-/** As if the machine had brought it there. */
+/** Sets the status as the machine would. */
 const bring = async (change: Partial<Run>): Promise<void> => {
   const { keys } = await import('#platform/store/keys.ts');
   const { put } = await import('#platform/store/table.ts');

@@ -26,7 +26,7 @@ const applied = async (workspaceId: string): Promise<Run> => {
   return (await help.store.getRun(run.id)) as Run;
 };
 
-/** Why an apply queued nothing, from its timeline. */
+/** Reasons in the timeline why an apply queued no run. */
 const skipped = async (runId: string): Promise<string[]> => {
   const events: { attributes: { action: string; description: string } }[] = (await api.get(`runs/${runId}/run-events`))
     .body.data;
@@ -171,7 +171,7 @@ describe('an apply', () => {
     await api.patch(`workspaces/${local.id}`, { 'execution-mode': 'local' });
     const { keys } = await import('#platform/store/keys.ts');
     const { put } = await import('#platform/store/table.ts');
-    // As two requests at the same moment would leave it.
+    // The result of two concurrent requests.
     const looping = await help.ready();
     await connect(source.id, looping.id);
     const back = {

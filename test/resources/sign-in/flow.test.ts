@@ -3,7 +3,7 @@ import { type Api, startApi } from '#test/support/api.ts';
 import { type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, codeIn, configure } from './support.ts';
 
-/** Signing in at a real provider. */
+/** Sign-in at a real provider. */
 
 let api: Api;
 let issuer: Issuer;
@@ -77,7 +77,7 @@ describe('sign-in to the web page', () => {
       const browser = new Browser();
       const at = await issuer.visit((await browser.begin()).location);
       expect(`${at.origin}${at.pathname}`).toBe(`${baseUrl}/oauth/callback`);
-      // What stands before the functions cuts its path off.
+      // The proxy in front of the functions removes its path.
       const came = await browser.come(new URL(`/oauth/callback${at.search}`, at));
       expect(new URL(came.location, at).href).toMatch(`${baseUrl}/app#code=`);
       expect((await browser.exchange(codeIn(came.location))).status).toBe(200);
@@ -107,7 +107,7 @@ describe('sign-in to the web page', () => {
     expect((await accountOf(body.access_token)).id).toBe(api.userId);
     const later = await new Browser().signIn(issuer);
     expect((await accountOf(later.body.access_token)).id).toBe(api.userId);
-    issuer.account = { ...ada, sub: 'somebody-else' };
+    issuer.account = { ...ada, sub: 'another-user' };
     await new Browser().signIn(issuer);
     const taken = await new Browser().signIn(issuer, api.token);
     expect(taken).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -201,7 +201,7 @@ describe('sign-in is rejected', () => {
     ['an address elsewhere', { ...ada, email: 'ada@other.test' }, 'yours at Example is ada@other.test'],
     ['an address that only ends so', { ...ada, email: 'ada@notexample.test' }, 'ada@notexample.test'],
     ['an unverified address', { ...ada, email_verified: false }, 'ada@example.test is not verified'],
-    ['no address', { sub: 'nobody' }, 'did not send your address'],
+    ['no address', { sub: 'no-address' }, 'did not send your address'],
   ])('with %s where the operator names domains', async (_, account, words) => {
     configure({ emailDomains: ['example.test'] }, issuer);
     issuer.account = account;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 import { Browser, configure } from './support.ts';
 
-/** What an issuer, or who pretends to be it, could answer and no well-behaved provider does. */
+/** Responses of a faulty or forged issuer, which no well-behaved provider sends. */
 
 type Document = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ const signed = (
 let api: Api;
 let server: Server;
 let url: string;
-/** What it answers by path: a document, or a status. */
+/** Responses by path: a document, or a status. */
 let answers: Record<string, Document | number>;
 let paths: string[];
 let published: { publicKey: KeyObject };
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 let path = 0;
 beforeEach(() => {
-  // Another issuer for each test: functions keep what they learned of one.
+  // A new issuer per test, because functions cache an issuer's metadata.
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${++path}`;
   paths = [];
   published = ours;
@@ -66,7 +66,7 @@ beforeEach(() => {
 
 const now = () => Math.floor(Date.now() / 1000);
 
-/** Comes back from there with an ID token: the platform's answer. */
+/** Returns from the issuer with an ID token. @returns the platform's response */
 const come = async (change: Document | ((claims: Document) => string) = {}) => {
   const browser = new Browser();
   const began = new URL((await browser.begin()).location);
@@ -99,8 +99,8 @@ it('signs in the user of a valid response', async () => {
 describe('an ID token', () => {
   it.each([
     ['of another issuer', { iss: 'https://other.test' }, 'comes from another issuer'],
-    ['for another platform', { aud: 'somebody' }, 'for another platform or sign-in'],
-    ['for others as well', { aud: ['stepform', 'somebody'] }, 'for another platform or sign-in'],
+    ['for another platform', { aud: 'another-client' }, 'for another platform or sign-in'],
+    ['for others as well', { aud: ['stepform', 'another-client'] }, 'for another platform or sign-in'],
     ['of another sign-in', { nonce: 'another' }, 'another platform or sign-in'],
     ['that is too old', { exp: now() - 120 }, 'too old'],
     ['that is not yet good', { nbf: now() + 120 }, 'clock'],
@@ -115,12 +115,12 @@ describe('an ID token', () => {
   });
 
   it.each<[string, (claims: Document) => string]>([
-    ['signed by somebody else', (claims) => signed(claims, theirs.privateKey)],
+    ["signed with another issuer's key", (claims) => signed(claims, theirs.privateKey)],
     [
       'signed with a key that is not published',
       (claims) => signed(claims, theirs.privateKey, { alg: 'RS256', kid: 'k2' }),
     ],
-    ['signed by nobody', (claims) => `${part({ alg: 'none' })}.${part(claims)}.`],
+    ['without a signature', (claims) => `${part({ alg: 'none' })}.${part(claims)}.`],
     [
       'signed with the public key as if it were a secret',
       (claims) => {

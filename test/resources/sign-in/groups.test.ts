@@ -3,7 +3,7 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { type Account, type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, configure } from './support.ts';
 
-/** What signing in makes of somebody: who was invited, and what their groups at the issuer stand for. */
+/** Effects of a sign-in: accepted invitations, and teams mapped by the issuer's groups. */
 
 let api: Api;
 let issuer: Issuer;
@@ -21,12 +21,12 @@ afterAll(async () => {
 beforeEach(() => configure({ groupsClaim: 'groups' }, issuer));
 
 let people = 0;
-const somebody = (change: Partial<Account> = {}): Account => {
+const newAccount = (change: Partial<Account> = {}): Account => {
   const sub = `person-${++people}`;
   return { sub, email: `${sub}@example.test`, email_verified: true, ...change };
 };
 
-/** @returns what the session may see */
+/** @returns the session's view of the API */
 const signIn = async (account: Account, token?: string) => {
   issuer.account = account;
   const { status, body } = await new Browser().signIn(issuer, token);
@@ -36,7 +36,7 @@ const signIn = async (account: Account, token?: string) => {
   return {
     id: (await ask('account/details')).body.data.id as string,
     organizations: (await ask('organizations')).body.data.map(({ id }: { id: string }) => id) as string[],
-    /** What the person is invited to. @returns what they belong to then */
+    /** Accepts the person's invitations. @returns their organizations afterwards */
     accept: async () => {
       for (const { id } of (await ask('organization-memberships?filter[status]=invited')).body.data) {
         await api.call('POST', `organization-memberships/${id}/actions/accept`, { token: session });
@@ -63,7 +63,7 @@ const makeTeam = async (attributes: object = {}) =>
 describe('an invitation', () => {
   it('is accepted by signing in with its verified address', async () => {
     const team = await makeTeam();
-    const account = somebody();
+    const account = newAccount();
     const invitation = await invite(account.email ?? '', [team.id]);
     const me = await signIn(account);
     expect(me.id).toBe(invitation.relationships.user.data.id);
@@ -75,7 +75,7 @@ describe('an invitation', () => {
   });
 
   it('is not accepted with an unverified address', async () => {
-    const account = somebody({ email_verified: false });
+    const account = newAccount({ email_verified: false });
     await invite(account.email ?? '');
     expect((await signIn(account)).organizations).toEqual([]);
     const me = await signIn({ ...account, email_verified: true });
@@ -84,7 +84,7 @@ describe('an invitation', () => {
   });
 
   it('goes to the existing user, who can accept or decline it', async () => {
-    const account = somebody();
+    const account = newAccount();
     const before = await signIn(account);
     await invite(account.email ?? '');
     const after = await signIn(account);
@@ -98,7 +98,7 @@ describe('a group', () => {
     const group = uniqueName('group');
     const team = await makeTeam({ 'sso-team-id': group });
     const other = await makeTeam({ 'sso-team-id': uniqueName('group'), visibility: 'organization' });
-    const me = await signIn(somebody({ groups: [group, 'nothing-here'] }));
+    const me = await signIn(newAccount({ groups: [group, 'nothing-here'] }));
     expect(me.organizations).toEqual(['acme']);
     const teams = await me.teams();
     expect(teams).toContain(team.attributes.name);
@@ -118,7 +118,7 @@ describe('a group', () => {
       await makeTeam({ 'sso-team-id': second }),
       await makeTeam(),
     ];
-    const account = somebody({ groups: [group, second] });
+    const account = newAccount({ groups: [group, second] });
     const me = await signIn(account);
     await api.call('POST', `teams/${own.id}/relationships/organization-memberships`, {
       body: { data: [{ type: 'organization-memberships', id: (await membershipOf(me.id)).id }] },
@@ -133,7 +133,7 @@ describe('a group', () => {
     const group = uniqueName('group');
     await makeTeam({ 'sso-team-id': group });
     const own = await makeTeam();
-    const account = somebody({ groups: [group] });
+    const account = newAccount({ groups: [group] });
     const me = await signIn(account);
     const { secret: token } = await createToken(me.id, 'laptop');
     const { id } = await membershipOf(me.id);
@@ -154,7 +154,7 @@ describe('a group', () => {
   it('ends no membership that began with an invitation', async () => {
     const group = uniqueName('group');
     await makeTeam({ 'sso-team-id': group });
-    const account = somebody({ groups: [group] });
+    const account = newAccount({ groups: [group] });
     await invite(account.email ?? '');
     expect((await signIn(account)).organizations).toEqual(['acme']);
     expect((await signIn({ ...account, groups: [] })).organizations).toEqual(['acme']);
@@ -163,7 +163,7 @@ describe('a group', () => {
   it('applies while the team has its name as sso-team-id', async () => {
     const [group, next] = [uniqueName('group'), uniqueName('group')];
     const team = await makeTeam();
-    const account = somebody({ groups: [group] });
+    const account = newAccount({ groups: [group] });
     expect((await signIn(account)).organizations).toEqual([]);
     await api.patch(`teams/${team.id}`, { 'sso-team-id': group });
     expect(await (await signIn(account)).teams()).toContain(team.attributes.name);
@@ -175,12 +175,12 @@ describe('a group', () => {
   it('never removes the last owner, and is ignored without a configured claim', async () => {
     const owners = (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
     await api.patch(`teams/${owners.id}`, { 'sso-team-id': 'directors' });
-    const me = await signIn(somebody({ groups: [] }), api.token);
+    const me = await signIn(newAccount({ groups: [] }), api.token);
     expect(await me.teams()).toContain('owners');
     await api.patch(`teams/${owners.id}`, { 'sso-team-id': null });
     configure({}, issuer);
     const team = await makeTeam({ 'sso-team-id': 'unasked' });
-    const other = await signIn(somebody({ groups: ['unasked'] }));
+    const other = await signIn(newAccount({ groups: ['unasked'] }));
     expect(other.organizations).toEqual([]);
     expect((await api.get(`teams/${team.id}`)).body.data.attributes['users-count']).toBe(0);
   });

@@ -30,7 +30,7 @@ const call = async (method: string, path: string, body?: string) => {
 };
 
 const verifier = randomBytes(32).toString('base64url');
-/** As terraform asks. */
+/** The request of terraform. */
 const request: Fields = {
   client_id: 'terraform-cli',
   code_challenge: createHash('sha256').update(verifier).digest('base64url'),
@@ -52,7 +52,7 @@ const exchange = async (code: string, change: Fields = {}) => {
   return { status, body: JSON.parse(text) };
 };
 
-it('exchanges the pasted token for a new one', async () => {
+it('the login page exchanges the pasted token for a new one', async () => {
   const discovery = (await api.get('/.well-known/terraform.json', { token: null })).body['login.v1'];
   expect(discovery).toMatchObject({ client: 'terraform-cli', authz: '/oauth/authorization', token: '/oauth/token' });
   const page = await ask();
@@ -75,7 +75,7 @@ it('exchanges the pasted token for a new one', async () => {
   });
 });
 
-it('limits the new token to the lifetime of the pasted one', async () => {
+it('the login page limits the new token to the lifetime of the pasted one', async () => {
   const soon = new Date(Date.now() + 60_000).toISOString();
   const { secret } = await store.createToken(api.userId, 'short', soon);
   const { body } = await exchange(await codeOf({ token: secret }));
@@ -95,7 +95,7 @@ describe('no token is issued', () => {
     ['another host that looks alike', { redirect_uri: 'http://localhost:10004@evil.test/login' }],
     ['another port', { redirect_uri: 'http://localhost:8080/login' }],
     ['another path', { redirect_uri: 'http://localhost:10004/login/../x' }],
-    ['another client', { client_id: 'somebody' }],
+    ['another client', { client_id: 'another-client' }],
     ['a challenge in the clear', { code_challenge_method: 'plain' }],
     ['no challenge', { code_challenge: '' }],
     ['an implicit grant', { response_type: 'token' }],
@@ -139,7 +139,7 @@ describe('no token is issued', () => {
   });
 });
 
-it('escapes every query parameter on the page', async () => {
+it('the login page escapes every query parameter', async () => {
   const page = await ask({ state: `"><script>alert(1)</script>'` });
   expect(page.status).toBe(200);
   expect(page.text).not.toContain('<script');

@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const settings = { clientSecretParameter: '/stepform/secret' } as SignInSettings;
 
-it('reads the client secret decrypted, caches it, and reads it again after a while', async () => {
+it('sign-in reads the client secret decrypted, caches it, and reads it again after a while', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   expect(await clientSecret(settings)).toBe('first');
   expect(requests).toEqual([
@@ -55,7 +55,7 @@ it('reads the client secret decrypted, caches it, and reads it again after a whi
   expect(await clientSecret(settings)).toBe('third');
 });
 
-it('fails when the configured client secret is missing', async () => {
+it('sign-in fails when the configured client secret is missing', async () => {
   value = '';
   await expect(clientSecret(settings)).rejects.toThrow('ParameterNotFound');
   expect(await clientSecret({} as SignInSettings)).toBeUndefined();

@@ -3,7 +3,7 @@ import { type Api, startApi } from '#test/support/api.ts';
 import { type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, configure } from './support.ts';
 
-/** What the web page has of somebody who signed in. */
+/** The session of a user signed in on the web page. */
 
 let api: Api;
 let issuer: Issuer;
@@ -21,7 +21,7 @@ beforeEach(() => {
   configure({}, issuer);
 });
 
-/** Of the owner of acme, from the second time on without a token. */
+/** A session of the owner of acme; the token is needed only the first time. */
 const begin = async () => {
   const { body } = await new Browser().signIn(issuer, api.token);
   return body as { access_token: string; expires_in: number };

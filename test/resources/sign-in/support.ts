@@ -66,13 +66,13 @@ export class Browser {
     return createHash('sha256').update(this.verifier).digest('base64url');
   }
 
-  /** As the page begins it, unless told otherwise. */
+  /** Begins like the page, unless `parameters` differ. */
   begin(parameters: Record<string, string> = { client_id: 'page' }): Promise<Seen> {
     const all = { ...parameters, code_challenge: this.challenge, code_challenge_method: 'S256' };
     return this.open(`/oauth/sign-in?${new URLSearchParams(all)}`);
   }
 
-  /** Back from the issuer. */
+  /** Returns from the issuer. */
   come(at: URL): Promise<Seen> {
     return this.open(`${at.pathname}${at.search}`);
   }
@@ -86,7 +86,7 @@ export class Browser {
     return { status, headers: {}, body: JSON.parse(text) };
   }
 
-  /** The whole way: what the exchange answers. */
+  /** The complete sign-in. @returns response of the exchange */
   async signIn(issuer: Issuer, token?: string): Promise<Answered> {
     const came = await this.come(await issuer.visit((await this.begin()).location));
     if (came.status !== 303) throw new Error(`${came.status} ${came.text}`);
@@ -94,5 +94,5 @@ export class Browser {
   }
 }
 
-/** Of the address of the page. */
+/** The code in the page's address. */
 export const codeIn = (location: string): string => new URLSearchParams(location.split('#')[1]).get('code') ?? '';

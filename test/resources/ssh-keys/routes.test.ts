@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const keys = 'organizations/acme/ssh-keys';
-const value = '-----BEGIN OPENSSH PRIVATE KEY-----\nnobody sees this line\n-----END OPENSSH PRIVATE KEY-----\n';
+const value = '-----BEGIN OPENSSH PRIVATE KEY-----\nsecret line of the key\n-----END OPENSSH PRIVATE KEY-----\n';
 const make = async (name = uniqueName('key')) => {
   const answer = await api.post(keys, { name, value });
   expect(answer.status).toBe(201);
@@ -46,9 +46,9 @@ describe('SSH keys of an organization', () => {
     const { id } = await make();
     const { getSshKey } = await import('#resources/ssh-keys/records.ts');
     const { sealedValue, ...rest } = (await getSshKey(id)) ?? { sealedValue: new Uint8Array() };
-    expect(JSON.stringify(rest)).not.toContain('nobody sees');
+    expect(JSON.stringify(rest)).not.toContain('secret line');
     expect(sealedValue.length).toBeGreaterThan(value.length);
-    expect(Buffer.from(sealedValue).toString('latin1')).not.toContain('nobody sees');
+    expect(Buffer.from(sealedValue).toString('latin1')).not.toContain('secret line');
   });
 
   it.each<[string, object, string]>([
@@ -77,7 +77,7 @@ describe('the SSH key of a workspace', () => {
     });
     await assign(workspace, two.id);
     expect(await keyOf(workspace)).toEqual({ type: 'ssh-keys', id: two.id });
-    // The former one does not take the new one away.
+    // Deleting the former key does not remove the new one.
     await api.call('DELETE', `ssh-keys/${one.id}`);
     expect(await keyOf(workspace)).toEqual({ type: 'ssh-keys', id: two.id });
     expect((await assign(workspace, null)).body.data.relationships['ssh-key'].data).toBeNull();

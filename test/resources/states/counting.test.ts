@@ -12,7 +12,7 @@ import { type Aws, startAws } from '#test/support/aws.ts';
 import { stateFile } from '#test/support/state.ts';
 import { type Storage, startStorage } from '#test/support/storage.ts';
 
-/** State versions that come with their content are counted by the write that makes them current. */
+/** State versions created with their content are counted by the write that makes them current. */
 
 let aws: Aws;
 let storage: Storage;
@@ -30,7 +30,7 @@ const count = async (id: string) => (await read(id)).stateVersionCount ?? 0;
 
 const runOf = (workspaceId: string) => `run-of-${workspaceId}`;
 
-/** A workspace that its run holds. */
+/** A workspace held by its run. */
 const held = async (): Promise<string> => {
   const settings = { ...workspaces.defaultSettings, organization: 'acme', projectId: 'prj-1', tags: [] };
   const workspace = await workspaces.createWorkspace({ ...settings, name: uniqueName('ws') });

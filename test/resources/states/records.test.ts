@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
 
-/** A workspace that user-1 has locked. */
+/** A workspace locked by user-1. */
 const locked = async (): Promise<string> => {
   const workspace = (await workspaces.createWorkspace({
     ...workspaces.defaultSettings,
@@ -57,7 +57,7 @@ const upload = async (version: StateVersion, text: string) => {
   return store.finalizeStateVersion(version);
 };
 
-/** Announces, uploads and finalizes; or says why not. */
+/** Announces, uploads and finalizes a state. @returns the reason if it is rejected */
 const push = async (id: string, content: StateFile = {}, change: Partial<records.NewStateVersion> = {}) => {
   const file = stateFile(content);
   const outcome = await announce(id, file, change);
@@ -220,7 +220,7 @@ describe('state content', () => {
   it.each([
     ['serial', { serial: 0 }],
     ['lineage', { lineage: 'other' }],
-  ])('has the %s that was announced, whatever its content says', async (_, announced) => {
+  ])('has the announced %s, regardless of its content', async (_, announced) => {
     const id = await locked();
     const file = stateFile();
     const outcome = await announce(id, { ...file, ...announced });
@@ -311,7 +311,7 @@ describe('completing an upload for a run', () => {
   });
 });
 
-it('lists the highest serial first, by status and in pages', async () => {
+it('a list has the highest serial first, by status and in pages', async () => {
   const id = await locked();
   for (const serial of [1, 2, 3]) await push(id, { serial });
   await announce(id, stateFile({ serial: 4 }));

@@ -4,7 +4,7 @@ import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { type StateFile, stateFile } from '#test/support/state.ts';
 
-/** What state versions lead to: each other, their runs and makers, and their JSON form. */
+/** Links of state versions: to each other, to their runs and authors, and to their JSON form. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;

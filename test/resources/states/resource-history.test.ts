@@ -14,7 +14,7 @@ const stateOf = (values: Record<string, unknown>): StateInstance[] => {
   return parseState(Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', resources }))).instances ?? [];
 };
 
-/** Each state after the one before. */
+/** Applies the states one after the other. */
 const history = (...states: [id: string, runId: string | undefined, values: Record<string, unknown>][]) =>
   states.reduce<StateInstance[]>((before, [id, runId, values]) => {
     const version = { id, runId, createdAt: `at ${id}` } as StateVersion;

@@ -112,7 +112,7 @@ describe('a state version', () => {
     const { id } = await locked();
     const [one, two] = [await announce(id), await announce(id)];
     expect(two.body.data.id).toBe(one.body.data.id);
-    // With content that is known by its SHA-256 it is another: what was announced above takes any content of that MD5.
+    // With a known SHA-256 it is a different version: the one announced above accepts any content with that MD5.
     const [first, again] = [await direct(id), await direct(id)];
     expect(first.body.data.id).not.toBe(one.body.data.id);
     expect(again.body.data).toMatchObject({ id: first.body.data.id, attributes: { status: 'finalized' } });
@@ -124,10 +124,10 @@ describe('a state version', () => {
 
   it.each([
     ['no serial', { serial: undefined }, 'serial'],
-    ['a serial that is none', { serial: '1' }, 'serial'],
+    ['an invalid serial', { serial: '1' }, 'serial'],
     ['a negative serial', { serial: -1 }, 'serial'],
     ['no md5', { md5: undefined }, 'md5'],
-    ['an md5 that is none', { md5: 'xyz' }, 'md5'],
+    ['an invalid md5', { md5: 'xyz' }, 'md5'],
     ['content with another md5', { md5: '0'.repeat(32), state: 'e30=' }, 'md5'],
   ])('is rejected with %s', async (_, attributes, field) => {
     const { id } = await locked();

@@ -3,7 +3,7 @@ import { type Api, startApi } from '#test/support/api.ts';
 import { ids, runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
-/** State that workspaces share with each other's runs, and the token that Terraform reads it with. */
+/** State shared with runs of other workspaces, and the token with which Terraform reads it. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -47,7 +47,7 @@ const share = (from: string, method: string, ...to: string[]) =>
     body: { data: to.map((id) => ({ type: 'workspaces', id })) },
   });
 
-/** What Terraform asks for on its way to the outputs of a workspace's state. */
+/** Terraform's requests to read outputs of a workspace's state. */
 const asks = (workspace: { id: string; attributes: { name: string } }, version: string, output: string) => [
   `organizations/acme/workspaces/${workspace.attributes.name}`,
   `workspaces/${workspace.id}`,
@@ -75,7 +75,7 @@ describe('a run', () => {
     expect((await statuses(paths, token)).sort()).toEqual([2, 3]);
     const secret = await api.get(paths.at(-1) as string, { token });
     expect(secret.body.data.attributes.value).toBe('hidden x');
-    // A configuration may read as much as it likes.
+    // A run's reads are not limited.
     expect(secret.headers).not.toHaveProperty('x-ratelimit-limit');
     expect((await api.get('organizations/acme/entitlement-set', { token })).status).toBe(200);
     expect((await share(source.id, 'DELETE', reader.id)).status).toBe(204);

@@ -7,7 +7,7 @@ import type { Run } from '#run/run.ts';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
-/** What an apply stores of its state while it goes on, and what is left of it. */
+/** State snapshots of an apply, and those that remain after it. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 let store: Awaited<ReturnType<typeof load>>;
@@ -64,7 +64,7 @@ const namesIn = async ({ workspace }: Claimed): Promise<string[]> => {
 const isEmpty = async ({ workspace }: Claimed, id: string, text: string): Promise<boolean> =>
   (await store.getObject(store.objects.state(workspace, id, hash('sha256', text))))?.length === 0;
 
-/** An apply that has stored two snapshots, and its last state. */
+/** An apply that has stored two snapshots and its final state. */
 const withSnapshots = async () => {
   const claimed = await runner.claim('apply');
   const before = await whole(claimed, 1, ['a'], false);
@@ -148,7 +148,7 @@ describe('changes of a state', () => {
     const states = [['a'], ['a', 'b'], ['a', 'b', 'c']].map((names, n) => stateOf(n + 1, names));
     const [one = '', two = '', three = ''] = states;
     expect((await changed(claimed, one, two, true)).status).toBe(200);
-    // The answer was lost, and Terraform has gone on meanwhile.
+    // The response was lost, and Terraform has continued meanwhile.
     expect((await changed(claimed, one, three, true)).status).toBe(200);
     expect(await namesIn(claimed)).toEqual(['a']);
     expect((await runOf(claimed)).apply.changesKept).toBe(true);
@@ -158,7 +158,7 @@ describe('changes of a state', () => {
     expect(ended?.endReason).toContain('The state may be stale');
     expect(await namesIn(claimed)).toEqual(['a', 'b', 'c']);
     expect(shown(await list(claimed))).toEqual([['3 intermediate'], 1]);
-    // What Terraform was at work on is in no state.
+    // Resources that Terraform was changing are in no state.
     expect((await store.getWorkspace(claimed.workspace))?.lock?.unsaved).toMatchObject({ serial: 4, lost: true });
   });
 

@@ -30,7 +30,7 @@ const namesOf = async (id: string): Promise<string[]> =>
   (await api.get(`workspaces/${id}`)).body.data.attributes['tag-names'];
 const ids = (type: string, ...all: string[]) => ({ data: all.map((id) => ({ type, id })) });
 
-it('lists tags with how many workspaces have them, and searches', async () => {
+it('the list of tags counts their workspaces, and can be searched', async () => {
   const home = await organization();
   await home.workspace('net', 'prod');
   const other = await home.workspace('net', 'test');
@@ -40,7 +40,7 @@ it('lists tags with how many workspaces have them, and searches', async () => {
   expect((await api.get(`organizations/${home.name}/tags?filter[name]=net`)).status).toBe(400);
 });
 
-it('shows a member only the tags of workspaces they can read', async () => {
+it('the list shows a member only the tags of workspaces they can read', async () => {
   const { grant } = await import('#resources/teams/grants.ts');
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const home = await organization();
@@ -53,7 +53,7 @@ it('shows a member only the tags of workspaces they can read', async () => {
   expect(await home.counts('', member.token)).toEqual(['shared 1']);
 });
 
-it('removes tags from every workspace, or from none when one is unknown', async () => {
+it('a deletion removes tags from every workspace, or from none when one is unknown', async () => {
   const home = await organization();
   const [a, b] = [await home.workspace('x', 'y'), await home.workspace('y', 'z')];
   const byName = Object.fromEntries((await home.tags()).map(({ id, attributes }) => [attributes.name, id]));
@@ -66,7 +66,7 @@ it('removes tags from every workspace, or from none when one is unknown', async 
   expect([await namesOf(a), await namesOf(b)]).toEqual([['x'], []]);
 });
 
-it('gives a tag to several workspaces, or to none', async () => {
+it('a tag is added to several workspaces, or to none', async () => {
   const home = await organization();
   await home.workspace('tagged');
   const [{ id: tagId } = { id: '' }] = await home.tags();

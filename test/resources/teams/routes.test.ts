@@ -278,7 +278,7 @@ describe('team managers', () => {
   });
 });
 
-it('deletes teams with their organization', async () => {
+it('teams are deleted with their organization', async () => {
   const name = uniqueName('gone');
   await api.post('organizations', { name, email: 'a@b.test' });
   const [owners] = (await api.get(`organizations/${name}/teams`)).body.data;

@@ -3,7 +3,7 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /**
- * Who may create which credential, and who may enter which team: HCP Terraform's access levels of API tokens and its
+ * Permission to create credentials and to join teams: HCP Terraform's access levels of API tokens and its
  * organization permissions. One table, because each cell is a way for a token to gain rights that it lacks.
  */
 

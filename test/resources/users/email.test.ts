@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 
-/** Which e-mail address a user has: the one that the issuer verified, never one that the user only entered. */
+/** A user's e-mail address is the one that the issuer verified, never one that the user only entered. */
 
 let api: Api;
 let people: typeof import('#resources/sign-in/people.ts');
@@ -53,7 +53,7 @@ describe('an e-mail address', () => {
     expect(await addressesOf(token)).toEqual({ email: 'second@example.test', unconfirmed: null });
   });
 
-  it('that nobody verified is not the address of a new user', async () => {
+  it('without verification is not the address of a new user', async () => {
     const { token } = await signIn(person('boss@example.test', false));
     expect(await addressesOf(token)).toEqual({ email: '', unconfirmed: null });
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Tokens of users, teams and organizations: who may make and see them, and how long they are good. */
+/** Tokens of users, teams and organizations: permissions to create and see them, and their lifetime. */
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;

@@ -33,13 +33,13 @@ const create = async (workspaceId: string, change: Partial<store.VariableValues>
 
 const home = (id: string) => ({ id, organization: 'acme', projectId: 'prj-1' });
 
-/** All that the table has of a workspace, as text. */
+/** All items of a workspace in the table, as text. */
 const stored = async (workspaceId: string) =>
   JSON.stringify(await queryAll({ pk: keys.workspace(workspaceId).pk }), (_, value) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
   );
 
-it('never stores a sensitive value in plain text, neither in the table nor in an object', async () => {
+it('a sensitive value is never stored in plain text, neither in the table nor in an object', async () => {
   const workspaceId = uniqueName('ws');
   await create(workspaceId, { key: 'password', sensitive: true, value: 'correct horse battery' });
   await create(workspaceId, { key: 'plain', value: 'visible here' });
@@ -53,7 +53,7 @@ it('never stores a sensitive value in plain text, neither in the table nor in an
   expect(frozen).not.toContain('correct horse');
 });
 
-it('gives a run the values from its creation, its own last', async () => {
+it('a run has the values from its creation, its own last', async () => {
   const workspaceId = uniqueName('ws');
   const secret = await create(workspaceId, { key: 'TOKEN', category: 'env', sensitive: true, value: 'first' });
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-1', [{ key: 'region', value: '"run"' }]);
@@ -65,7 +65,7 @@ it('gives a run the values from its creation, its own last', async () => {
   ]);
 });
 
-it('refuses to open secrets sealed for another workspace', async () => {
+it('a run cannot open secrets sealed for another workspace', async () => {
   const workspaceId = uniqueName('ws');
   await create(workspaceId, { key: 'password', sensitive: true, value: 'of a neighbour' });
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-theirs', []);
@@ -73,19 +73,19 @@ it('refuses to open secrets sealed for another workspace', async () => {
   await expect(inputs.openInputs(mine)).rejects.toThrow(`password in run run-mine belongs to workspace ${workspaceId}`);
 });
 
-it('stores nothing for a run without variables', async () => {
+it('a run without variables stores nothing', async () => {
   expect(await inputs.freezeVariables(home(uniqueName('ws')), 'run-none', [])).toBeUndefined();
   expect(await inputs.openInputs({ id: 'run-none', workspaceId: 'ws' })).toEqual([]);
 });
 
-it('has unique keys per category', async () => {
+it('a variable has a unique key per category', async () => {
   const workspaceId = uniqueName('ws');
   const results = await Promise.all(Array.from({ length: 5 }, () => store.createVariable(workspaceId, values())));
   expect(results.filter(Boolean)).toHaveLength(1);
   expect(await store.createVariable(workspaceId, values({ category: 'env' }))).toBeDefined();
 });
 
-it('frees the old key of a renamed or deleted variable, and no other key', async () => {
+it('a renamed or deleted variable frees its old key, and no other key', async () => {
   const workspaceId = uniqueName('ws');
   const [one, two] = [await create(workspaceId, { key: 'one' }), await create(workspaceId, { key: 'two' })];
   expect(await store.updateVariable(one, { key: 'two' })).toBeUndefined();
@@ -97,14 +97,14 @@ it('frees the old key of a renamed or deleted variable, and no other key', async
   expect(await create(workspaceId, { key: 'two' })).toBeDefined();
 });
 
-it('frees a key whose variable was never written', async () => {
+it('a key whose variable was never written can be used again', async () => {
   const workspaceId = uniqueName('ws');
   aws.failCall(2, 'before');
   await expect(store.createVariable(workspaceId, values())).rejects.toThrow();
   expect(await create(workspaceId)).toBeDefined();
 });
 
-it('seals the value of a variable that becomes sensitive', async () => {
+it('a variable that becomes sensitive has its value sealed', async () => {
   const workspaceId = uniqueName('ws');
   const variable = await create(workspaceId, { value: 'once visible' });
   const sealed = (await store.updateVariable(variable, { sensitive: true })) as store.Variable;
@@ -114,7 +114,7 @@ it('seals the value of a variable that becomes sensitive', async () => {
   expect(await inputs.openInputs({ id: 'run-2', workspaceId, inputsKey })).toMatchObject([{ value: 'once visible' }]);
 });
 
-it('stays sensitive when a slower request still has the plain value', async () => {
+it('a variable stays sensitive when a slower request still has the plain value', async () => {
   const workspaceId = uniqueName('ws');
   const original = await create(workspaceId, { value: 'plain' });
   await store.updateVariable(original, { sensitive: true, value: 'a secret' });
@@ -131,7 +131,7 @@ it('stays sensitive when a slower request still has the plain value', async () =
   expect(opened).toMatchObject([{ value: 'a secret', sensitive: true }]);
 });
 
-it('stores the largest allowed value, sealed', async () => {
+it('a variable stores the largest allowed value, sealed', async () => {
   const workspaceId = uniqueName('ws');
   const value = 'ä'.repeat(store.maxValueBytes / 2);
   await create(workspaceId, { sensitive: true, value });

@@ -135,11 +135,11 @@ describe('a variable', () => {
   });
 });
 
-it('lists all in order of creation, in one page', async () => {
+it('the list has all variables in order of creation, in one page', async () => {
   const own = `workspaces/${(await api.workspace()).id}/vars`;
   for (let i = 0; i < 25; i++) {
     await api.post(own, { key: `v${i}`, category: 'terraform' });
-    // Of those made in the same millisecond none is first.
+    // Variables created in the same millisecond have no order.
     for (const made = Date.now(); Date.now() === made; ) await new Promise(setImmediate);
   }
   const { body } = await api.get(own);

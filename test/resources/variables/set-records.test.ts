@@ -22,7 +22,7 @@ afterAll(async () => {
   await storage.close();
 });
 
-/** An organization of its own, with a workspace in a project. */
+/** A new organization, with a workspace in a project. */
 const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });
 type Home = ReturnType<typeof newHome>;
 
@@ -44,7 +44,7 @@ const variable = (ownerId: string, key: string, value: string, more = {}) =>
   });
 
 let runs = 0;
-/** What a run of the workspace would get, by key. */
+/** Effective values of a run in the workspace, by key. */
 const values = async (home: Home, own: { key: string; value: string }[] = []) => {
   const id = `run-${++runs}`;
   const inputsKey = await freezeVariables(home, id, own);
@@ -79,7 +79,7 @@ it('follows the documented precedence, and names within a level', async () => {
     levels.push({
       name,
       set: async () => {
-        // The second by name must not matter.
+        // The set with the later name must have no effect.
         for (const prefix of ['a', 'b']) {
           const set = await newSet(home, { ...overrides, name: `${prefix} ${name}` });
           await variable(set.id, key, prefix === 'a' ? name : 'the second by name');
@@ -102,7 +102,7 @@ it('follows the documented precedence, and names within a level', async () => {
   for (const { name, set } of levels) {
     await set();
     expect((await values(home))[key]).toBe(name);
-    // The run's own value is above everything without priority.
+    // The run's own value overrides everything without priority.
     const withRun = (await values(home, [{ key, value: 'run' }]))[key];
     expect(withRun).toBe(name.startsWith('priority') ? name : 'run');
   }

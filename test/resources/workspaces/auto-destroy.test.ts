@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '#test/support/api.ts';
 
-/** When workspaces are destroyed by themselves: what may be set, and what projects say. */
+/** Automatic destruction of workspaces: valid settings, and inheritance from projects. */
 
 let api: Api;
 beforeAll(async () => {

@@ -26,7 +26,7 @@ const settings = (name: string): store.NewWorkspace => ({
 });
 const create = async (name = uniqueName('ws')) => (await store.createWorkspace(settings(name))) as store.Workspace;
 
-it('creates one workspace for concurrent requests with the same name', async () => {
+it('concurrent requests with the same name create one workspace', async () => {
   const name = uniqueName('ws');
   const results = await Promise.all(Array.from({ length: 8 }, () => store.createWorkspace(settings(name))));
   const winners = results.filter((workspace) => workspace !== undefined);
@@ -34,14 +34,14 @@ it('creates one workspace for concurrent requests with the same name', async () 
   expect((await store.findWorkspace('acme', name))?.id).toBe(winners[0]?.id);
 });
 
-it('finds by exact name and by id', async () => {
+it('a workspace is found by exact name and by id', async () => {
   const workspace = await create();
   expect(await store.getWorkspace(workspace.id)).toMatchObject({ name: workspace.name, runCount: 0 });
   expect(await store.findWorkspace('acme', `${workspace.name}x`)).toBeUndefined();
   expect(await store.findWorkspace('other', workspace.name)).toBeUndefined();
 });
 
-it('completes a creation that crashed after writing the name', async () => {
+it('a creation that crashed after writing the name can be completed', async () => {
   const name = uniqueName('ws');
   aws.failCall(2, 'before');
   await expect(store.createWorkspace(settings(name))).rejects.toThrow();
@@ -50,7 +50,7 @@ it('completes a creation that crashed after writing the name', async () => {
   expect((await store.findWorkspace('acme', name))?.id).toBe(workspace.id);
 });
 
-it('renames, and frees the old name', async () => {
+it('a rename frees the old name', async () => {
   const workspace = await create();
   const name = uniqueName('renamed');
   expect(await store.updateWorkspace(workspace, { name }, editor)).toMatchObject({ name });
@@ -59,14 +59,14 @@ it('renames, and frees the old name', async () => {
   expect((await create(workspace.name)).id).not.toBe(workspace.id);
 });
 
-it('rejects a rename to an existing name and keeps both workspaces', async () => {
+it('a rename to an existing name is rejected and keeps both workspaces', async () => {
   const [one, two] = [await create(), await create()];
   expect(await store.updateWorkspace(one, { name: two.name }, editor)).toBe('name taken');
   expect((await store.findWorkspace('acme', one.name))?.id).toBe(one.id);
   expect((await store.findWorkspace('acme', two.name))?.id).toBe(two.id);
 });
 
-it('rejects a change based on an outdated version', async () => {
+it('a change based on an outdated version is rejected', async () => {
   const workspace = await create();
   await table.update(keys.workspace(workspace.id), { set: { updatedAt: '2020-01-01T00:00:00.000Z', autoApply: true } });
   const name = uniqueName('renamed');
@@ -75,7 +75,7 @@ it('rejects a change based on an outdated version', async () => {
   expect(await claimName('acme', name, { workspaceId: 'ws-x', projectId: 'prj-1', tags: [] })).toBe('ws-x');
 });
 
-it('frees the name, the id and the variables of a deleted workspace', async () => {
+it('a deletion frees the name, the id and the variables of the workspace', async () => {
   const workspace = await create();
   await table.put({ ...keys.variable(workspace.id, 'var-1'), value: 'x' });
   await table.put({ ...keys.variableKey(workspace.id, 'env', 'A'), variableId: 'var-1' });
@@ -85,7 +85,7 @@ it('frees the name, the id and the variables of a deleted workspace', async () =
   expect((await create(workspace.name)).id).not.toBe(workspace.id);
 });
 
-it('can be created again after a deletion that crashed at any call', async () => {
+it('a workspace can be created again after a deletion that crashed at any call', async () => {
   for (let call = 1; call <= 4; call++) {
     const workspace = await create();
     aws.failCall(call, 'after');
@@ -96,7 +96,7 @@ it('can be created again after a deletion that crashed at any call', async () =>
   }
 });
 
-it('refuses to delete a workspace with queued runs', async () => {
+it('a workspace with queued runs cannot be deleted', async () => {
   const workspace = await create();
   await table.put(queueEntry(newRun({ id: 'run-1', workspaceId: workspace.id })));
   expect(await deleteWorkspace(workspace, { by: 'user-1' })).toBe(false);
@@ -106,7 +106,7 @@ it('refuses to delete a workspace with queued runs', async () => {
   expect(await store.getWorkspace(workspace.id)).toBeDefined();
 });
 
-it('gives the lock to one of concurrent requests, and lets only that one unlock', async () => {
+it('a lock is held by one of several concurrent requests, and only that one can unlock', async () => {
   const { id } = await create();
   const users = ['user-1', 'user-2', 'user-3'];
   const locked = await Promise.all(users.map((user) => locks.lockWorkspace(id, user, '')));
@@ -118,14 +118,14 @@ it('gives the lock to one of concurrent requests, and lets only that one unlock'
   expect(await locks.unlockWorkspace(id, holder[0])).toBeUndefined();
 });
 
-it('never releases the lock of a run', async () => {
+it("an unlock never releases a run's lock", async () => {
   const { id } = await create();
   await table.update(keys.workspace(id), { set: { lock: { kind: 'run', runId: 'run-1', at: '' } } });
   expect(await locks.unlockWorkspace(id)).toBeUndefined();
   expect(await locks.lockWorkspace(id, 'user-1', '')).toBeUndefined();
 });
 
-it('starts the first queued run on unlock', async () => {
+it('an unlock starts the first queued run', async () => {
   const { id } = await create();
   await locks.lockWorkspace(id, 'user-1', 'maintenance');
   const run = newRun({ id: 'run-9', workspaceId: id });
@@ -135,7 +135,7 @@ it('starts the first queued run on unlock', async () => {
   expect((await store.getWorkspace(id))?.lock).toMatchObject({ kind: 'run', runId: 'run-9' });
 });
 
-it('lists names in order, with the attributes for filters', async () => {
+it('the index lists names in order, with the attributes for filters', async () => {
   const organization = uniqueName('org');
   for (const name of ['B', 'a', 'c']) {
     await store.createWorkspace({ ...settings(name), organization, tags: [{ key: 'team', value: name }] });

@@ -19,7 +19,7 @@ const withState = async (resources: object[]) => {
 
 const instances = (...keys: (string | number)[]) => keys.map((index_key) => ({ index_key, attributes: {} }));
 
-it('lists every managed resource instance by address', async () => {
+it('the resource list has every managed instance by address', async () => {
   const { path, version } = await withState([
     resource('null_resource', 'one', 1, { provider: 'provider["registry.terraform.io/hashicorp/null"]' }),
     resource('aws_instance', 'web', 0, { module: 'module.net["a"].module.sub', instances: instances('x', 'y') }),
@@ -49,7 +49,7 @@ it('lists every managed resource instance by address', async () => {
   expect(body.data[3].attributes).toMatchObject({ module: 'net.sub', 'name-index': 'x' });
 });
 
-it('searches, sorts and pages', async () => {
+it('the resource list can be searched, sorted and paged', async () => {
   const { path } = await withState([
     resource('a_type', 'two', 0, { instances: instances(...Array.from({ length: 12 }, (_, n) => n)) }),
     resource('b_type', 'one'),
@@ -67,12 +67,12 @@ it('searches, sorts and pages', async () => {
   expect((await api.get(`${path}?sort=weight`)).status).toBe(400);
 });
 
-it('is empty without a state', async () => {
+it('the resource list is empty without a state', async () => {
   const { id } = await api.workspace();
   expect((await api.get(`workspaces/${id}/resources`)).body.data).toEqual([]);
 });
 
-it('stores a JSON state that is sent with the state', async () => {
+it('a JSON state that is sent with the state is stored', async () => {
   const { id } = await api.workspace();
   await api.call('POST', `workspaces/${id}/actions/lock`);
   const { text, ...attributes } = stateFile();

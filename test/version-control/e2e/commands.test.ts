@@ -9,7 +9,7 @@ import { type Resource, related } from '#clients/client/client.ts';
 import { client, newName, organization, platform } from '#test/e2e/support/world.ts';
 import { type ForgeServer, startForge } from '../support/forge-server.ts';
 
-/** `stepform vcs …` without a terminal, against a server that answers as GitHub does. */
+/** `stepform vcs …` without a terminal, with a server that answers like GitHub. */
 
 const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'stepform-vcs-'));
@@ -46,7 +46,7 @@ const stepform = async (words: string[], input = ''): Promise<{ code: number; ou
   return { code: await ended, out, err };
 };
 
-it('connects a forge with a piped token, connects a workspace to a repository, and links an account', async () => {
+it('the command line connects a forge with a piped token, connects a workspace to a repository, and links an account', async () => {
   const workspace = await client.createWorkspace(organization, newName());
   expect(await stepform(['login'], `${platform.token}\n`)).toMatchObject({ code: 0 });
   const to = ['vcs', 'connect', 'github_enterprise', '--url', forge.url, '--api-url', forge.url, '--name', name];
@@ -72,7 +72,7 @@ it('connects a forge with a piped token, connects a workspace to a repository, a
   expect(await stepform(forgejo, 'good')).toMatchObject({ code: 0 });
 });
 
-it('replaces the token of a connection, and handles a delivery again', async () => {
+it('the command line replaces the token of a connection, and redelivers', async () => {
   forge.tokens.delete('good');
   const { data } = await client.call<Resource[]>('GET', `/organizations/${organization}/oauth-clients`);
   const token = related(data.find(({ attributes }) => attributes.name === name) as Resource, 'oauth-tokens');
@@ -93,7 +93,7 @@ it('replaces the token of a connection, and handles a delivery again', async () 
   expect(await stepform(['vcs', 'redeliver', 've-none'])).toMatchObject({ code: 4 });
 });
 
-it('shows the commit of a run', async () => {
+it('the command line shows the commit of a run', async () => {
   const { data } = await client.call<Resource[]>('GET', `/organizations/${organization}/oauth-clients`);
   const connection = data.find(({ attributes }) => attributes.name === name) as Resource;
   const workspace = await client.createWorkspace(organization, newName(), {
@@ -111,7 +111,7 @@ it('shows the commit of a run', async () => {
   expect(commit.attributes['commit-sha']).toBe('a'.repeat(40));
 });
 
-it('disconnects a workspace, and deletes a connection', async () => {
+it('the command line disconnects a workspace, and deletes a connection', async () => {
   const { data } = await client.call<Resource[]>('GET', `/organizations/${organization}/oauth-clients`);
   const connection = data.find(({ attributes }) => attributes.name === name) as Resource;
   const workspace = await client.createWorkspace(organization, newName(), {

@@ -19,7 +19,7 @@ import { FollowingGitea } from '../gitea/following.ts';
 import type { Gitea } from '../gitea/gitea.ts';
 import { ForgeProxy } from '../gitea/proxy.ts';
 
-/** What becomes a workspace's configuration, a policy set's version, or nothing at all, with a real Gitea. */
+/** Which commits become a workspace's configuration or a policy set's version, with a real Gitea. */
 
 const binary = giteaBinary();
 let following: FollowingGitea;
@@ -63,7 +63,7 @@ const untilCurrent = (workspace: Resource, sha: string, status = 'uploaded') =>
 const start = (workspace: Resource) => client.createRun(workspace.id, {});
 
 describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
-  it('keeps the newest commit, and plans pushes and pull requests once somebody has started a run of it', async () => {
+  it('keeps the newest commit, and plans pushes and pull requests once a user has started a run of it', async () => {
     const identifier = await gitea.repository(newName('first'), { 'main.tf': resources(['a']) });
     const workspace = await following.follow(identifier, { 'queue-all-runs': false });
     await untilCurrent(workspace, await headOf(identifier));
@@ -80,7 +80,7 @@ describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
     expect((await following.runOf(workspace, third)).attributes.source).toBe('tfe-configuration-version');
   });
 
-  it('has a commit fetched again for a run of it that could not be fetched', async () => {
+  it('fetches a commit again for a run after the first attempts failed', async () => {
     const identifier = await gitea.repository(newName('refused'), { 'main.tf': resources(['a']) });
     const workspace = await following.follow(identifier, { 'queue-all-runs': false, 'auto-apply': true });
     await untilCurrent(workspace, await headOf(identifier));
@@ -93,7 +93,7 @@ describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
     await untilCurrent(workspace, sha);
   });
 
-  it('has a commit fetched again whose archive has expired', async () => {
+  it('fetches a commit again after its archive has expired', async () => {
     const identifier = await gitea.repository(newName('expired'), { 'main.tf': resources(['a']) });
     const workspace = await following.follow(identifier, { 'queue-all-runs': false, 'auto-apply': true });
     const sha = await headOf(identifier);
@@ -152,8 +152,8 @@ describe.skipIf(!binary)('a policy set', () => {
   });
 });
 
-describe.skipIf(!binary)('somebody who may only read', () => {
-  it('has nothing planned by pushing a pull request without a branch (AGit)', async () => {
+describe.skipIf(!binary)('a user with read access only', () => {
+  it('cannot start a plan by pushing a pull request without a branch (AGit)', async () => {
     const identifier = await gitea.repository(newName('agit'), { 'main.tf': resources(['a']) });
     const workspace = await following.follow(identifier);
     await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
@@ -180,7 +180,7 @@ describe.skipIf(!binary)('somebody who may only read', () => {
 });
 
 describe.skipIf(!binary)('a webhook', () => {
-  /** A webhook each, and what ends it. */
+  /** Repositories with one webhook each, and the action that deletes it. */
   const endings = async (): Promise<{ identifier: string; end(): Promise<unknown> }[]> => {
     const identifiers = await Promise.all(
       [1, 2, 3, 4].map(() => gitea.repository(newName('hooked'), { 'main.tf': '' })),
@@ -207,7 +207,7 @@ describe.skipIf(!binary)('a webhook', () => {
       all.map(async ({ identifier }) => (await gitea.call('GET', `/repos/${identifier}/hooks`)).length as number),
     );
 
-  it('is gone at the forge after its workspace, connection or organization is, or disconnected', async () => {
+  it('is deleted at the forge with its workspace, connection or organization, or after a disconnection', async () => {
     const all = await endings();
     expect(await hooks(all)).toEqual([1, 1, 1, 1]);
     for (const { end } of all) await end();
@@ -219,7 +219,7 @@ describe.skipIf(!binary)('a webhook', () => {
       .toEqual([0, 0, 0, 0]);
   });
 
-  it('is gone later where the forge was down', async () => {
+  it('is deleted later if the forge was down', async () => {
     const all = await endings();
     await gitea.down();
     try {
@@ -231,7 +231,7 @@ describe.skipIf(!binary)('a webhook', () => {
         );
       await expect
         .poll(async () => {
-          // On a busy machine one may have been put off already, by what became due meanwhile.
+          // On a busy machine, the sweep may have postponed one meanwhile.
           await bringForward();
           return tried().length;
         })

@@ -10,8 +10,8 @@ import { giteaBinary } from '../gitea/binary.ts';
 import { Gitea } from '../gitea/gitea.ts';
 
 /**
- * The platform is killed while somebody connects and disconnects, while a real Gitea delivers pushes and pull requests, and
- * while they are fetched, planned, applied and posted. What Gitea delivers to nobody it does not deliver again.
+ * The platform is killed during connections and disconnections, while a real Gitea delivers pushes and pull requests,
+ * and while commits are fetched, planned, applied and posted. Gitea does not redeliver what it could not deliver.
  */
 
 const binary = giteaBinary();
@@ -47,7 +47,7 @@ afterAll(async () => {
   await gitea?.stop();
 });
 
-/** Something is under way at the forge, or here, where nobody knows then what became of it. */
+/** Kills the platform during work at the forge or here, so that neither knows the outcome. */
 const killDuring = async (there: () => Promise<unknown>, here: () => Promise<unknown> = async () => {}) => {
   const killed = delay(chance.between(50, 1500)).then(() => platform.stop('SIGKILL'));
   await Promise.all([there(), here().catch(() => {}), killed]);
@@ -55,7 +55,7 @@ const killDuring = async (there: () => Promise<unknown>, here: () => Promise<unk
   signIn();
 };
 
-/** As a person does who is not sure whether it was done. */
+/** Connects like a user who is unsure of the outcome of an earlier attempt. */
 const follow = async (name: string, identifier: string): Promise<Resource> => {
   const at = `/organizations/${platform.local.organization}/workspaces/${name}`;
   const repo = { identifier, 'oauth-token-id': token };
@@ -71,7 +71,7 @@ const follow = async (name: string, identifier: string): Promise<Resource> => {
 const unfollow = ({ id }: Resource): Promise<unknown> =>
   client.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes: { 'vcs-repo': null } } });
 
-/** Its minute passes faster here. */
+/** The sweep's minute passes faster in this test. */
 const sweep = async (): Promise<void> => {
   const lambda = new LambdaClient({ endpoint: platform.local.awsEndpointUrl });
   await lambda.send(new InvokeCommand({ FunctionName: 'SweepFunction' }));
@@ -99,11 +99,11 @@ const runsOf = async ({ id }: Resource): Promise<CommitRun[]> => {
   );
 };
 
-/** The platform is killed four times, and each time repeats what it had begun. */
+/** The platform is killed four times, and repeats interrupted work after each. */
 const settledMs = 180_000;
 
 it.skipIf(!binary)(
-  'runs the newest commit and plans the newest of a pull request once each, with their statuses',
+  'the platform runs the newest commit and plans the newest of a pull request once each, with their statuses',
   async () => {
     const identifier = await gitea.repository('killed', { 'main.tf': resources(['a0']) });
     const elsewhere = await gitea.repository('left', { 'main.tf': '' });
@@ -133,11 +133,11 @@ it.skipIf(!binary)(
       await push();
       await propose();
     });
-    // In the middle of runs and their statuses.
+    // During runs and their statuses.
     await push();
     await propose();
     await killDuring(() => delay(1500));
-    // Of those before, all may have been delivered to nobody.
+    // The platform may have missed all earlier deliveries.
     await push();
     await propose();
 

@@ -6,12 +6,12 @@ import { consent } from '../gitea/consent.ts';
 import { Gitea } from '../gitea/gitea.ts';
 import { ForgeProxy } from '../gitea/proxy.ts';
 
-/** Connecting by OAuth, with a real Gitea as authorization server. */
+/** OAuth connections, with a real Gitea as authorization server. */
 
 const binary = giteaBinary();
 
 let gitea: Gitea;
-/** What the platform reaches Gitea by. */
+/** Proxy between the platform and Gitea. */
 let proxy: ForgeProxy;
 beforeAll(async () => {
   if (!binary) return;
@@ -33,7 +33,7 @@ interface Application {
   secret: string;
 }
 
-/** A connection, and the application at Gitea that has its callback address. */
+/** A connection, and the application at Gitea with its callback address. */
 const newConnection = async (): Promise<{ connection: Resource; application: Application }> => {
   const urls = { 'http-url': proxy.url, 'api-url': `${proxy.url}/api/v1` };
   const attributes = { name: newName('oauth'), 'service-provider': 'gitea', ...urls };
@@ -50,7 +50,7 @@ const newConnection = async (): Promise<{ connection: Resource; application: App
   return { connection: data, application };
 };
 
-/** As the page does it: the browser keeps the cookie, and goes where it is told. */
+/** Like the page: the browser keeps the cookie, and follows the redirect. */
 const begin = async ({ id }: Resource): Promise<{ authorizeUrl: string; cookie: string }> => {
   const answer = await fetch(`${platform.url}/api/v2/oauth-clients/${id}/actions/connect`, {
     method: 'POST',
@@ -103,7 +103,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     await expect.poll(async () => (await runs()).length, { timeout: 60_000 }).toBe(1);
   });
 
-  it('is finished by the browser that began it, whatever others try before', async () => {
+  it('is finished by the browser that began it, even after attempts by others', async () => {
     const { connection } = await newConnection();
     const { authorizeUrl, cookie } = await begin(connection);
     const foreign = (await begin(connection)).cookie;
@@ -116,7 +116,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     expect(await comeBack(back, cookie)).toEqual(outcome('connected', connection));
   });
 
-  it('does not connect another connection, of which only the address is given', async () => {
+  it('does not connect another connection whose address is used', async () => {
     const { connection } = await newConnection();
     const { connection: other } = await newConnection();
     const { authorizeUrl, cookie } = await begin(connection);
@@ -127,7 +127,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     expect([await tokenOf(connection), await tokenOf(other)]).toEqual([undefined, undefined]);
   });
 
-  it('is worth nothing to somebody who overheard the code, even with the secret of the application', async () => {
+  it('cannot be completed with an intercepted code, even with the secret of the application', async () => {
     const { connection, application } = await newConnection();
     const { authorizeUrl } = await begin(connection);
     const back = await consent(gitea, authorizeUrl);
@@ -144,7 +144,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     expect([answer.status, await answer.json()]).toEqual([400, expect.objectContaining({ error: expect.any(String) })]);
   });
 
-  it('that is refused there leads back to the page, without a connection', async () => {
+  it('that the user denies returns to the page, without a connection', async () => {
     const { connection } = await newConnection();
     const { authorizeUrl, cookie } = await begin(connection);
     const back = await consent(gitea, authorizeUrl, false);
@@ -152,7 +152,7 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     expect(await tokenOf(connection)).toBeUndefined();
   });
 
-  it('that expires is renewed once, however many functions need it', async () => {
+  it('that expires is refreshed once for any number of functions', async () => {
     const { connection } = await newConnection();
     await gitea.down();
     await gitea.up(60);
@@ -161,14 +161,14 @@ describe.skipIf(!binary)('an authorization at Gitea', () => {
     await gitea.up(3600);
     proxy.asked = [];
     const read = () => client.call('GET', `/oauth-tokens/${token}/authorized-repos`);
-    // Gitea takes a refresh token once: a second renewal would break the connection.
+    // Gitea accepts a refresh token once: a second refresh would break the connection.
     await Promise.all(Array.from({ length: 10 }, read));
     await read();
     expect(proxy.asked.filter((one) => one === tokenEndpoint)).toHaveLength(1);
     expect((await client.get(`/oauth-tokens/${token}`)).attributes['error-message']).toBeNull();
   });
 
-  it('that is valid for less than two minutes is renewed whenever it is needed', async () => {
+  it('that is valid for less than two minutes is refreshed whenever it is needed', async () => {
     const { connection } = await newConnection();
     await gitea.down();
     await gitea.up(60);

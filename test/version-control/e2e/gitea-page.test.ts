@@ -7,12 +7,12 @@ import { client, newName, type Resource, resources, untilConfirmable } from '#te
 import { giteaBinary } from '../gitea/binary.ts';
 import { Gitea } from '../gitea/gitea.ts';
 
-/** A person connects a real Gitea on the page, and follows what comes of commits. */
+/** A user connects a real Gitea on the page, and follows the runs of commits. */
 
 const binary = giteaBinary();
 const browser = binary ? await findBrowser(() => {}).catch(() => undefined) : undefined;
 
-/** Its own: the page lists the latest deliveries, and those of other tests would take their place. */
+/** An organization of its own, because the page lists the latest deliveries only. */
 const organization = newName('page');
 
 let gitea: Gitea;
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const settings = `/app/${organization}/settings/version-control`;
 
-/** Connects with the keyboard alone. */
+/** Connects with the keyboard only. */
 const connect = async (page: Page, name: string, token: string): Promise<void> => {
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'New connection' }).focus();
@@ -48,7 +48,7 @@ const connect = async (page: Page, name: string, token: string): Promise<void> =
   await dialog.waitFor({ state: 'detached' });
 };
 
-/** Chooses the repository and its branch from the lists that Gitea fills. */
+/** Chooses the repository and its branch from lists loaded from Gitea. */
 const follow = async (page: Page, { attributes }: Resource, connection: string, identifier: string): Promise<void> => {
   await page.goto(`/app/${organization}/workspaces/${attributes.name}/settings`);
   await page.getByLabel('Connection').selectOption({ label: connection });
@@ -64,14 +64,14 @@ const follow = async (page: Page, { attributes }: Resource, connection: string, 
   await page.getByText(`Follows ${identifier}, branch main.`).waitFor();
 };
 
-/** Where the commit's status leads. */
+/** Target URL of the commit's status. */
 const targetOf = async (identifier: string, sha: string, words: string): Promise<string> => {
   const newest = async () => (await gitea.statuses(identifier, sha))[0];
   await expect.poll(async () => (await newest())?.description, { timeout: 60_000 }).toBe(words);
   return new URL((await newest())?.target ?? '').pathname;
 };
 
-it.skipIf(!browser)('leads from a connection to the first run, the runs of a commit and the deliveries', async () => {
+it.skipIf(!browser)('the page leads from a connection to first runs, runs of a commit and deliveries', async () => {
   const [name, token] = [newName('tea'), newName('token')];
   const identifier = await gitea.repository(newName('network'), { 'main.tf': resources(['a']) });
   const page = await visit(settings);

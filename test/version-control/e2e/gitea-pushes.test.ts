@@ -8,16 +8,16 @@ import { client, newName, organization, type Resource, resources } from '#test/e
 import { giteaBinary } from '../gitea/binary.ts';
 import { FollowingGitea } from '../gitea/following.ts';
 
-/** Pushes that are not one commit after the other, with a real Gitea and its real payloads. */
+/** Pushes other than one new commit, with a real Gitea and its real payloads. */
 
 const binary = giteaBinary();
 let following: FollowingGitea;
-/** Runs wait for agents that never come: which ones there are is what is tested. */
+/** Settings of a pool without agents: the tests only check which runs are created. */
 let waiting: object;
 beforeAll(async () => {
   if (!binary) return;
   following = await FollowingGitea.start();
-  const name = newName('nobody');
+  const name = newName('idle');
   const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
   waiting = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
 });
@@ -38,12 +38,12 @@ const followed = async (attributes: object = {}, vcs: object = {}): Promise<[str
   return [identifier, workspace];
 };
 
-/** Of the branch main. */
+/** Head of the branch main. */
 const headOf = async (identifier: string): Promise<string> =>
   (await following.gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
 
 describe.skipIf(!binary)('a push', () => {
-  it('starts only runs that its files concern', async () => {
+  it('starts runs only in workspaces that its files concern', async () => {
     const [identifier, a] = await followed({ 'working-directory': 'a' });
     const b = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
     await expect.poll(async () => (await following.runsOf(b)).length, { timeout: 60_000 }).toBe(1);
@@ -93,7 +93,8 @@ describe.skipIf(!binary)('a push', () => {
     const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
     const active = (on: boolean) =>
       following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
-    // A webhook of the test tells when the lost push was gone through: Gitea tells of pushes late, of the one before too.
+    // A webhook of the test signals when Gitea has processed the lost push: Gitea delivers late, the previous push
+    // too.
     const told: string[] = [];
     const server = createServer(async (request, response) => {
       const { after } = (await json(request)) as { after: string };
@@ -171,7 +172,7 @@ describe.skipIf(!binary)('a push', () => {
     const repositories = await client.list(base);
     const id = repositories.find(({ attributes }) => attributes.identifier === identifier)?.id;
     for (let n = 1; n <= 2; n++) {
-      // What was accepted before the first time is not accepted after the second.
+      // A secret that was valid before the first rotation is not valid after the second.
       await client.call('POST', `${base}/${id}/actions/rotate-secret`, {});
     }
     expect(await following.gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
@@ -192,7 +193,7 @@ describe.skipIf(!binary)('a pull request', () => {
     await gitea.call('POST', `${at}/branches`, { new_branch_name: 'release', old_branch_name: 'main' });
     const onRelease = await following.follow(identifier, waiting, { branch: 'release' });
     await expect.poll(async () => (await following.runsOf(onRelease)).length, { timeout: 60_000 }).toBe(1);
-    /** Commits of plans, the newest first, and whether they go on. */
+    /** Commits of plans, newest first, and whether each is in progress. */
     const plansOf = async (workspace: Resource): Promise<[string, boolean][]> => {
       const plans = (await following.runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
       const commits = plans.map(async (run) => (await following.ingressOf(run))['commit-sha']);

@@ -167,7 +167,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     const workspace = await follow(identifier, { 'apply-before-merge-enabled': true });
     await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
     const first = await untilConfirmable((await runsOf(workspace))[0] as Resource);
-    // It would hold the workspace.
+    // Otherwise the run would hold the workspace.
     await client.act(first.id, 'discard');
     const branch = { branch: 'feature', from: 'main' };
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
@@ -213,8 +213,8 @@ it.skipIf(!binary || !platform.dataDir)('the token of a connection is in no log'
   expect([all.length > 0, telling.map(({ name }) => name)]).toEqual([true, []]);
 });
 
-describe.skipIf(!binary)('version control that only an agent reaches', () => {
-  it('plans and applies a push, and sets its status', async () => {
+describe.skipIf(!binary)('a forge that only an agent can reach', () => {
+  it('gets pushes planned and applied, and their status set', async () => {
     const name = newName('forward');
     const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
     const tokens = `/agent-pools/${pool.id}/authentication-tokens`;

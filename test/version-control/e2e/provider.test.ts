@@ -9,8 +9,8 @@ import { providerFolder } from '../provider/binary.ts';
 import { type ForgeServer, startForge } from '../support/forge-server.ts';
 
 /**
- * The `tfe` provider's resources of version control, against a server that answers as GitHub does: each step is applied, and
- * a plan after it is empty.
+ * The `tfe` provider's version control resources, with a server that answers like GitHub: each step is applied, and
+ * the plan afterwards is empty.
  */
 
 const provider = providerFolder();
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 
 let forge: ForgeServer;
 let folder: string;
-/** One process of it for all commands, as its developers debug it: else each command starts it twice. */
+/** One provider process for all commands, in debug mode, because each command would otherwise start it twice. */
 let plugin: ChildProcess | undefined;
 let attached: string;
 
@@ -43,7 +43,7 @@ const startPlugin = async (program: string): Promise<void> => {
   plugin = child;
   let said = '';
   attached = await new Promise((resolve, reject) => {
-    // Read to its end: a provider that writes another line to a closed pipe ends.
+    // Reads the output to its end: a provider that writes to a closed pipe exits.
     child.stdout.on('data', (more) => {
       said += more;
       const [, address] = /TF_REATTACH_PROVIDERS='(.*)'/.exec(said) ?? [];
@@ -135,7 +135,7 @@ const vcs = (more = ''): string => `vcs_repo {
     ${more}
   }`;
 
-/** The OAuth token's id afterwards. */
+/** Applies the change. @returns id of the OAuth token */
 const settled = async (change: Parameters<typeof configuration>[0]): Promise<string> => {
   writeFileSync(join(folder, 'main.tf'), configuration(change));
   await terraform('apply', '-auto-approve');

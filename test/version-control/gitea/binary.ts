@@ -7,21 +7,21 @@ import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { goBuild, inScratch } from '#test/support/go-build.ts';
 
 /**
- * A real forge for tests: Gitea, built from source by way of the Go module proxy, whose checksums Go verifies, once for a
- * machine: `npm run gitea`.
+ * Gitea as a real forge for tests, built from source through the Go module proxy, whose checksums Go verifies; once
+ * per machine: `npm run gitea`.
  */
 
 const run = promisify(execFile);
 const version = '1.26.0';
 const kept = join(machineCache, 'gitea', `gitea-${version}-optimized`);
-/** Its templates and options, which are not in the binary. */
+/** Templates and options, which the binary does not contain. */
 export const giteaStatic = join(machineCache, 'gitea', `static-${version}`);
 
-/** Undefined where it was not built. */
+/** Undefined if it was not built. */
 export const giteaBinary = (): string | undefined =>
   [process.env.STEPFORM_GITEA, kept].find((path) => path !== undefined && existsSync(path));
 
-/** @returns the path of the binary, built if it is not there yet */
+/** @returns the path of the binary, after building it if necessary */
 export const provideGitea = async (signal?: AbortSignal): Promise<string> => {
   const atHand = giteaBinary();
   if (atHand) return atHand;
@@ -35,7 +35,7 @@ export const provideGitea = async (signal?: AbortSignal): Promise<string> => {
     for (const part of ['templates', 'options']) {
       await cp(join(source, part), join(giteaStatic, part), { recursive: true });
     }
-    // Last: with it the rest is there.
+    // Built last: if the binary exists, so does everything else.
     await goBuild({
       folder,
       program: 'code.gitea.io/gitea',

@@ -4,7 +4,7 @@ import { sweep } from '#test/e2e/support/environments.ts';
 import { operate } from '#test/e2e/support/operator.ts';
 import { platform } from '#test/e2e/support/world.ts';
 
-/** Does now what version control has put off for minutes, because a forge was down: only an operator can. */
+/** Makes version control handle work now that it postponed because a forge was down; only an operator can do this. */
 export const bringForward = async (): Promise<void> => {
   operate(platform);
   const { dueShard, dueShards } = await import('#platform/store/due.ts');
@@ -18,7 +18,7 @@ export const bringForward = async (): Promise<void> => {
   await sweep();
 };
 
-/** Makes a configuration version as old as one whose archive the bucket has deleted: only an operator can. */
+/** Ages a configuration version until its archive counts as expired; only an operator can do this. */
 export const expireArchive = async (versionId: string): Promise<void> => {
   operate(platform);
   const { objectSize } = await import('#platform/store/bucket.ts');

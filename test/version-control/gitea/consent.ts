@@ -1,8 +1,8 @@
 import { type Gitea, giteaPassword } from './gitea.ts';
 
-/** The web pages of Gitea, as a browser goes through them. */
+/** The web pages of Gitea, as a browser uses them. */
 
-/** Of one name the last one counts. */
+/** Of several cookies with one name, the last one counts. */
 const cookiesOf = (answer: Response): string => {
   const pairs = answer.headers.getSetCookie().map((one) => one.split(';')[0] ?? '');
   const last = new Map(pairs.map((pair) => [pair.split('=')[0], pair]));
@@ -15,7 +15,10 @@ const fieldsOf = (html: string): [string, string][] =>
     value.replaceAll('&amp;', '&').replaceAll('&#43;', '+'),
   ]);
 
-/** Signs in as the owner, and grants or refuses what an application asks for. @returns where Gitea sends the browser then */
+/**
+ * Signs in as the owner, and grants or denies an application's request. @returns URL to which Gitea redirects the
+ * browser
+ */
 export const consent = async (gitea: Gitea, authorizeUrl: string, granted = true): Promise<URL> => {
   const { pathname, search } = new URL(authorizeUrl);
   const redirect = 'manual';
@@ -33,7 +36,7 @@ export const consent = async (gitea: Gitea, authorizeUrl: string, granted = true
   const cookie = cookiesOf(signedIn);
   const page = await fetch(`${gitea.url}${pathname}${search}`, { headers: { cookie }, redirect });
   const direct = page.headers.get('location');
-  // What was granted once is not asked for again.
+  // Gitea does not ask again for a consent given before.
   if (direct) return new URL(direct, gitea.url);
   const fields = fieldsOf(await page.text());
   const answer = await post('/login/oauth/grant', [...fields, ['granted', String(granted)]], cookie);

@@ -8,7 +8,7 @@ import { related } from '#clients/client/client.ts';
 import { client, newName, organization, type Resource } from '#test/e2e/support/world.ts';
 import { Gitea, type GiteaUser } from './gitea.ts';
 
-/** A Gitea that the platform is connected to, and workspaces that follow its repositories. */
+/** A Gitea that is connected to the platform, and workspaces that follow its repositories. */
 
 const run = promisify(execFile);
 
@@ -23,7 +23,7 @@ const connectTo = (url: string, token: string, home = organization): Promise<Res
 
 export class FollowingGitea {
   readonly gitea: Gitea;
-  /** As the platform reaches it. */
+  /** Its URL for the platform. */
   readonly url: string;
   readonly oauthClient: Resource;
 
@@ -33,14 +33,14 @@ export class FollowingGitea {
     this.oauthClient = oauthClient;
   }
 
-  /** @param through its URL for the platform, given its own */
+  /** @param through returns its URL for the platform, given its own */
   static async start(through = async (url: string): Promise<string> => url): Promise<FollowingGitea> {
     const gitea = await Gitea.start();
     const url = await through(gitea.url);
     return new FollowingGitea(gitea, url, await connectTo(url, gitea.owner.token));
   }
 
-  /** Another connection, of any organization. */
+  /** Creates another connection, in any organization. */
   connect(home = organization): Promise<Resource> {
     return connectTo(this.url, this.gitea.owner.token, home);
   }
@@ -73,7 +73,7 @@ export class FollowingGitea {
     return all.map((ingress) => ingress['commit-sha']);
   }
 
-  /** The run of the commit, once it is there. */
+  /** Waits for the run of the commit. */
   async runOf(workspace: Resource, sha: string): Promise<Resource> {
     let found: Resource | undefined;
     await expect
@@ -90,7 +90,7 @@ export class FollowingGitea {
     return found as Resource;
   }
 
-  /** Works in a clone with git: `work` gets a function that runs it. */
+  /** Works in a clone: `work` gets a function that runs git. */
   async inClone<T>(
     identifier: string,
     work: (git: (...words: string[]) => Promise<string>, folder: string) => Promise<T>,

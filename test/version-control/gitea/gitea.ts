@@ -10,7 +10,7 @@ import { giteaBinary, giteaStatic } from './binary.ts';
 
 const run = promisify(execFile);
 
-/** A Gitea of its own, on the loopback interface, with SQLite, and what tests do there. */
+/** A separate Gitea on the loopback interface, with SQLite, and actions of tests in it. */
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into at any depth
 type Json = any;
@@ -20,7 +20,7 @@ export interface GiteaUser {
   token: string;
 }
 
-/** Everybody's. */
+/** Password of all users. */
 export const giteaPassword = 'a-long-password-1';
 
 const settings = (folder: string, port: number): string => `
@@ -77,11 +77,11 @@ export class Gitea {
   }
 
   /**
-   * What each starts as: tables and a first user. Made once for a run of tests, because it takes as long as ten commits.
+   * Prepares the initial tables and the first user, once per test run, because it takes as long as ten commits.
    * @returns folder to copy
    */
   static async #prepared(binary: string): Promise<string> {
-    // Of this run of tests, and of this user alone.
+    // For this test run and this user only.
     const folder = join(tmpdir(), 'prepared-gitea');
     const isDone = join(folder, 'owner.json');
     if (existsSync(isDone)) return folder;
@@ -98,10 +98,10 @@ export class Gitea {
     });
   }
 
-  /** @param tokenSeconds how long access tokens are valid that it issues from now on */
+  /** @param tokenSeconds lifetime of access tokens issued from now on */
   async up(tokenSeconds?: number): Promise<void> {
     const config = join(this.#folder, 'app.ini');
-    // It has added its own secrets to what was written first.
+    // Gitea has added its own secrets to the initial file.
     const text = await readFile(config, 'utf8');
     if (tokenSeconds) {
       await writeFile(config, text.replace(/(?<=^ACCESS_TOKEN_EXPIRATION_TIME *= *)\d+/m, String(tokenSeconds)));
@@ -110,7 +110,7 @@ export class Gitea {
     const child = spawn(this.#binary, ['--config', config, 'web'], { cwd: this.#folder, stdio: ['ignore', log, log] });
     this.#child = child;
     for (let i = 0; ; i++) {
-      // With its own token: another Gitea might answer there.
+      // With its own token, because another Gitea might answer at this address.
       const headers = { authorization: `token ${this.owner.token}` };
       const answer = await fetch(`${this.url}/api/v1/user`, { headers }).catch(() => undefined);
       if (answer?.ok && child.exitCode === null) return;
@@ -119,7 +119,7 @@ export class Gitea {
     }
   }
 
-  /** It does not answer until it is up again. */
+  /** Stops Gitea until `up`. */
   async down(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null) return;
@@ -137,7 +137,7 @@ export class Gitea {
       [...admin, 'generate-access-token', '--username', name, '--token-name', 't', '--scopes', 'all', '--raw'],
       { cwd: folder },
     );
-    // Warnings may stand around it.
+    // Warnings may surround it.
     const token = /^[0-9a-f]{40}$/m.exec(made.stdout)?.[0];
     if (!token) throw new Error(`no token in ${JSON.stringify(made)}`);
     return { name, token };
@@ -147,7 +147,7 @@ export class Gitea {
     return Gitea.#newUser(this.#binary, this.#folder, name);
   }
 
-  /** Another token of the owner, which can be revoked. */
+  /** Creates another token of the owner, which can be revoked. */
   async newToken(name: string): Promise<string> {
     const scopes = ['write:repository', 'write:issue', 'read:user'];
     return (await this.#tokens('POST', '', { name, scopes })).sha1;
@@ -157,7 +157,7 @@ export class Gitea {
     await this.#tokens('DELETE', `/${name}`);
   }
 
-  /** Gitea takes no token for that. */
+  /** Gitea accepts only a password here. */
   async #tokens(method: string, path: string, body?: object): Promise<Json> {
     const credentials = Buffer.from(`${this.owner.name}:${giteaPassword}`).toString('base64');
     const answer = await fetch(`${this.url}/api/v1/users/${this.owner.name}/tokens${path}`, {
@@ -180,18 +180,18 @@ export class Gitea {
     return text ? JSON.parse(text) : undefined;
   }
 
-  /** A private repository with a branch `main`. Its identifier. */
+  /** Creates a private repository with a branch `main`. @returns its identifier */
   async repository(name: string, files: Record<string, string>): Promise<string> {
     await this.call('POST', '/user/repos', { name, auto_init: true, default_branch: 'main', private: true });
     const identifier = `${this.owner.name}/${name}`;
-    // Refuses pushes to `refs/pull/…` and nothing else, and is one of three times that each push starts all of Gitea.
+    // This hook only rejects pushes to `refs/pull/…`, and is one of three for which each push starts all of Gitea.
     const hook = `data/gitea-repositories/${identifier}.git/hooks/update.d/gitea`;
     await rm(join(this.#folder, hook));
     await this.push(identifier, files, 'Begin');
     return identifier;
   }
 
-  /** One commit that writes the files. Its id. */
+  /** Writes the files in one commit. @returns its id */
   async push(
     identifier: string,
     files: Record<string, string>,
@@ -223,7 +223,7 @@ export class Gitea {
     return (await this.call('POST', `/repos/${identifier}/pulls`, { head, base: 'main', title }, as)).number;
   }
 
-  /** Gitea refuses with 405 for as long as it looks whether the pull request can be merged. */
+  /** Gitea answers 405 while it checks whether the pull request can be merged. */
   async merge(identifier: string, number: number): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
@@ -235,7 +235,7 @@ export class Gitea {
     }
   }
 
-  /** The newest first, by their number: of one second there may be several. */
+  /** Newest first, by number, because several can have the same second. */
   async statuses(identifier: string, sha: string): Promise<{ state: string; description: string; target: string }[]> {
     const all = await this.call('GET', `/repos/${identifier}/statuses/${sha}?limit=50`);
     all.sort((a: Json, b: Json) => b.id - a.id);

@@ -1,12 +1,12 @@
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Between the platform and a forge: keeps what was asked for, and refuses what a test says. */
+/** Proxy between the platform and a forge: records requests, and rejects those that a test chooses. */
 export class ForgeProxy {
   readonly url: string;
   /** Method and path. */
   asked: string[] = [];
-  /** The status for what is not handed on. */
+  /** Status for requests that are not passed on. */
   refuse: (path: string) => number | undefined = () => undefined;
   readonly #server: Server;
 

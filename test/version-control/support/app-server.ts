@@ -2,10 +2,10 @@ import { generateKeyPairSync, verify } from 'node:crypto';
 import type { GithubAppSettings } from '#platform/environment.ts';
 import type { ForgeCall, ForgeServer, Reply } from './forge-server.ts';
 
-/** What GitHub answers about a GitHub App: tokens of installations, which reach one repository each, and people's own. */
+/** GitHub's responses about a GitHub App: tokens of installations, each for one repository, and tokens of users. */
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-/** PKCS #1, as GitHub gives it. */
+/** PKCS #1, GitHub's format. */
 const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
 
 export interface FakeInstallation {
@@ -13,14 +13,14 @@ export interface FakeInstallation {
   account: { id: number; login: string; type: string };
   /** `owner/name`. */
   repositories: string[];
-  /** GitHub has nothing of it any more. */
+  /** The installation no longer exists at GitHub. */
   gone?: boolean;
 }
 
 interface FakePerson {
   id: number;
   login: string;
-  /** What they see of installations, and whether they administer it. */
+  /** Installations that the user sees, and whether they administer each. */
   sees: Record<string, { admin: boolean }>;
 }
 
@@ -30,7 +30,7 @@ export class AppServer {
   readonly key = pem;
   installations: FakeInstallation[] = [];
   people: Record<string, FakePerson> = {};
-  /** Of every token that was issued to an installation. */
+  /** All tokens issued to installations. */
   issued: { token: string; installation: number; repositories: string[] | undefined; permissions: object }[] = [];
   readonly #forge: ForgeServer;
 
@@ -45,7 +45,7 @@ export class AppServer {
     return JSON.stringify({ ...app, ...change });
   }
 
-  /** After the forge's own reset. */
+  /** Call after the forge's own reset. */
   answer(): void {
     this.issued = [];
     const forge = this.#forge;
@@ -66,7 +66,7 @@ export class AppServer {
       const { installation } = this.issued.find(({ token }) => call.authorization === `Bearer ${token}`) ?? {};
       return this.#list(this.#at(String(installation))?.repositories ?? [], call, () => ({}));
     });
-    // A token for one repository finds no other.
+    // A token for one repository does not find another.
     forge.answers.unshift(({ path, authorization }) => {
       const of = this.issued.find(({ token }) => authorization === `Bearer ${token}`);
       const [, , , name] = path.split('/');

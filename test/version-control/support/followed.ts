@@ -4,7 +4,7 @@ import { archive } from '#test/support/policies.ts';
 import { type ForgeServer, startForge } from './forge-server.ts';
 import { signature } from './signature.ts';
 
-/** A repository at a server that answers as GitHub does, what follows it, and its webhook's deliveries. */
+/** A repository at a server that answers like GitHub, its followers, and deliveries of its webhook. */
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
 export type Json = any;
@@ -15,15 +15,15 @@ export const push = (from: number, to: number) => ({ ref: 'refs/heads/main', bef
 type Called = Api['aws']['invoked'][number];
 
 export class Followed {
-  /** Of the branch main. */
+  /** Head of the branch main. */
   head = sha(0);
   identifier = '';
   repositoryId = 100;
-  /** The answer for any pull request. */
+  /** The response for every pull request. */
   pull: Json;
-  /** Of the webhook, as the forge has it. */
+  /** Secret of the webhook at the forge. */
   secret = '';
-  /** Comments of pull requests, as the forge has them. */
+  /** Comments of pull requests at the forge. */
   comments: Json[] = [];
   readonly api: Api;
   readonly forge: ForgeServer;
@@ -44,7 +44,7 @@ export class Followed {
     await this.api.close();
   }
 
-  /** Another repository, with one commit, and the clock as it is. */
+  /** Switches to a new repository with one commit, and to the real clock. */
   reset(identifier = `acme/${uniqueName('infra')}`): void {
     vi.useRealTimers();
     process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
@@ -95,7 +95,7 @@ export class Followed {
     });
   }
 
-  /** Somebody comments on the pull request, and the forge delivers that. */
+  /** Posts a comment on the pull request, and delivers it. */
   async say(hook: string, user: { id: number; login: string }, body: string, change: object = {}, number = 7) {
     const at = new Date().toISOString();
     const comment = {
@@ -118,7 +118,7 @@ export class Followed {
     await this.settle();
   }
 
-  /** Handles what was handed over, until nothing is. @param others calls of functions that are not of deliveries */
+  /** Handles invoked functions until none are left. @param others handles calls of functions other than deliveries */
   async settle(others: (called: Called) => Promise<void> = async () => {}): Promise<void> {
     const { handler } = await import('#lifecycle/creation/version-control-event.ts');
     const { invoked } = this.api.aws;
@@ -128,7 +128,7 @@ export class Followed {
     }
   }
 
-  /** The same, and fetches what is to be fetched. */
+  /** Also fetches pending commits. */
   async settleAndFetch(): Promise<void> {
     const fetching = await import('#lifecycle/creation/fetch-commit.ts');
     await this.settle(async ({ name, event }) => {
@@ -136,7 +136,7 @@ export class Followed {
     });
   }
 
-  /** The clock moves, the sweep looks at what is due by then, and that is handled. Until the next `reset`. */
+  /** Advances the clock, and handles due items like the sweep. Lasts until the next `reset`. */
   async sweepAfter(seconds: number, others: (called: Called) => Promise<void> = async () => {}): Promise<void> {
     vi.setSystemTime(Date.now() + seconds * 1000);
     const { handler } = await import('#lifecycle/repair/sweep.ts');
@@ -144,7 +144,7 @@ export class Followed {
     await this.settle(others);
   }
 
-  /** The repository's files at every commit, as the forge packs them: in one folder. */
+  /** Sets the repository's files at every commit, in the forge's format: in one folder. */
   async has(files: Parameters<typeof archive>[0], identifier = this.identifier): Promise<void> {
     const inFolder = Object.entries(files).map(([name, content]) => [
       `${identifier.replace('/', '-')}-1/${name}`,
@@ -154,7 +154,7 @@ export class Followed {
     this.forge.on('GET', new RegExp(`^/repos/${identifier}/tarball/`), { body });
   }
 
-  /** A connection. The id of its token. */
+  /** Creates a connection. @returns it and the id of its token */
   async connection(): Promise<{ client: Json; token: string }> {
     const { body } = await this.api.post('organizations/acme/oauth-clients', {
       'service-provider': 'github',
@@ -176,7 +176,7 @@ export class Followed {
     return { workspace, hook: new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname };
   }
 
-  /** What its connecting leads to is left to do. */
+  /** The caller handles the deliveries that it causes. */
   workspace(token: string, attributes: object = {}, repo: object = {}): Promise<Json> {
     return this.api.workspace({
       'queue-all-runs': true,
@@ -185,7 +185,10 @@ export class Followed {
     });
   }
 
-  /** Deliveries of a repository are limited by the second: a test that makes many moves the clock, until the next `reset`. */
+  /**
+   * The number of deliveries per second and repository is limited, so a test with many advances the clock, until the
+   * next `reset`.
+   */
   toNextSecond(): void {
     vi.setSystemTime(Date.now() + 1000);
   }
@@ -219,7 +222,7 @@ export class Followed {
     return (await this.runsOf(workspace)).map(({ ingress }) => ingress.commitSha);
   }
 
-  /** Of open pull request 7 from a branch of the repository. */
+  /** Open pull request 7 from a branch of the repository. */
   request(n: number, change: object = {}): Json {
     return {
       number: 7,

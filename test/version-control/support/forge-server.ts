@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A forge's API for tests: answers by method and path as the test says, keeps what it was asked, and knows its tokens. */
+/** A forge's API for tests: answers by method and path as a test decides, records requests, and knows its tokens. */
 
 export interface ForgeCall {
   method: string;
@@ -25,9 +25,9 @@ type Answerer = (call: ForgeCall) => Reply | undefined;
 export interface ForgeServer {
   url: string;
   calls: ForgeCall[];
-  /** Looked at in order; the first one that answers counts. Nothing answers: 404. */
+  /** Checked in order; the first one that answers wins. Without an answer: 404. */
   answers: Answerer[];
-  /** Accepted; any other is 401. */
+  /** Accepted tokens; others get 401. */
   tokens: Set<string>;
   on(method: string, path: string | RegExp, reply: Reply | ((call: ForgeCall) => Reply)): void;
   asked(method: string, path: string | RegExp): ForgeCall[];

@@ -2,12 +2,12 @@ import type { Aws } from '#test/support/aws.ts';
 import { addLayer, inputText } from '#test/support/direct-layers.ts';
 
 interface Overheard {
-  /** All that was written to the table, handed to functions and to the machine, and logged, since then. */
+  /** Everything written to the table, passed to functions and to the machine, and logged since then. */
   text(): string;
   stop(): void;
 }
 
-/** For secrets that must be in none of it. */
+/** For tests that a secret is in none of it. */
 export const overhear = (aws: Aws): Overheard => {
   const { error, warn, log } = console;
   const heard: string[] = [];

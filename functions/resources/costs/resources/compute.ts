@@ -8,7 +8,7 @@ const linux = 'Linux, on demand';
 
 /** Bills one hour of a machine. @throws {UnpricedError} when its type has no hourly price */
 export const billInstance = (bill: Bill, type: string, tenancy = 'default'): void => {
-  if (tenancy === 'host') throw new UnpricedError('its dedicated host is paid for, not the instance');
+  if (tenancy === 'host') throw new UnpricedError('its dedicated host is billed, not the instance');
   bill.hourly(tenancy === 'dedicated' ? `ec2-dedicated/${type}` : `ec2/${type}`);
   bill.assume(linux);
 };

@@ -60,7 +60,7 @@ const service: Pricer = (values, bill, related) => {
   const definition = related('task_definition', 'aws_ecs_task_definition');
   switch (launchedOn(values, definition)) {
     case 'EC2':
-      bill.assume('its instances are paid for as such');
+      bill.assume('its instances are billed instead');
       return;
     case 'FARGATE_SPOT':
       throw new UnpricedError('spot prices change all the time');

@@ -144,8 +144,8 @@ const inWorkspace = async (
 };
 
 /**
- * A user who can read variables of a workspace or project with the set can read the set; users who manage variables
- * of its owner manage it.
+ * Users who can read variables of a workspace or project with the set can read the set. Permissions on the owning
+ * project apply to the set as well.
  */
 const onVariableSet = async (
   { standing: standingIn }: Reads,

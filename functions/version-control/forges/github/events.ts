@@ -34,7 +34,7 @@ const commentOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEv
   const { action, issue, comment: one } = v.parse(commentEvent, payload);
   if (action !== 'created') return ignored('comments that were edited or deleted');
   if (!issue.pull_request) return ignored('comments on issues');
-  if (!commandOf(one.body)) return ignored('comments that ask for nothing');
+  if (!commandOf(one.body)) return ignored('comments without a command');
   return { kind: 'comment', number: issue.number, commentId: one.id, ...about };
 };
 

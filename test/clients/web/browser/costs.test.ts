@@ -57,7 +57,7 @@ it('an estimate shows the cost before and after, by resource', async () => {
   await panel.getByRole('button', { name: 'Show 12 more resources' }).click();
   await panel.getByRole('row', { name: 'aws_nat_gateway.way_out $32.85 $32.85 ±$0' }).waitFor();
   await panel.getByText('1 more resource at no charge.').waitFor();
-  await panel.getByText('estimates do not know resources of type aws_redshift_cluster').waitFor();
+  await panel.getByText('estimates do not support resources of type aws_redshift_cluster').waitFor();
   await panel.getByText(/Prices from AWS list prices of \d{4}-\d\d, in USD/).waitFor();
 });
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type Api, startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-/** Announcements of the operator to everybody who has signed in. */
+/** Announcements of the operator to all signed-in users. */
 
 let api: Api;
 let stranger: string;
@@ -38,7 +38,7 @@ describe('banners', () => {
     expect([await shownTo(), await shownTo(api.token)]).toEqual(['Maintenance', 'Maintenance']);
     const second = await make({ title: 'Second' });
     expect(await shownTo()).toBe('Second');
-    // The first has been deactivated by it.
+    // The second banner has deactivated the first.
     expect((await api.patch(`admin/banners/${first.id}`, { title: 'x' })).status).toBe(422);
     const changed = await api.patch(`admin/banners/${second.id}`, { title: 'Changed', style: 'critical' });
     expect(changed.body.data.attributes).toMatchObject({ title: 'Changed', body: 'Tonight', style: 'critical' });

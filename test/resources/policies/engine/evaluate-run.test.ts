@@ -6,12 +6,12 @@ import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { archive, policyFiles, policySetOf, uploadVersion } from '#test/support/policies.ts';
 import { judgedRuns, noLargeMachines, planOf } from '#test/support/policy-runs.ts';
 
-/** Runs and their policies, from what is attached to a workspace to the verdict. */
+/** Policies of runs, from their assignment to a workspace to the verdict. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof judgedRuns>>;
 let results: typeof import('#resources/policies/result-records.ts');
-// Of its own, so that what is left behind can only be from here.
+// A folder of its own, so that leftover files can only come from here.
 const folder = mkdtempSync(join(tmpdir(), 'evaluate-'));
 process.env.TMPDIR = folder;
 beforeAll(async () => {

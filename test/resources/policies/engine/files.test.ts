@@ -6,7 +6,7 @@ import { readPoliciesFile } from '#resources/policies/engine/policies-file.ts';
 import { maxPolicies } from '#resources/policies/engine/policy-blocks.ts';
 import { archive, policyFiles } from '#test/support/policies.ts';
 
-/** What is uploaded as a version of a policy set. */
+/** Uploaded archives of policy set versions. */
 
 const paths = async (packed: Buffer, root = '') => (await readArchive(packed, root)).map(({ path }) => path);
 

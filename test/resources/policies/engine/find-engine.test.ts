@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { downloadOpa, keptOpa, onPath, opaAtHand, opaVersion } from '#resources/policies/engine/find-engine.ts';
 
-/** Where engines come from: as GitHub's releases answer, with a redirect to another host for the file itself. */
+/** Downloads of engines: a server that answers like GitHub's releases, with a redirect to another host for the file. */
 
 const folder = mkdtempSync(join(tmpdir(), 'engines-'));
 const content = '#!/bin/sh\necho "Version: 1.19.0"\n';

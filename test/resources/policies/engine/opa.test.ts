@@ -11,7 +11,7 @@ import { isPure } from '#resources/policies/engine/pure-builtins.ts';
 
 let opa: Engine;
 const folder = mkdtempSync(join(tmpdir(), 'opa-test-'));
-// Of its own, so that what is left behind can only be from here.
+// A folder of its own, so that leftover files can only come from here.
 process.env.TMPDIR = folder;
 const input = { path: join(folder, 'input.json') };
 beforeAll(async () => {
@@ -202,7 +202,7 @@ deny contains count(all) if all := [s | some i in numbers.range(1, 20000000); s 
 
   it.each([
     ['is no Rego', 'this is no rego {{', /policy.rego line 1: /],
-    ['names what is not there', 'package t\ndeny contains x if x := nothing.here', /policy.rego line 2: .*unsafe/],
+    ['names a missing rule', 'package t\ndeny contains x if x := nothing.here', /policy.rego line 2: .*unsafe/],
     ['is in another package', 'package other\ndeny := []', /data.t.deny is undefined/],
     ['takes the place of the parameters', 'package params\nx := 1', /./],
   ])('%s', async (_, rego, expected) => expect((await one(rego)).error).toMatch(expected));

@@ -46,7 +46,7 @@ it.runIf(separates)('the engine sees no file but those of its folder', async () 
     expect(await read(path)).toContain('no such file or directory');
 });
 
-it('runs the engine without a room where it cannot start in one', async () => {
+it('the engine runs without namespaces where it cannot start in them', async () => {
   const room = await findRoom(async () => false);
   expect(room('opa', ['version'])).toEqual(['opa', ['version']]);
 });

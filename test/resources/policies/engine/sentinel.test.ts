@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { openSentinel } from '#resources/policies/engine/sentinel.ts';
 
 /**
- * Sentinel is closed and cannot be had here: a script stands in that answers as its command line is documented to, by
- * exit code, and shows what it was given.
+ * Sentinel is proprietary and not available here: a script answers with the exit codes that its command line
+ * documents, and prints its input.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'sentinel-test-'));

@@ -38,7 +38,7 @@ const plan = {
   },
 };
 
-/** Of a run whose plan finished, as far as the store knows. */
+/** A run whose stored plan is finished. */
 const finished = async () => {
   const { keys, objects } = await import('#platform/store/keys.ts');
   const { putObject } = await import('#platform/store/bucket.ts');
@@ -53,7 +53,7 @@ const create = (planId: string, type = 'sentinel-mock-bundle-v0') =>
   api.post('plan-exports', { 'data-type': type }, { plan: { data: { type: 'plans', id: planId } } });
 const one = (id: string) => `plan-exports/${id}`;
 
-/** Names and texts of a tar (POSIX.1-2024: ustar). */
+/** File names and texts in a tar (POSIX.1-2024: ustar). */
 const filesIn = (archive: Buffer): Record<string, string> => {
   const files: Record<string, string> = {};
   for (let at = 0; at + 512 <= archive.length && archive[at] !== 0; ) {
@@ -127,7 +127,7 @@ it('an export expires after an hour', async () => {
   expect((await create(planId)).status).toBe(201);
 });
 
-it('requires permission to read mocks, which readers of runs lack', async () => {
+it('an export requires permission to read mocks, which readers of runs lack', async () => {
   const { withLevel } = await memberHelpers();
   const planId = await finished();
   const { id } = (await create(planId)).body.data;

@@ -58,7 +58,7 @@ describe('a reserved tag key that disables overrides', () => {
   const inProject = { get: () => ({ project: { data: { type: 'projects', id: project } } }) };
   const refused = /^422 tag-bindings: the tag key env is reserved/;
 
-  it('keeps workspaces from giving the inherited tag another value, whatever the request', async () => {
+  it('keeps workspaces from giving the inherited tag another value, in any request', async () => {
     const create = (tags: Record<string, string>) =>
       api.post(
         'organizations/acme/workspaces',

@@ -62,7 +62,7 @@ describe('access to a workspace', () => {
     expect((await api.patch(path, { access: 'read' })).body.data.attributes).toMatchObject({ runs: 'read' });
     expect(await may()).toEqual([200, true, false, false, false]);
     const custom = await api.patch(path, { access: 'custom', 'workspace-locking': true, runs: 'plan' });
-    // What is not mentioned stays as it was.
+    // Attributes missing in the request stay unchanged.
     expect(custom.body.data.attributes).toMatchObject({ runs: 'plan', variables: 'read', 'state-versions': 'read' });
     expect(await may()).toEqual([200, true, true, true, false]);
     expect((await api.call('DELETE', path)).status).toBe(204);
@@ -269,9 +269,9 @@ describe('lists leave out hidden resources and do not count them', () => {
     expect((await of('organizations/acme/runs/queue'))[0]).toEqual([...runs].sort());
     const capacity = (await api.get('organizations/acme/capacity', { token })).body.data.attributes;
     expect(capacity.pending + capacity.running).toBe(2);
-    const { token: nobody } = await members.member('acme');
+    const { token: outsider } = await members.member('acme');
     for (const list of ['workspaces', 'projects', 'varsets', 'runs', 'runs/queue']) {
-      const { status, body } = await api.get(`organizations/acme/${list}`, { token: nobody });
+      const { status, body } = await api.get(`organizations/acme/${list}`, { token: outsider });
       expect([list, status, body.data, body.meta.pagination['total-count'] ?? 0]).toEqual([list, 200, [], 0]);
     }
   });
@@ -303,7 +303,7 @@ describe('lists leave out hidden resources and do not count them', () => {
       for (let i = 0; i < n; i++) await give((await api.workspace()).id, team.id, { access: 'read' });
     };
     await more(4);
-    // With its first request a token notes that it is used.
+    // The first request records the token's use.
     await cost();
     const few = await cost();
     await more(36);
@@ -326,10 +326,11 @@ describe('reads for a permission check', () => {
     await give(id, team.id, { access: 'read' });
     const paths = [`workspaces/${id}`, `runs/${run}`, 'organizations/acme'];
     const told = [];
-    // With its first request a token notes that it is used.
+    // The first request records the token's use.
     await cost('organizations/acme', token);
     for (const path of paths) told.push([await cost(path), await cost(path, token)]);
-    // The token, the subject, the membership, of a workspace its variables, of a run its workspace; then teams, and the project.
+    // The token, the subject and the membership, for a workspace its variables, for a run its workspace; then the
+    // teams and the project.
     expect(told).toEqual([
       [4, 6],
       [3, 5],

@@ -45,7 +45,7 @@ it('a bulk action creates one change request for each workspace, until they are 
   expect(await openOf(a)).toBe(0);
 });
 
-it('are created only by admins of all workspaces, read by readers and archived by writers', async () => {
+it('change requests are created only by admins of all workspaces, read by readers and archived by writers', async () => {
   const { id } = await api.workspace();
   const [reader, writer] = [await help.user('read'), await help.user('write')];
   const body = { data: { attributes: { action_type: 'change_requests', action_inputs: inputs, target_ids: [id] } } };
@@ -84,7 +84,7 @@ it.each([
     /finds no workspaces/,
   ],
   [{ action_inputs: { subject: ' ' } }, 'action_inputs', /is empty/],
-])('rejects %j by name', async (change, field, detail) => {
+])('a bulk action with %j is rejected by name', async (change, field, detail) => {
   const { status, body } = await request(['ws-x'], change);
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
   expect(body.errors[0].source.pointer).toContain(field);
