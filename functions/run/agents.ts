@@ -1,5 +1,5 @@
 import type { Phase, PhaseName, Run } from './run.ts';
-import { isFinal, type RunStatus, type Timestamp } from './status.ts';
+import { isFinal, type RunStatus, type Timestamp, timestampKey } from './status.ts';
 
 /** Runs on agents: the status of an agent, and the state of a job in its pool's queue. Pure. */
 
@@ -58,3 +58,22 @@ export const endingSignal = ({ killAt }: NonNullable<Phase['stop']>, now: Timest
 /** Whether everything that an agent started for the phase has ended, as far as the platform can know. */
 export const isAgentRunnerGone = ({ report, stop }: Phase, now: Timestamp): boolean =>
   report !== undefined || (stop !== undefined && now > stop.goneAt);
+
+/** Longer than a runner needs after its run has ended (runner/program/deferred-uploads.ts). */
+export const afterwardsMs = 5 * 60_000;
+
+/**
+ * Whether a runner that an agent still runs hangs: it did not claim the phase in time, or its run ended a while ago.
+ * @param longAgo {@link afterwardsMs} ago
+ */
+export const isHanging = (
+  run: Run | undefined,
+  phase: PhaseName,
+  agent: string,
+  { now, longAgo }: { now: Timestamp; longAgo: Timestamp },
+): boolean => {
+  if (!run) return true;
+  const isOwn = run[phase].agent?.id === agent;
+  if (!isOwn || !run[phase].claimNonce) return !isOwn || (run[phase].takenUntil ?? '') <= now;
+  return isFinal(run.status) && (run.statusTimestamps[timestampKey(run.status)] ?? '') < longAgo;
+};

@@ -44,6 +44,7 @@ resource "terraform_data" "late" {
 
     const [runner] = runners(dataDir).filter(({ startedBy }) => startedBy === run.id) as [Runner];
     await platform?.close({ leaveRunners: true });
+    platform = undefined;
     // What is made from now on only the runner knows; it is told to stop, so that it gives up within two minutes.
     writeFileSync(go, '');
     send(runner, 'SIGTERM', 'process');
@@ -68,5 +69,6 @@ resource "terraform_data" "late" {
       /The newest state \(serial \d+\), which the runner had kept, is the workspace's state now\.$/,
     );
     expect(readdirSync(folder)).toEqual([]);
-  });
+    // Its runner alone tries for one and a half minutes.
+  }, 360_000);
 });

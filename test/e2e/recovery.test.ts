@@ -106,7 +106,8 @@ it('ends runs after a table restore and applies nothing twice', async () => {
   // The runner of that plan may be on its way out.
   const repeated = await recoverWholly(restoredTo);
   for (const what of ['statesBroughtIn', 'runsEnded', 'executionsStopped']) expect(repeated(what)).toEqual([]);
-});
+  // Three starts, four runs.
+}, 300_000);
 
 it('rejects an invalid time and one in the future', async () => {
   expect((await recover('yesterday')).said).toContain('Give the time of the backup');

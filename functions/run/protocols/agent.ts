@@ -6,7 +6,7 @@
  * |---|---|
  * | `POST /register` | {@link Registration} → {@link RegisteredAgent} |
  * | `POST /next` | {@link WorkRequest} → {@link NextWork}: a job of the pool that is its own from now on, or how long to wait |
- * | `POST /ping` | {@link Ping} → `{}`: it lives, and whether it works; or ends |
+ * | `POST /ping` | {@link Ping} → {@link PingAnswer}: it lives, and whether it works; or ends |
  * | `POST /over` | {@link JobEnd} → `{}`: the runner that it has started has ended |
  * | `POST /request` | {@link RequestPoll} → {@link NextRequest}: a request that the agent sends for the platform, or how long to wait |
  * | `POST /answer` | {@link RequestAnswer} → `{}`: what came of it |
@@ -59,6 +59,11 @@ export interface Ping {
   agent: string;
   job?: { runId: string; phase: PhaseName };
   ended?: 'exited' | 'errored';
+}
+
+export interface PingAnswer {
+  /** The runner of the job hangs: it must be killed. */
+  kill?: true;
 }
 
 export interface JobEnd {

@@ -5,7 +5,14 @@ import type { AgentWork, RegisteredAgent } from '#run/protocols/agent.ts';
 import { sendKeptStates } from '#runner/program/kept-states.ts';
 import { Client, messageOf, TokenDeadError } from './client.ts';
 import { Connection } from './connection.ts';
-import { ended, keptStatesFolder, type RunnerEnvironment, separationProblems, startRunner } from './work.ts';
+import {
+  ended,
+  keptStatesFolder,
+  killRunner,
+  type RunnerEnvironment,
+  separationProblems,
+  startRunner,
+} from './work.ts';
 
 export interface Settings extends RunnerEnvironment {
   token: string;
@@ -107,7 +114,10 @@ export class Agent {
     say(`The ${phase} of ${runId} (workspace ${workspace}) starts.`);
     const child = startRunner(work, this.#settings);
     this.#child = child;
-    const pings = this.#pingWhile({ runId, phase });
+    const pings = this.#pingWhile({ runId, phase }, () => {
+      say(`The runner of the ${phase} of ${runId} hangs: killing it.`);
+      killRunner(child);
+    });
     const outcome = await ended(child);
     clearInterval(pings);
     this.#child = undefined;
@@ -121,18 +131,22 @@ export class Agent {
     void this.#sendKeptStates();
   }
 
-  #pingWhile(job: { runId: string; phase: AgentWork['phase'] }): NodeJS.Timeout {
+  /** @param kill called when the platform says that the runner hangs */
+  #pingWhile(job: { runId: string; phase: AgentWork['phase'] }, kill: () => void): NodeJS.Timeout {
     const { agent, pingSeconds } = this.#connection.self as RegisteredAgent;
     let dead = false;
     return setInterval(() => {
       if (dead) return;
-      this.#client.ping({ agent, job }, retryFor(pingSeconds * 500)).catch((error) => {
-        dead = error instanceof TokenDeadError;
-        if (dead)
-          this.#settings.say(
-            'The agent token was revoked or has expired. The current run has its own token and will finish.',
-          );
-      });
+      this.#client.ping({ agent, job }, retryFor(pingSeconds * 500)).then(
+        (answer) => answer.kill && kill(),
+        (error) => {
+          dead = error instanceof TokenDeadError;
+          if (dead)
+            this.#settings.say(
+              'The agent token was revoked or has expired. The current run has its own token and will finish.',
+            );
+        },
+      );
     }, pingSeconds * 1000);
   }
 }

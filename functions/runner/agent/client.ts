@@ -6,6 +6,7 @@ import type {
   NextRequest,
   NextWork,
   Ping,
+  PingAnswer,
   RegisteredAgent,
   Registration,
   RequestAnswer,
@@ -68,7 +69,7 @@ export class Client {
     return this.#post('next', body, patience);
   }
 
-  ping(body: Ping, patience: RetryBound): Promise<unknown> {
+  ping(body: Ping, patience: RetryBound): Promise<PingAnswer> {
     return this.#post('ping', body, patience);
   }
 

@@ -63,6 +63,15 @@ export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): C
   return child;
 };
 
+/** The runner with everything in its process group. */
+export const killRunner = ({ pid }: ChildProcess): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
 /** How the runner ended, as text. */
 export const ended = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {

@@ -9,7 +9,7 @@ import { bucketOrigin } from '#platform/store/bucket.ts';
 import { type Agent, isOfPool, pingAgent, registerAgent } from '#resources/agents/agents.ts';
 import { getAgentPool } from '#resources/agents/pools/records.ts';
 import { permitsAgent } from '#resources/ip-allowlists/enforcement.ts';
-import { getRun } from '#resources/runs/records.ts';
+import { getRun, getRunEventually } from '#resources/runs/records.ts';
 import {
   type AgentPurpose,
   claimPurpose,
@@ -17,8 +17,8 @@ import {
   recordTokenUse,
   type Token,
 } from '#resources/users/tokens.ts';
-import { pingSeconds, silentMs } from '#run/agents.ts';
-import type { AgentWork, NextRequest, NextWork, RegisteredAgent } from '#run/protocols/agent.ts';
+import { afterwardsMs, isHanging, pingSeconds, silentMs } from '#run/agents.ts';
+import type { AgentWork, NextRequest, NextWork, PingAnswer, RegisteredAgent } from '#run/protocols/agent.ts';
 import { isFinal } from '#run/status.ts';
 import { ProtocolError } from './caller.ts';
 import { parse, respond } from './protocol.ts';
@@ -95,11 +95,15 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
   return { action: 'work', work };
 };
 
-const ping = async (token: Token, event: Event): Promise<object> => {
+/** 1 read while the agent works. */
+const ping = async (token: Token, event: Event): Promise<PingAnswer> => {
   const { agent, ...state } = parse(bodies.ping, event);
   registered(await pingAgent(agent, token.userId, { address: addressOf(event), ...state }));
   if (state.ended && token.purpose === 'forwarding') await removeForwarder(token.userId, agent);
-  return {};
+  const { job } = state;
+  if (!job) return {};
+  const [now, longAgo] = [0, afterwardsMs].map((ms) => new Date(Date.now() - ms).toISOString()) as [string, string];
+  return isHanging(await getRunEventually(job.runId), job.phase, agent, { now, longAgo }) ? { kill: true } : {};
 };
 
 /** Only from agents of the pool, whose tokens are for nothing else. */

@@ -1,6 +1,6 @@
-import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Answer, Bench, executionArn, killed, machine, restart, task, waiting } from './step-functions.support.ts';
 
 const journalOf = (dataDir: string): string => {
@@ -58,6 +58,28 @@ describe('after a restart', () => {
     expect(second.service.transitions('run-1')).toBe(3);
     const ids = (await second.history()).map(({ id }) => id);
     expect(ids).toEqual(ids.map((_, index) => index + 1));
+  });
+
+  test.each([
+    ['was emptied', (file: string) => truncateSync(file)],
+    ['was deleted', (file: string) => rmSync(file)],
+    ['is damaged', (file: string) => writeFileSync(file, '{ damaged')],
+  ])('continues executions, and knows ended ones, when their list %s', async (_, damage) => {
+    const { bench, token } = await upToConfirm();
+    await bench.start('ended', {});
+    await bench.call('StopExecution', { executionArn: executionArn('ended') });
+    damage(join(bench.dataDir, 'catalog.jsonl'));
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const second = restart(bench, run);
+    vi.restoreAllMocks();
+    expect(await second.service.resume()).toEqual({ resumed: 1 });
+    await second.succeed(token, 'yes');
+    expect((await second.ended()).status).toBe('SUCCEEDED');
+    expect(await second.describe('ended')).toMatchObject({ status: 'ABORTED' });
+    // The list is whole again.
+    const third = restart(second, run);
+    expect(await third.service.resume()).toEqual({ resumed: 0 });
+    expect((await third.describe()).status).toBe('SUCCEEDED');
   });
 
   test('accepts a token before the execution was resumed', async () => {

@@ -56,6 +56,7 @@ const agentOf = async ({ token }: Pool, name = 'one') => {
   return {
     id: agent,
     next: async (ping = false) => (await call('next', token, { agent, name, ping })).body,
+    ping: async (runId: string) => (await call('ping', token, { agent, job: { runId, phase: 'plan' } })).body,
     over: (runId: string, why: string) => call('over', token, { agent, job: { runId, phase: 'plan' }, why }),
   };
 };
@@ -119,6 +120,37 @@ describe('agents', () => {
     expect(given.sort()).toEqual([...runs].sort());
     const [first] = [await queued(pool), await queued(pool)];
     expect((await (await agentOf(pool)).next()).work.runId).toBe(first);
+  });
+
+  it('are told to kill a runner that does not claim its job in time, which is free again then', async () => {
+    const pool = await makePool();
+    const id = await queued(pool);
+    const agent = await agentOf(pool);
+    await agent.next();
+    later(90_000);
+    expect(await agent.ping(id)).toEqual({});
+    later(11_000);
+    expect(await agent.ping(id)).toEqual({ kill: true });
+    const other = await agentOf(pool);
+    expect((await other.next()).work.runId).toBe(id);
+    expect(await other.ping(id)).toEqual({});
+    expect(await agent.ping(id)).toEqual({ kill: true });
+  });
+
+  it('are told to kill a runner that goes on for five minutes after the end of its run', async () => {
+    const pool = await makePool();
+    const id = await queued(pool);
+    const agent = await agentOf(pool);
+    const { work } = await agent.next();
+    expect(await load.claimPhase(work.claim, 'nonce')).toBeDefined();
+    later(200_000);
+    expect(await agent.ping(id)).toEqual({});
+    await help.store.updateRun(id, { set: { 'plan.report': { outcome: 'errored' } } });
+    await load.finishRun(id, 'PlanErrored');
+    later(299_000);
+    expect(await agent.ping(id)).toEqual({});
+    later(2000);
+    expect(await agent.ping(id)).toEqual({ kill: true });
   });
 
   it('receive no jobs of another pool', async () => {

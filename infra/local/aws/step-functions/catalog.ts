@@ -1,6 +1,7 @@
-import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivately } from '../ssm/secrets.ts';
+import { readJournal } from './journal.ts';
 
 export type Status = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
 
@@ -31,7 +32,7 @@ export interface Retention {
 }
 
 /**
- * The list of executions, newest last. Its file is appended to on every start and end, the last line of an execution
+ * The list of executions, newest last. An execution whose line was lost is found by its journal. Its file is appended to on every start and end, the last line of an execution
  * counts, and it is written anew when it was opened with much that no longer counts.
  */
 export class Catalog {
@@ -89,6 +90,22 @@ export class Catalog {
     }
   }
 
+  /** A power failure, or a person, can empty or shorten the file. @returns whether a line was lost */
+  #findLost(): boolean {
+    const listed = new Set(this.all().map(({ file }) => file));
+    const lost: Entry[] = [];
+    for (const file of readdirSync(join(this.#dir, 'journals')).filter((name) => !listed.has(name))) {
+      const lines = readJournal(join(this.#dir, 'journals', file));
+      const entry = lines[0]?.note?.entry as Entry | undefined;
+      const redriveCount = lines.filter(({ type }) => type === 'ExecutionRedriven').length;
+      if (entry) lost.push({ ...entry, redriveCount });
+    }
+    for (const entry of lost.sort((a, b) => a.start - b.start)) this.#entries.set(entry.executionArn, entry);
+    if (lost.length)
+      console.error(`${this.#file} lacked ${lost.length} executions. They were found by their journals.`);
+    return lost.length > 0;
+  }
+
   /** Begins a new line where a write may have failed in the middle of one. */
   #append(line: object): void {
     const text = `${this.#torn ? '\n' : ''}${JSON.stringify(line)}\n`;
@@ -120,6 +137,7 @@ export class Catalog {
         whole = false;
       }
     }
+    whole = !this.#findLost() && whole;
     for (const entry of this.#entries.values()) this.#note(entry);
     if (!whole || lines.length > 1000 + 2 * this.#entries.size) {
       writePrivately(

@@ -86,7 +86,8 @@ export class Executions {
     this.catalog.put(entry);
     rmSync(this.catalog.journalOf(entry), { force: true });
     const details = { input, roleArn: this.roleArn };
-    this.#run(entry, { input, revision, lines: [], begin: { type: 'ExecutionStarted', details, note: { revision } } });
+    const note = { revision, entry };
+    this.#run(entry, { input, revision, lines: [], begin: { type: 'ExecutionStarted', details, note } });
     return entry;
   }
 
