@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import type { AgentWork } from '#run/protocols/agent.ts';
 
 import { separationIn } from '#runner/program/settings.ts';
 import { notKeptApart } from '#runner/program/terraform/separation.ts';
+import { removeFolder } from '#runner/program/workspace/remove-folder.ts';
 
 /** Starts the runner as a child process with a claim; it then calls the control plane itself. */
 
@@ -58,7 +59,8 @@ export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): C
     detached: true,
   });
   // A runner removes its own files, unless it was killed.
-  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 2 });
+  const remove = () =>
+    void removeFolder(folder).catch((error: Error) => console.error(`could not remove ${folder}: ${error.message}`));
   child.once('error', remove).once('exit', remove);
   return child;
 };

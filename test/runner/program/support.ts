@@ -118,6 +118,8 @@ export class Bench {
   plane!: ControlPlane;
   directory!: string;
   readonly #runners: RunningRunner[] = [];
+  /** The command that starts the runner's program. */
+  before: string[] = [];
   /** The one that is shipped. */
   #program = '';
 
@@ -151,7 +153,8 @@ export class Bench {
   }
 
   start(claim: string, environment: Record<string, string> = {}): RunningRunner {
-    const child = spawn(process.execPath, [this.#program], {
+    const [program = '', ...args] = [...this.before, process.execPath, this.#program];
+    const child = spawn(program, args, {
       env: {
         PATH: process.env.PATH,
         HOME: this.directory,

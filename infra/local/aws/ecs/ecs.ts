@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Admission } from '#infra/local/host/admission.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
 import { groupLeaderIn, isAlive, launch, type OnExit, signal } from '#infra/local/host/processes.ts';
+import { removeFolder } from '#runner/program/workspace/remove-folder.ts';
 import { runIn } from '../lambda/usage.ts';
 import { commandOf, type EcsOptions, environmentOf, type RunTaskInput } from './ecs-command.ts';
 import { describe, eventOf, folderOf, idOf, isDefinition, newFolder, sameArn, type Task } from './ecs-task.ts';
@@ -193,7 +193,7 @@ export class Ecs {
     delete task.waitsWith;
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
-    void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
+    void removeFolder(folderOf(task, this.#options.folder)).catch(() => {});
     this.#admission.look();
     if (task.run && task.startedAt !== undefined)
       this.#options.onUsage(task.run, (task.stoppedAt - task.startedAt) / 1000);
@@ -243,7 +243,7 @@ export class Ecs {
       if (now - task.stoppedAt < keptMs || (task.clientToken && now - task.createdAt < tokenMs)) continue;
       this.#tasks.delete(task.arn);
       rmSync(join(this.#options.folder, `${idOf(task)}.json`), { force: true });
-      void rm(folderOf(task, this.#options.folder), { recursive: true, force: true }).catch(() => {});
+      void removeFolder(folderOf(task, this.#options.folder)).catch(() => {});
     }
   }
 
