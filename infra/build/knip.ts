@@ -31,7 +31,6 @@ export default {
     '@20minutes/s3rver',
     '@aws-sdk/credential-provider-env',
     'axe-core',
-    'dynalite',
   ],
   // Skipped where they are missing.
   ignoreBinaries: ['fallocate', 'fish', 'go', 'mkfifo', 'mount', 'script', 'terraform', 'umount', 'unshare'],
