@@ -28,7 +28,6 @@ export default {
   vitest: { config: 'test/vitest.config.ts' },
   ignoreDependencies: [
     // Loaded by path, or a part of another package.
-    '@20minutes/s3rver',
     '@aws-sdk/credential-provider-env',
     'axe-core',
   ],
