@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { environment } from '#platform/environment.ts';
+import { Cache } from '#platform/store/cache.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { countRequests } from '#platform/store/request-counts.ts';
 import { type Answer, json } from './answer.ts';
@@ -15,8 +16,7 @@ import { type Admission, RateLimit } from './rate-limit.ts';
  */
 
 /** Whose token it is, by its hash; null for those that are not counted. */
-const userOfToken = new Map<string, string | null>();
-const maxKnown = 10_000;
+const userOfToken = new Cache<string | null>({ maxWeight: 10_000 });
 
 /**
  * To be said once a token was found good.
@@ -24,7 +24,6 @@ const maxKnown = 10_000;
  */
 export const isTokenOf = (authorization: string | undefined, caller: string | null): void => {
   if (!authorization) return;
-  if (userOfToken.size >= maxKnown) userOfToken.clear();
   userOfToken.set(hashSecret(authorization), caller);
 };
 

@@ -121,10 +121,7 @@ export const commentOn = async (run: Run, createdBy: string, body: string): Prom
   return comment;
 };
 
-/**
- * That it was created, and how it ended: the run's item says both, so they are not stored. (Former versions did, under the
- * same ids.)
- */
+/** That it was created, and how it ended: the run's item says both, so they are not stored. */
 const impliedEvents = (run: Run): RunEvent[] => {
   const { id: runId, createdAt, createdBy, status, statusTimestamps } = run;
   const endedAt = isFinal(status) ? statusTimestamps[timestampKey(status)] : undefined;
