@@ -46,6 +46,7 @@ const extraPackages = [
   'constructs',
   'esbuild',
   'selfsigned',
+  'ws',
 ];
 const contents = ['functions', 'infra', 'cdk.json', 'tsconfig.json', 'LICENSE', 'README.md'];
 
