@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { environment } from '#platform/environment.ts';
+import { Cache } from '#platform/store/cache.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { countRequests } from '#platform/store/request-counts.ts';
 import { type Answer, json } from './answer.ts';
@@ -16,8 +17,7 @@ import { type Admission, RateLimit } from './rate-limit.ts';
  */
 
 /** Caller of each verified token, by its hash; null for callers that are exempt. */
-const userOfToken = new Map<string, string | null>();
-const maxKnown = 10_000;
+const userOfToken = new Cache<string | null>({ maxWeight: 10_000 });
 
 /**
  * Call after a token was verified.
@@ -26,7 +26,6 @@ const maxKnown = 10_000;
  */
 export const isTokenOf = (authorization: string | undefined, caller: string | null): void => {
   if (!authorization) return;
-  if (userOfToken.size >= maxKnown) userOfToken.clear();
   userOfToken.set(hashSecret(authorization), caller);
 };
 

@@ -201,11 +201,7 @@ export const unfollow = async (
   follower: string,
 ): Promise<void> => {
   await leave(repository, follower);
-  if (await remove(keys.oauthClientUse(clientId, follower, repository))) return;
-  await remove(keys.formerOauthClientUse(clientId, follower), {
-    condition: 'repository = :repository',
-    values: { ':repository': repository },
-  });
+  await remove(keys.oauthClientUse(clientId, follower, repository));
 };
 
 interface Use extends Key {

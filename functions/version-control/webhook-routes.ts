@@ -3,6 +3,7 @@ import { ApiError, badRequest, notFound, unsupported } from '#api/errors.ts';
 import { RateLimit } from '#api/rate-limit.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { openRoute, type Route } from '#api/route.ts';
+import { Cache } from '#platform/store/cache.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { countRequests } from '#platform/store/request-counts.ts';
 import { keepDelivery } from './deliveries.ts';
@@ -22,16 +23,14 @@ export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Recently used webhook secrets by their encrypted form, so that not every push calls KMS. */
-const secrets = new Map<string, { secret: string; until: number }>();
-const keptMs = 5 * 60_000;
+const secrets = new Cache<string>({ maxWeight: 1000, keptMs: 5 * 60_000 });
 
 const opened = async (repository: FollowedRepository, sealed: Uint8Array): Promise<string> => {
   const key = Buffer.from(sealed).toString('base64');
   const kept = secrets.get(key);
-  if (kept && kept.until > Date.now()) return kept.secret;
+  if (kept !== undefined) return kept;
   const secret = await openHookSecret(repository, sealed);
-  if (secrets.size > 1000) secrets.clear();
-  secrets.set(key, { secret, until: Date.now() + keptMs });
+  secrets.set(key, secret);
   return secret;
 };
 

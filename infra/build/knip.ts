@@ -28,10 +28,8 @@ export default {
   vitest: { config: 'test/vitest.config.ts' },
   ignoreDependencies: [
     // Loaded by path, or a part of another package.
-    '@20minutes/s3rver',
     '@aws-sdk/credential-provider-env',
     'axe-core',
-    'dynalite',
   ],
   // Skipped where they are missing.
   ignoreBinaries: ['fallocate', 'fish', 'go', 'mkfifo', 'mount', 'script', 'terraform', 'umount', 'unshare'],

@@ -39,7 +39,6 @@ interface Lock {
 /** Beside the dependencies, what runs with the platform: tools, and what it loads of a dependency's own dependencies. */
 const extraPackages = [
   '@aws-sdk/credential-provider-env',
-  '@20minutes/s3rver',
   'nodemailer',
   'aws-cdk',
   'aws-cdk-lib',
@@ -47,6 +46,7 @@ const extraPackages = [
   'constructs',
   'esbuild',
   'selfsigned',
+  'ws',
 ];
 const contents = ['functions', 'infra', 'cdk.json', 'tsconfig.json', 'LICENSE', 'README.md'];
 

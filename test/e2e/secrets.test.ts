@@ -128,8 +128,8 @@ const mayBe = [
   /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/states\//,
   /^sensitive value of the configuration: s3\/.*\/configurations\//,
   // What was uploaded, before it is copied to where it is read from; on AWS it expires after a week.
-  /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/uploads\/sv-\w+\.json\./,
-  /^sensitive value of the configuration: s3\/.*\/uploads\/cv-\w+\.tar\.gz\./,
+  /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/uploads\/sv-\w+\.json=/,
+  /^sensitive value of the configuration: s3\/.*\/uploads\/cv-\w+\.tar\.gz=/,
   // What `npm start` tells its owner.
   /^a token of the platform: (local\.json|terraform\.rc|output\.txt)$/,
 ];

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { readSignature, sha256, verify } from '#infra/local/aws/iam/signature.ts';
 import { Kms } from '#infra/local/aws/kms/kms.ts';
-import { S3 } from '#infra/local/aws/s3/s3.ts';
+import { S3, type S3Reply } from '#infra/local/aws/s3/s3.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
-import { MemoryResponse, memoryRequest } from '#infra/local/host/memory-http.ts';
 import type { DirectCalls } from '#platform/store/direct-calls.ts';
 
 export interface Storage {
@@ -24,8 +24,6 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-/** What s3rver adds to the name of a file. */
-const stored = '._S3rver_object';
 const secret = 'test';
 const keyArn = 'arn:aws:kms:us-east-1:000000000000:key/test';
 const identityKeyArns = ['signing', 'retired'].map((name) => `arn:aws:kms:us-east-1:000000000000:key/${name}`);
@@ -36,6 +34,8 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
   return Buffer.concat(parts);
 };
 
+const bytesOf = async ({ body }: S3Reply): Promise<Buffer> => (Buffer.isBuffer(body) ? body : buffer(body));
+
 let atEndpoint: { url: string; call: DirectCalls['request'] } | undefined;
 
 /** Calls what answers at the endpoint without HTTP; undefined when that is no storage of this process. */
@@ -45,17 +45,8 @@ export const storageCall = (endpoint: string): DirectCalls['request'] | undefine
 /** Sets the endpoints and names of bucket and key in the environment. */
 export const startStorage = async (): Promise<Storage> => {
   const folder = mkdtempSync(join(tmpdir(), 'storage-'));
-  // Most tests store no object, and loading what answers takes longer than all their calls of the table.
-  let opened: Promise<S3> | undefined;
-  const openBucket = async (): Promise<S3> => {
-    const s3 = new S3(join(folder, 's3'), () => {});
-    await s3.ensureBucket('stepform-test');
-    return s3;
-  };
-  const bucket = (): Promise<S3> => {
-    opened ??= openBucket();
-    return opened;
-  };
+  const s3 = new S3(join(folder, 's3'), () => {});
+  s3.ensureBucket('stepform-test');
   const kms = new Kms(join(folder, 'kms'), [
     { arn: keyArn, properties: {} },
     ...identityKeyArns.map((arn) => ({ arn, properties: { KeyUsage: 'SIGN_VERIFY' } })),
@@ -81,7 +72,9 @@ export const startStorage = async (): Promise<Storage> => {
         presigned ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256']),
       );
       calls.push(`s3 ${request.method} ${request.url?.split('?')[0]}`);
-      return (await bucket()).handle(request, response);
+      const { method = 'GET', url = '/', headers } = request;
+      const reply = await s3.handle({ method, url, headers, body: request });
+      return void response.writeHead(reply.status, reply.headers).end(await bytesOf(reply));
     }
     const body = await read(request);
     verify(request, signature, secret, sha256(body));
@@ -103,11 +96,9 @@ export const startStorage = async (): Promise<Storage> => {
         const answer = await answerKms(String(named['x-amz-target']).split('.')[1] ?? '', bytes);
         return { status: 200, headers: { 'content-type': 'application/x-amz-json-1.1' }, body: Buffer.from(answer) };
       }
-      const request = memoryRequest({ method, url: path, headers: named, body: bytes });
-      const response = new MemoryResponse(request);
       calls.push(`s3 ${method} ${path.split('?')[0]}`);
-      await (await bucket()).handle(request, response);
-      return { status: response.statusCode, headers: response.kept, body: await response.whole };
+      const reply = await s3.handle({ method, url: path, headers: named, body: [bytes] });
+      return { ...reply, body: await bytesOf(reply) };
     } catch (error) {
       const { name, message, statusCode } = error as AwsError;
       const status = error instanceof AwsError ? (statusCode ?? 400) : 500;
@@ -160,17 +151,16 @@ export const startStorage = async (): Promise<Storage> => {
       refusal = code;
     },
     objects: () => {
-      if (!opened) return [];
       const root = join(folder, 's3', 'stepform-test');
       const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
-      const withContent = files.filter((name) => name.endsWith(stored) && statSync(join(root, name)).size > 0);
-      return withContent.map((name) => name.slice(0, -stored.length));
+      // Its attributes take 1,024 bytes.
+      const withContent = files.filter((name) => name.endsWith('=') && statSync(join(root, name)).size > 1024);
+      return withContent.map((name) => decodeURIComponent(name.slice(0, -1)));
     },
     close: async () => {
       await Promise.allSettled(open);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
-      (await opened)?.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

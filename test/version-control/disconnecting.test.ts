@@ -171,18 +171,6 @@ describe('a workspace that changed its repository', () => {
     await followed.sweepAfter(60);
     expect([await repoOf(workspace), deletedHooks().at(-1)]).toEqual([null, `/repos/${identifier}/hooks/6`]);
   });
-
-  it('is found by records of older versions', async () => {
-    const { workspace, client, token } = await followed.connect();
-    const { put, remove } = await import('#platform/store/table.ts');
-    const { keys } = await import('#platform/store/keys.ts');
-    const repository = (await record(token, followed.identifier))?.id ?? '';
-    await remove(keys.oauthClientUse(client.id, workspace.id, repository));
-    await put({ ...keys.formerOauthClientUse(client.id, workspace.id), repository });
-    expect(await repositoriesOf(client)).toEqual([followed.identifier]);
-    await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
-    expect(await repositoriesOf(client)).toEqual([]);
-  });
 });
 
 it('a connection attempt leaves nothing behind if the forge rejects the webhook', async () => {

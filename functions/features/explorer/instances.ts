@@ -1,27 +1,20 @@
+import { Cache } from '#platform/store/cache.ts';
 import type { StateInstance } from '#resources/states/content.ts';
 import { getStateVersions, readSummary } from '#resources/states/records.ts';
 import { inParallel } from './facts.ts';
+
+/** Instances: about 100 MB of the function's memory. */
+const maxKept = 150_000;
 
 /**
  * Cache of the resource instances in states: every page of a result needs all of them for its order and total. A
  * state version never changes, so a cached one is never outdated. Permissions are checked again for each request
  * before it reads this cache.
  */
-const kept = new Map<string, StateInstance[]>();
-let keptInstances = 0;
-
-/** Maximum number of cached instances: about 100 MB of the function's memory. */
-const maxKept = 150_000;
+const kept = new Cache<StateInstance[]>({ maxWeight: maxKept });
 
 const keep = (stateId: string, instances: StateInstance[]): void => {
-  if (kept.has(stateId) || instances.length > maxKept / 4) return;
-  kept.set(stateId, instances);
-  keptInstances += instances.length + 1;
-  for (const [oldest, { length }] of kept) {
-    if (keptInstances <= maxKept) return;
-    kept.delete(oldest);
-    keptInstances -= length + 1;
-  }
+  if (!kept.has(stateId) && instances.length <= maxKept / 4) kept.set(stateId, instances, instances.length + 1);
 };
 
 /**

@@ -1,3 +1,4 @@
+import { Cache } from './cache.ts';
 import { type Key, keys } from './keys.ts';
 import { type Paging, type Scan, type ScanResult, scan } from './scan.ts';
 import { query, update } from './table.ts';
@@ -70,16 +71,13 @@ export const findNames = <E extends Key, R>(
  * reads each entry once. Valid until a name changes, and not for long, because a change that was never counted would
  * hide one forever.
  */
-const bookmarks = new Map<string, { changes: number; at: number; starts: Map<number, string> }>();
-const maxBookmarks = 500;
-const bookmarkMs = 30_000;
+const bookmarks = new Cache<{ changes: number; starts: Map<number, string> }>({ maxWeight: 500, keptMs: 30_000 });
 
 const bookmarksOf = ({ pk, prefix, descending }: Names, size: number, changes: number): Map<number, string> => {
   const list = `${pk} ${prefix} ${descending ? '-' : ''}${size}`;
   const bookmark = bookmarks.get(list);
-  if (bookmark?.changes === changes && Date.now() - bookmark.at < bookmarkMs) return bookmark.starts;
-  if (bookmarks.size >= maxBookmarks) bookmarks.clear();
-  const fresh = { changes, at: Date.now(), starts: new Map<number, string>() };
+  if (bookmark?.changes === changes) return bookmark.starts;
+  const fresh = { changes, starts: new Map<number, string>() };
   bookmarks.set(list, fresh);
   return fresh.starts;
 };

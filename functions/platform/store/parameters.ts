@@ -1,21 +1,21 @@
 import { callParameterStore } from './aws.ts';
+import { Cache } from './cache.ts';
 
 /** Secrets that the operator keeps in Parameter Store. */
 
 /** How long a function's instance goes on with one that may have been replaced. */
-const keptMs = 5 * 60_000;
-const cached = new Map<string, { value: string; until: number }>();
+const cached = new Cache<string>({ maxWeight: 100, keptMs: 5 * 60_000 });
 
 /** Decrypted, without space around it. At most one request every five minutes. */
 export const readParameter = async (name: string): Promise<string> => {
   const known = cached.get(name);
-  if (known && known.until > Date.now()) return known.value;
+  if (known !== undefined) return known;
   const { Parameter } = await callParameterStore<{ Parameter: { Value: string } }>('GetParameter', {
     Name: name,
     WithDecryption: true,
   });
   const value = Parameter.Value.trim();
-  cached.set(name, { value, until: Date.now() + keptMs });
+  cached.set(name, value);
   return value;
 };
 

@@ -42,8 +42,6 @@ export const versionControlKeys = {
     pk: `OC#${id}`,
     sk: `USE#${userId}#${repository}`,
   }),
-  /** As versions before wrote it: a follower that changed its repository had none left. */
-  formerOauthClientUse: (id: string, userId: string): Key => ({ pk: `OC#${id}`, sk: `USE#${userId}` }),
   /** One that nothing follows any more, while its webhook is being deleted. */
   oauthClientRest: (id: string, repository: string): Key => ({ pk: `OC#${id}`, sk: `REST#${repository}` }),
   linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),

@@ -120,10 +120,7 @@ export const commentOn = async (run: Run, createdBy: string, body: string): Prom
   return comment;
 };
 
-/**
- * Creation and end, which follow from the run's item and so are not stored. (Former versions stored them under the
- * same ids.)
- */
+/** Creation and end, which follow from the run's item and so are not stored. */
 const impliedEvents = (run: Run): RunEvent[] => {
   const { id: runId, createdAt, createdBy, status, statusTimestamps } = run;
   const endedAt = isFinal(status) ? statusTimestamps[timestampKey(status)] : undefined;

@@ -57,8 +57,6 @@ export const userOf = async (person: Person): Promise<User> => {
   const invited = email === undefined ? undefined : await invitedUser(email);
   const id = await claimIdentity(person, invited?.id);
   const user = (await getUser(id)) ?? (await createNamed(id, { username: usernameOf(person), email: email ?? '' }));
-  // Older versions let tokens of teams and organizations connect identities to their accounts.
-  if (user.service) throw new SignInError(403, "Teams and organizations cannot sign in. Use a user's token.");
   if (user.invitedAt) await acceptInvitation(user, usernameOf(person));
   else await settleUsername(user, usernameOf(person));
   await learn(person, id);

@@ -137,7 +137,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const machine = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');
   const { DefinitionString, Definition } = machine.properties;
   states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
-  const s3 = await openS3(site, events);
+  const s3 = openS3(site, events);
   const dynamodb = DynamoDb.open(folder.at('dynamodb'), { isUsed: folder.marker?.used });
   for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);
 
@@ -223,7 +223,7 @@ const checkInvokers = (stack: Stack, { accountId, region }: Home, apiId: string,
     invokers.check('events.amazonaws.com', ruleArn, functionArn, `rule ${rule}`);
 };
 
-const openS3 = async ({ folder, stack }: Site, events: Events): Promise<S3> => {
+const openS3 = ({ folder, stack }: Site, events: Events): S3 => {
   const buckets = stack.all<BucketProperties>('AWS::S3::Bucket');
   const announced = new Set(
     buckets
@@ -233,7 +233,7 @@ const openS3 = async ({ folder, stack }: Site, events: Events): Promise<S3> => {
   const s3 = new S3(folder.at('s3'), (object) => {
     if (announced.has(object.bucket)) events.publish(objectCreated(object));
   });
-  for (const bucket of buckets) await s3.ensureBucket(bucket.ref);
+  for (const bucket of buckets) s3.ensureBucket(bucket.ref);
   return s3;
 };
 

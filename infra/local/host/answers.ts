@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { escapeXml } from '#infra/local/aws/s3/xml.ts';
 import { AwsError } from './errors.ts';
 
 /** How the AWS endpoint reads requests and answers them, in the form of each protocol. */
@@ -42,12 +43,6 @@ export const sendReply = (response: ServerResponse, { status, headers, body }: R
 export class Cut extends Error {
   override name = 'Cut';
 }
-
-/** Whatever answers does so in vain. */
-export const discardAnswer = (response: ServerResponse): void => {
-  response.write = () => true;
-  response.end = () => response.destroy();
-};
 
 export const answerError = (
   request: IncomingMessage,
@@ -96,6 +91,3 @@ export const errorReply = (
 /** Services throw errors named like AWS codes; a defect of ours is a TypeError or the like. */
 const isAwsCode = (error: Error): boolean =>
   !['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'AssertionError'].includes(error.name);
-
-const escapeXml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { buffer } from 'node:stream/consumers';
 import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
 import type { S3Calls } from '#infra/local/aws/s3/s3-calls.ts';
 import type { DirectCalls, DirectReply, DirectRequest, TableRefusal } from '#platform/store/direct-calls.ts';
 import { Cut, errorReply, type Reply, refusalOf } from './answers.ts';
 import type { Caller } from './callers.ts';
 import type { AwsRequest, Calls, JsonOperation } from './calls.ts';
-import { MemoryResponse, memoryRequest } from './memory-http.ts';
 
 export interface DoorOptions {
   calls: Calls;
@@ -87,12 +87,9 @@ const inText = ({ request: { method, path, body = '' }, headers }: Incoming): Aw
 
 const inBytes = ({ body, ...rest }: Reply): DirectReply => ({ ...rest, body: Buffer.from(body) });
 
-const answerS3 = async (s3: S3Calls, incoming: AwsRequest, caller: Caller): Promise<DirectReply> => {
-  const request = memoryRequest(incoming);
-  const response = new MemoryResponse(request);
-  await s3.answer(request, response, caller);
-  const body = await response.whole;
-  return { status: response.statusCode, headers: response.kept, body };
+const answerS3 = async (s3: S3Calls, request: AwsRequest, caller: Caller): Promise<DirectReply> => {
+  const { status, headers, body } = await s3.answer({ ...request, body: [request.body] }, caller);
+  return { status, headers, body: Buffer.isBuffer(body) ? body : await buffer(body) };
 };
 
 const lowerCase = (headers: DirectRequest['headers']): Record<string, string> =>

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import type { Accesses } from '#infra/local/aws/iam/access.ts';
 import { readSignature, type Signature, sha256 } from '#infra/local/aws/iam/signature.ts';
 import type { Usage } from '#infra/local/aws/lambda/usage.ts';
@@ -93,7 +94,7 @@ export class Endpoint {
     sendReply(response, await serving.calls.answer({ method, url, headers, body }, caller, signature?.service));
   }
 
-  #s3(
+  async #s3(
     request: IncomingMessage,
     response: ServerResponse,
     signature: Signature | undefined,
@@ -101,6 +102,10 @@ export class Endpoint {
   ): Promise<void> {
     const presigned = signature?.expires !== undefined;
     const hash = presigned ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD');
-    return s3.answer(request, response, callers.identify(request, signature, hash), signature?.signature);
+    const caller = callers.identify(request, signature, hash);
+    const { method = 'GET', url = '/', headers } = request;
+    const reply = await s3.answer({ method, url, headers, body: request }, caller, signature?.signature);
+    response.writeHead(reply.status, reply.headers);
+    await pipeline(reply.body instanceof Buffer ? [reply.body] : reply.body, response);
   }
 }

@@ -18,8 +18,6 @@ export interface Call {
   trace: string | undefined;
   /** What it is about, as the count of a run's calls shows it. */
   subject?: string;
-  /** For services that answer by themselves: makes sure that nobody hears the answer. */
-  mute?: () => void;
 }
 
 export interface GateOptions {
@@ -70,7 +68,7 @@ export class Gate {
   }
 
   async #faulty<T>(
-    { service, action, caller, access, traceHeader, mute }: Call,
+    { service, action, caller, access, traceHeader }: Call,
     perform: () => Promise<{ output: T; units: Units }>,
   ) {
     const { faults, lambda } = this.#options;
@@ -88,7 +86,6 @@ export class Gate {
     if (kind === 'slow') await sleep(ms);
     if (kind === 'kill') lambda.kill(traceHeader);
     if (kind === 'kill') throw new Cut();
-    if (kind !== 'slow') mute?.();
     const done = await perform();
     if (kind === 'slow') return done;
     if (kind === 'kill-after') lambda.kill(traceHeader);

@@ -222,7 +222,6 @@ export class Host {
     await closing;
     await parts?.states.close();
     await this.#endpoint.close();
-    parts?.s3.close();
     parts?.dynamodb.close();
     await this.logs.close();
     this.folder.release();

@@ -4,6 +4,7 @@ import { get } from 'node:https';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
+import { dataFormat } from '#infra/local/host/data-format.ts';
 import type { Local } from '#infra/local/host/folder.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
@@ -118,7 +119,7 @@ describe('the platform', () => {
     await stop();
     truncateSync(join(dataDir, 'dynamodb', 'tables.sqlite'));
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('tables.sqlite is empty');
-    writeFileSync(join(dataDir, 'data-folder.json'), '{"format":2}');
+    writeFileSync(join(dataDir, 'data-folder.json'), JSON.stringify({ format: dataFormat + 1 }));
     // Twice: the refusal releases the folder.
     for (let n = 0; n < 2; n++)
       await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('written by a newer version');

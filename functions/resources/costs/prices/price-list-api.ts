@@ -1,4 +1,5 @@
 import { callPriceList } from '#platform/store/aws.ts';
+import { Cache } from '#platform/store/cache.ts';
 import type { Price } from '../bill.ts';
 import { type Decimal, decimal, dividedBy } from '../decimal.ts';
 import { keyOf, type Quote } from '../estimate.ts';
@@ -11,17 +12,10 @@ import { type Product, productOf } from './catalog.ts';
  * available in this account, region or platform, no call follows for a while.
  */
 
-const limits = { calls: 60, atOnce: 8, callMs: 3_000, totalMs: 10_000, waitMs: 15 * 60_000, keepMs: 12 * 3600_000 };
-const maxKept = 5_000;
+const limits = { calls: 60, atOnce: 8, callMs: 3_000, totalMs: 10_000, waitMs: 15 * 60_000 };
 
-interface CachedPrice {
-  /** Undefined when AWS has no such product in the region, or several. */
-  usd: Decimal | undefined;
-  until: number;
-}
-
-/** Kept for the lifetime of the process. */
-const cache = new Map<string, CachedPrice>();
+/** Undefined: AWS has no such product in the region, or several. */
+const cache = new Cache<Decimal | undefined>({ maxWeight: 5_000, keptMs: 12 * 3600_000 });
 let closedUntil = 0;
 
 const input = ({ service, filters }: Product, region: string) => ({
@@ -72,11 +66,6 @@ const ask = async (product: Product, region: string, timeoutMs: number): Promise
   return readPriceList(answer.PriceList, product);
 };
 
-const cachePrice = (key: string, usd: Decimal | undefined): void => {
-  if (cache.size >= maxKept) cache.clear();
-  cache.set(key, { usd, until: Date.now() + limits.keepMs });
-};
-
 interface Question {
   key: string;
   product: Product;
@@ -90,13 +79,12 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
   for (const price of prices) {
     const key = keyOf(price);
     const product = productOf(price.item);
-    const cached = cache.get(key);
-    if (product && !(cached && cached.until > began)) open.push({ key, product, region: price.region });
+    if (product && !cache.has(key)) open.push({ key, product, region: price.region });
   }
   open.splice(limits.calls);
   const tell = async ({ key, product, region }: Question): Promise<boolean> => {
     try {
-      cachePrice(key, await ask(product, region, limits.callMs));
+      cache.set(key, await ask(product, region, limits.callMs));
       return true;
     } catch {
       closedUntil = Date.now() + limits.waitMs;
@@ -114,10 +102,8 @@ export const askPriceList = async (prices: readonly Price[]): Promise<Map<string
   if (first && (await tell(first))) await Promise.all(Array.from({ length: limits.atOnce }, worker));
   const quotes = new Map<string, Quote>();
   for (const price of prices) {
-    const cached = cache.get(keyOf(price));
-    if (cached?.usd !== undefined && cached.until > began) {
-      quotes.set(keyOf(price), { usd: cached.usd, source: 'price-list-api' });
-    }
+    const usd = cache.get(keyOf(price));
+    if (usd !== undefined) quotes.set(keyOf(price), { usd, source: 'price-list-api' });
   }
   return quotes;
 };

@@ -1,7 +1,7 @@
 import type { Home } from '#infra/local/host/home.ts';
 import type { Resource, Stack } from '#infra/local/host/template.ts';
 import type { Kms } from '../kms/kms.ts';
-import type { S3Request } from '../s3/s3.ts';
+import type { S3Target } from '../s3/request.ts';
 import type { Access } from './iam.ts';
 
 type Input = Record<string, unknown>;
@@ -58,7 +58,7 @@ export class Accesses {
     });
   }
 
-  s3({ action, bucket, key, source }: S3Request): Access[] {
+  s3({ action, bucket, key, source }: S3Target): Access[] {
     const resource = `arn:aws:s3:::${bucket}${key && `/${key}`}`;
     switch (action) {
       case 'GetObject':

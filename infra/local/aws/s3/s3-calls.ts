@@ -1,11 +1,11 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { discardAnswer } from '#infra/local/host/answers.ts';
+import { Readable } from 'node:stream';
 import type { Caller } from '#infra/local/host/callers.ts';
 import { traceHeaderOf } from '#infra/local/host/calls.ts';
 import type { Gate } from '#infra/local/host/gate.ts';
 import type { Accesses } from '../iam/access.ts';
 import type { Usage } from '../lambda/usage.ts';
-import { readS3Request, type S3 } from './s3.ts';
+import { readTarget, type S3Request } from './request.ts';
+import type { S3, S3Reply } from './s3.ts';
 
 export interface S3CallsOptions {
   accesses: Accesses;
@@ -14,7 +14,7 @@ export interface S3CallsOptions {
   usage: Usage;
 }
 
-/** Calls to S3, which answers by itself. */
+/** Calls to S3, whose bodies are streams. */
 export class S3Calls {
   readonly #options: S3CallsOptions;
 
@@ -23,12 +23,12 @@ export class S3Calls {
   }
 
   /** @param signature of a presigned URL, whose use is counted for the run that it was made for */
-  async answer(request: IncomingMessage, response: ServerResponse, caller: Caller, signature?: string): Promise<void> {
+  async answer(request: S3Request, caller: Caller, signature?: string): Promise<S3Reply> {
     const { accesses, gate, s3, usage } = this.#options;
-    const target = readS3Request(request);
+    const target = readTarget(request);
     const access = accesses.s3(target);
     const traceHeader = traceHeaderOf(request.headers);
-    const trace = gate.traced(traceHeader, () => request.url ?? '');
+    const trace = gate.traced(traceHeader, () => request.url);
     const run = signature === undefined ? undefined : usage.runOfUrl(signature);
     if (run) usage.recordForRun(run, 's3', target.action);
     const call = {
@@ -38,15 +38,21 @@ export class S3Calls {
       access,
       trace: run ? undefined : trace,
       traceHeader,
-      mute: () => discardAnswer(response),
     };
-    await gate.perform(call, async () => {
-      // Without it S3 does not tell what is missing from what is forbidden.
-      const listing = accesses.listing(target.bucket);
-      const mayNotList = access[0]?.action === 's3:GetObject' && !caller.may(listing);
-      if (mayNotList && !(await s3.exists(target.bucket, target.key))) gate.permit(caller, listing);
-      await s3.handle(request, response);
-      return { output: undefined, units: {} };
-    });
+    let reply: S3Reply | undefined;
+    try {
+      return await gate.perform(call, async () => {
+        // Without it S3 does not tell what is missing from what is forbidden.
+        const listing = accesses.listing(target.bucket);
+        const mayNotList = access[0]?.action === 's3:GetObject' && !caller.may(listing);
+        if (mayNotList && !(await s3.exists(target.bucket, target.key))) gate.permit(caller, listing);
+        reply = await s3.handle(request);
+        return { output: reply, units: {} };
+      });
+    } catch (error) {
+      // The answer was lost on purpose; its file must not stay open.
+      if (reply?.body instanceof Readable) reply.body.destroy();
+      throw error;
+    }
   }
 }

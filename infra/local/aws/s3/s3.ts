@@ -1,287 +1,289 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, mkdirSync } from 'node:fs';
-import { copyFile, link, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { AwsError } from '#infra/local/host/errors.ts';
+import {
+  type Attributes,
+  actualSha256,
+  contentOf,
+  Digests,
+  fileName,
+  objectSuffix,
+  openObject,
+  trailerOf,
+  unlessMissing,
+} from './object-file.ts';
+import { bucketAndKey, checkIsServed, readTarget, type S3Request, type S3Target } from './request.ts';
+import { xml } from './xml.ts';
 
-const load = createRequire(import.meta.url);
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-type Content = (path: string, content: unknown) => Promise<[size: number, md5: string]>;
-interface S3Rver {
-  store: {
-    putContent: Content;
-    getObject(bucket: string, key: string, options?: object): Promise<S3Object | null>;
-    getBucket(name: string): Promise<object | null>;
-    /** Of an object, or of the bucket itself. */
-    getSubresource(bucket: string, key: string | undefined, type: string): Promise<unknown>;
-    putBucket(name: string): Promise<unknown>;
-    existsObject(bucket: string, key: string): Promise<boolean>;
-    getResourcePath(bucket: string, key: string, resource: 'object'): string;
-    putMetadata(bucket: string, key: string, metadata: object, md5?: string): Promise<void>;
-  };
-  callback(): Handler;
-  on(event: 'event', listener: (event: { Records: S3Record[] }) => void): void;
-  on(event: 'error', listener: (error: Error) => void): void;
-  logger: { close(): void; exceptions: { unhandle(): void } };
-}
-interface S3Object {
-  size: number;
-  range?: object;
-  content: { destroy(): void } | null;
-}
-interface S3Record {
-  eventName: string;
-  s3: { bucket: { name: string }; object: { key: string; size?: number; eTag?: string; sequencer: string } };
-}
-
-export interface S3Request {
-  bucket: string;
-  /** Decoded; empty for calls on the bucket. */
-  key: string;
-  /** As in IAM, without `s3:`. */
-  action: 'GetObject' | 'HeadObject' | 'PutObject' | 'DeleteObject' | 'ListBucket' | 'ListAllMyBuckets';
-  /** What a copy is made of: `<bucket>/<key>`. */
-  source?: string;
+export interface S3Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer | Readable;
 }
 
 export interface ObjectCreated {
   bucket: string;
   key: string;
+  /** Bytes. */
   size: number;
   etag: string;
   sequencer: string;
 }
 
-/** What a path-style request is about. Throws AwsError for keys that would leave the bucket's folder. */
-export const readS3Request = (request: IncomingMessage): S3Request => {
-  const [path = '/'] = (request.url ?? '/').split('?', 1);
-  let segments: string[];
-  try {
-    segments = path.slice(1).split('/').map(decodeURIComponent);
-  } catch {
-    throw new AwsError('InvalidURI', "Couldn't parse the specified URI.");
-  }
-  const [bucket = '', ...rest] = segments;
-  const key = rest.join('/');
-  if (`${bucket}/${key}`.split('/').some((part) => part === '.' || part === '..') || key.includes('\0'))
-    throw new AwsError('InvalidURI', 'The local S3 takes no key with a part . or ..');
-  const source = request.headers['x-amz-copy-source'];
-  return {
-    bucket,
-    key,
-    action: actionOf(request.method ?? 'GET', bucket, key),
-    ...(typeof source === 'string' ? { source: decodeURIComponent(source).replace(/^\//, '') } : {}),
-  };
-};
+/** Stored with an object and answered with it. */
+const storedHeaders = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-type'];
 
-const actionOf = (method: string, bucket: string, key: string): S3Request['action'] => {
-  if (!bucket) return 'ListAllMyBuckets';
-  if (!key) return 'ListBucket';
-  if (method === 'GET') return 'GetObject';
-  if (method === 'HEAD') return 'HeadObject';
-  return method === 'DELETE' ? 'DeleteObject' : 'PutObject';
-};
+const noSuchKey = () => new AwsError('NoSuchKey', 'The specified key does not exist.', 404);
+const preconditionFailed = () =>
+  new AwsError('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold', 412);
+
+/** Read at once; larger ones are streamed. */
+const smallBytes = 256 * 1024;
 
 /**
- * s3rver without its listener and its one fixed account: who may do what is decided before (endpoint.ts). An object
- * appears whole or not at all, as on AWS.
+ * S3 on disk, as far as the product and an operator's tools use it: PutObject, CopyObject, GetObject, HeadObject, DeleteObject,
+ * ListObjectsV2, HeadBucket and ListBuckets. A header or parameter that asks for anything else is refused by its name. An
+ * object appears whole or not at all. As elsewhere in the data folder, nothing waits for fsync.
  */
 export class S3 {
-  readonly #app: S3Rver;
-  readonly #handler: Handler;
+  readonly #folder: string;
+  readonly #parts: string;
   readonly #onCreated: (object: ObjectCreated) => void;
+  readonly #buckets = new Set<string>();
 
   constructor(folder: string, onCreated: (object: ObjectCreated) => void) {
-    mkdirSync(folder, { recursive: true });
+    this.#folder = folder;
+    this.#parts = join(folder, '.parts');
     this.#onCreated = onCreated;
-    const App = load('@20minutes/s3rver') as new (options: object) => S3Rver;
-    this.#app = new App({ directory: folder, silent: true, vhostBuckets: false });
-    const { store } = this.#app;
-    readLess(store);
-    const put = store.putContent.bind(store);
-    store.putContent = async (path, content) => {
-      const part = `${path}.${randomBytes(6).toString('hex')}.part`;
-      try {
-        const result = isSmall(content) ? await putSmall(part, content) : await put(part, content);
-        await checkDigests(content, part, result[1]);
-        await (isConditional(content) ? moveUnlessThere(part, path) : rename(part, path));
-        return result;
-      } catch (error) {
-        await rm(part, { force: true });
-        throw error;
-      }
-    };
-    // An empty object has no range that can be satisfied; s3rver would wait for its bytes for ever.
-    const get = store.getObject.bind(store);
-    store.getObject = async (bucket, key, options) => {
-      const object = await get(bucket, key, options);
-      if (object?.range && Number(object.size) === 0) {
-        object.content?.destroy();
-        object.content = null;
-      }
-      return object;
-    };
-    this.#app.on('error', () => {});
-    this.#app.on('event', ({ Records }) => {
-      for (const { eventName, s3 } of Records)
-        if (eventName.startsWith('ObjectCreated:'))
-          onCreated({
-            bucket: s3.bucket.name,
-            key: s3.object.key,
-            size: s3.object.size ?? 0,
-            etag: s3.object.eTag ?? '',
-            sequencer: s3.object.sequencer,
-          });
-    });
-    this.#handler = this.#app.callback();
+    rmSync(this.#parts, { recursive: true, force: true });
+    mkdirSync(this.#parts, { recursive: true });
   }
 
-  async ensureBucket(name: string): Promise<void> {
-    await this.#app.store.putBucket(name);
+  ensureBucket(name: string): void {
+    mkdirSync(join(this.#folder, name), { recursive: true });
+    this.#buckets.add(name);
   }
 
-  exists(bucket: string, key: string): Promise<boolean> {
-    return this.#app.store.existsObject(bucket, key);
+  async exists(bucket: string, key: string): Promise<boolean> {
+    return (await stat(this.#path(bucket, key)).catch(unlessMissing)) !== undefined;
   }
 
-  /** Answers a request whose signature and permission have been checked. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const hash = request.headers['x-amz-content-sha256'];
-    if (typeof hash === 'string' && hash.startsWith('STREAMING-') && hash !== 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD')
-      throw new AwsError('NotImplemented', 'The local S3 does not read this kind of chunked upload.', 501);
-    request.url = withoutSignature(request.url ?? '/');
-    delete request.headers.authorization;
-    // s3rver takes a request without any x-amz header for a visit to a web site.
-    request.headers['x-amz-date'] ??= '';
-    const asked = readS3Request(request);
-    if (asked.source !== undefined) return this.#copy(asked, asked.source, request, response);
-    if (asked.action === 'HeadObject' && request.headers['x-amz-checksum-mode'] === 'ENABLED') {
-      const path = this.#app.store.getResourcePath(asked.bucket, asked.key, 'object');
-      const sha256 = await digest(path, 'sha256').catch(() => undefined);
-      if (sha256) response.setHeader('x-amz-checksum-sha256', sha256.toString('base64'));
+  /**
+   * Answers a request whose signature and permission have been checked.
+   * @throws AwsError
+   */
+  async handle(request: S3Request): Promise<S3Reply> {
+    const target = readTarget(request);
+    const query = new URLSearchParams(request.url.split('?', 2)[1]);
+    checkIsServed(target, query, request.headers);
+    if (target.action === 'ListAllMyBuckets') return inXml({ ListAllMyBucketsResult: { Buckets: this.#named() } });
+    if (!this.#buckets.has(target.bucket))
+      throw new AwsError('NoSuchBucket', 'The specified bucket does not exist', 404);
+    switch (target.action) {
+      case 'ListBucket':
+        return request.method === 'HEAD' ? empty(200) : this.#list(target.bucket, query);
+      case 'DeleteObject':
+        await rm(this.#path(target.bucket, target.key), { force: true });
+        return empty(204);
+      case 'PutObject':
+        return target.source === undefined ? this.#put(target, request) : this.#copy(target, target.source, request);
+      default:
+        return this.#get(target, request);
     }
-    await this.#handler(request, response);
   }
 
-  /** S3 API: CopyObject, with `x-amz-copy-source-if-match` and a SHA-256, which s3rver has not. */
-  async #copy({ bucket, key }: S3Request, source: string, request: IncomingMessage, response: ServerResponse) {
-    const { store } = this.#app;
-    const [sourceBucket = '', ...rest] = source.split('/');
-    const path = store.getResourcePath(bucket, key, 'object');
-    const part = `${path}.${randomBytes(6).toString('hex')}.part`;
-    await mkdir(dirname(path), { recursive: true });
+  #named() {
+    return { Bucket: [...this.#buckets].map((Name) => ({ Name })) };
+  }
+
+  #path(bucket: string, key: string): string {
+    return join(this.#folder, bucket, ...key.split('/').map(fileName)) + objectSuffix;
+  }
+
+  async #put(target: S3Target, { headers, body }: S3Request): Promise<S3Reply> {
+    const kept = storedHeaders.flatMap((name) => (headers[name] === undefined ? [] : [[name, String(headers[name])]]));
+    const { etag } = await this.#write(target, body, {
+      headers: Object.fromEntries(kept),
+      withSha256: headers['x-amz-checksum-sha256'] !== undefined,
+      isNew: headers['if-none-match'] !== undefined,
+      expected: headers,
+    });
+    return { ...empty(200), headers: { etag: `"${etag}"` } };
+  }
+
+  async #copy(target: S3Target, from: string, { headers }: S3Request): Promise<S3Reply> {
+    const source = await openObject(this.#path(...bucketAndKey(from)));
+    if (!source) throw noSuchKey();
     try {
-      await copyFile(store.getResourcePath(sourceBucket, rest.join('/'), 'object'), part);
-      const [md5, sha256] = await Promise.all([digest(part, 'md5'), digest(part, 'sha256')]);
-      const wanted = request.headers['x-amz-copy-source-if-match'];
-      if (wanted !== undefined && wanted !== JSON.stringify(md5.toString('hex'))) return answerError(response, 412);
-      const { size } = await stat(part);
-      await rename(part, path);
-      const etag = md5.toString('hex');
-      await store.putMetadata(bucket, key, {}, etag);
-      this.#onCreated({ bucket, key, size, etag, sequencer: Date.now().toString(16) });
-      response
-        .writeHead(200, { 'content-type': 'application/xml' })
-        .end(
-          `<CopyObjectResult><ETag>&quot;${etag}&quot;</ETag><ChecksumSHA256>${sha256.toString('base64')}</ChecksumSHA256></CopyObjectResult>`,
-        );
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      answerError(response, 404);
+      const match = headers['x-amz-copy-source-if-match'];
+      if (match !== undefined && match !== `"${source.etag}"`) throw preconditionFailed();
+      const { etag, sha256 } = await this.#write(target, contentOf(source), {
+        headers: source.headers,
+        withSha256: headers['x-amz-checksum-algorithm'] === 'SHA256' || source.sha256 !== undefined,
+      });
+      return inXml({ CopyObjectResult: { ETag: `"${etag}"`, ChecksumSHA256: sha256 } });
+    } finally {
+      await source.file.close();
+    }
+  }
+
+  /** @param expected headers with digests of the content */
+  async #write(
+    { bucket, key }: S3Target,
+    content: S3Request['body'],
+    options: {
+      headers: Record<string, string>;
+      withSha256: boolean;
+      isNew?: boolean;
+      expected?: IncomingHttpHeaders;
+    },
+  ): Promise<Attributes> {
+    const { headers, withSha256, isNew = false, expected = {} } = options;
+    const path = this.#path(bucket, key);
+    const part = join(this.#parts, randomUUID());
+    const digests = new Digests();
+    let attributes: Attributes = { etag: '', headers };
+    const withTrailer = async function* () {
+      for await (const chunk of content) {
+        digests.update(chunk);
+        yield chunk;
+      }
+      const { md5, sha256 } = digests.check(expected);
+      attributes = { etag: md5.toString('hex'), ...(withSha256 && { sha256: sha256.toString('base64') }), headers };
+      yield trailerOf(attributes);
+    };
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      await pipeline(withTrailer, createWriteStream(part, { mode: 0o600 }));
+      await (isNew ? linkUnlessThere(part, path) : rename(part, path));
     } finally {
       await rm(part, { force: true });
     }
+    this.#onCreated({ bucket, key, size: digests.size, etag: attributes.etag, sequencer: Date.now().toString(16) });
+    return attributes;
   }
 
-  close(): void {
-    this.#app.logger.exceptions.unhandle();
-    this.#app.logger.close();
+  async #get({ bucket, key, action }: S3Target, { headers }: S3Request): Promise<S3Reply> {
+    const object = await openObject(this.#path(bucket, key));
+    if (!object) throw noSuchKey();
+    const { file, etag, modifiedAt, sha256, size } = object;
+    let isStreamed = false;
+    try {
+      const answered: Record<string, string> = {
+        ...object.headers,
+        etag: `"${etag}"`,
+        'last-modified': modifiedAt.toUTCString(),
+        'accept-ranges': 'bytes',
+      };
+      if (headers['if-none-match'] === answered.etag) return { ...empty(304), headers: answered };
+      if (sha256 && headers['x-amz-checksum-mode'] === 'ENABLED')
+        answered['x-amz-checksum-sha256'] = action === 'HeadObject' ? await actualSha256(object) : sha256;
+      const range = rangeOf(headers.range, size);
+      const { from, length } = range ?? { from: 0, length: size };
+      if (range) answered['content-range'] = `bytes ${from}-${from + length - 1}/${size}`;
+      answered['content-length'] = String(length);
+      const status = range ? 206 : 200;
+      if (action === 'HeadObject') return { ...empty(status), headers: answered };
+      isStreamed = length > smallBytes;
+      if (isStreamed) return { status, headers: answered, body: contentOf(object, from, length) };
+      const { buffer } = await file.read(Buffer.alloc(length), 0, length, from);
+      return { status, headers: answered, body: buffer };
+    } finally {
+      if (!isStreamed) await file.close();
+    }
+  }
+
+  async #list(bucket: string, query: URLSearchParams): Promise<S3Reply> {
+    if (query.get('list-type') !== '2')
+      throw new AwsError('NotImplemented', 'The local S3 does not serve ListObjects: use ListObjectsV2.', 501);
+    const prefix = query.get('prefix') ?? '';
+    const delimiter = query.get('delimiter') ?? '';
+    const token = query.get('continuation-token') ?? undefined;
+    const after = token === undefined ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
+    const max = Math.min(Number(query.get('max-keys') ?? maxKeys), maxKeys);
+    /** An object, or with a delimiter what several of them have in common. */
+    const entryOf = (key: string): string => {
+      const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
+      return end < 0 ? key : key.slice(0, end + delimiter.length);
+    };
+    const keys = (await this.#keys(bucket)).filter((key) => key.startsWith(prefix));
+    const entries = [...new Set(keys.map(entryOf))].filter((entry) => inOrder(after, entry) < 0).sort(inOrder);
+    const page = entries.slice(0, max);
+    const isTruncated = entries.length > page.length;
+    const isKey = new Set(keys);
+    const shown = (text: string) => (query.get('encoding-type') === 'url' ? encodeURIComponent(text) : text);
+    const objects = [];
+    for (const entry of page) if (isKey.has(entry)) objects.push(await this.#listed(bucket, entry));
+    return inXml({
+      ListBucketResult: {
+        Name: bucket,
+        Prefix: shown(prefix),
+        Delimiter: delimiter ? shown(delimiter) : undefined,
+        MaxKeys: max,
+        KeyCount: page.length,
+        IsTruncated: isTruncated,
+        EncodingType: query.get('encoding-type') ?? undefined,
+        ContinuationToken: token,
+        NextContinuationToken: isTruncated ? Buffer.from(page.at(-1) ?? '').toString('base64url') : undefined,
+        Contents: objects.flatMap((one) => (one ? [{ ...one, Key: shown(one.Key) }] : [])),
+        CommonPrefixes: page.filter((entry) => !isKey.has(entry)).map((entry) => ({ Prefix: shown(entry) })),
+      },
+    });
+  }
+
+  async #keys(bucket: string): Promise<string[]> {
+    const folder = join(this.#folder, bucket);
+    const names = await readdir(folder, { recursive: true });
+    return names
+      .filter((name) => name.endsWith(objectSuffix))
+      .map((name) => name.slice(0, -objectSuffix.length).split('/').map(decodeURIComponent).join('/'));
+  }
+
+  /** Undefined when it was deleted meanwhile. */
+  async #listed(bucket: string, key: string) {
+    const object = await openObject(this.#path(bucket, key));
+    if (!object) return undefined;
+    await object.file.close();
+    const { etag, modifiedAt, size } = object;
+    return {
+      Key: key,
+      LastModified: modifiedAt.toISOString(),
+      ETag: `"${etag}"`,
+      Size: size,
+      StorageClass: 'STANDARD',
+    };
   }
 }
 
-/** s3rver asks the disk three times for each request what is the same all the time, and writes one file after another. */
-const readLess = (store: S3Rver['store']): void => {
-  const getBucket = store.getBucket.bind(store);
-  const buckets = new Map<string, object>();
-  store.getBucket = async (name) => {
-    const bucket = buckets.get(name) ?? (await getBucket(name));
-    if (bucket) buckets.set(name, bucket);
-    return bucket;
-  };
-  const getSubresource = store.getSubresource.bind(store);
-  // Buckets have neither: whom CORS lets in is decided before (cors.ts).
-  store.getSubresource = async (bucket, key, type) =>
-    key === undefined && (type === 'cors' || type === 'website') ? null : getSubresource(bucket, key, type);
-  const putMetadata = store.putMetadata.bind(store);
-  store.putMetadata = async (bucket, key, metadata, md5) => {
-    const digest = md5 === undefined ? undefined : `${store.getResourcePath(bucket, key, 'object')}.md5`;
-    await Promise.all([digest && writeFile(digest, md5 ?? ''), putMetadata(bucket, key, metadata)]);
-  };
+const maxKeys = 1000;
+
+/** S3 API: ListObjectsV2, keys in the order of their UTF-8 bytes. */
+const inOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+const linkUnlessThere = (from: string, to: string): Promise<void> =>
+  link(from, to).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? preconditionFailed() : error;
+  });
+
+/** The part of the content that is asked for; undefined for all of it. @throws AwsError InvalidRange */
+const rangeOf = (header: string | undefined, size: number): { from: number; length: number } | undefined => {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (!first && !last) return undefined;
+  const from = first ? Number(first) : Math.max(0, size - Number(last));
+  const end = first && last ? Math.min(Number(last) + 1, size) : size;
+  if (first && last && Number(last) < Number(first)) return undefined;
+  if (from >= size) throw new AwsError('InvalidRange', 'The requested range is not satisfiable', 416);
+  return { from, length: end - from };
 };
 
-/** Read at once instead of through three streams. */
-const smallBytes = 256 * 1024;
-
-const isSmall = (content: unknown): content is IncomingMessage =>
-  content instanceof Readable && Number(headersOf(content)['content-length'] ?? Number.NaN) <= smallBytes;
-
-const putSmall = async (path: string, content: IncomingMessage): Promise<[size: number, md5: string]> => {
-  const bytes = await buffer(content);
-  await writeFile(path, bytes);
-  return [bytes.length, createHash('md5').update(bytes).digest('hex')];
-};
-
-const codes = { 404: 'NoSuchKey', 412: 'PreconditionFailed' };
-
-const answerError = (response: ServerResponse, status: keyof typeof codes): void =>
-  void response
-    .writeHead(status, { 'content-type': 'application/xml' })
-    .end(`<Error><Code>${codes[status]}</Code></Error>`);
-
-const digest = async (path: string, algorithm: 'md5' | 'sha256'): Promise<Buffer> => {
-  const hash = createHash(algorithm);
-  for await (const chunk of createReadStream(path)) hash.update(chunk);
-  return hash.digest();
-};
-
-const refusal = (status: number, message: string): Error => Object.assign(new Error(message), { status, expose: true });
-
-const headersOf = (content: unknown): IncomingMessage['headers'] =>
-  (content as Partial<IncomingMessage> | null)?.headers ?? {};
-
-/** S3 API: PutObject, Content-MD5 and x-amz-checksum-sha256; s3rver does not look at them. */
-const checkDigests = async (content: unknown, path: string, md5: string): Promise<void> => {
-  const { 'content-md5': wantedMd5, 'x-amz-checksum-sha256': wanted } = headersOf(content);
-  if (wantedMd5 !== undefined && wantedMd5 !== Buffer.from(md5, 'hex').toString('base64')) {
-    throw refusal(400, 'The Content-MD5 you specified did not match what we received.');
-  }
-  if (wanted !== undefined && wanted !== (await digest(path, 'sha256')).toString('base64')) {
-    throw refusal(400, 'The SHA256 you specified did not match the calculated checksum.');
-  }
-};
-
-/** S3 API: PutObject, If-None-Match; s3rver does not look at it. */
-const isConditional = (content: unknown): boolean => headersOf(content)['if-none-match'] === '*';
-
-const moveUnlessThere = async (from: string, to: string): Promise<void> => {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw refusal(412, 'At least one of the pre-conditions you specified did not hold');
-  }
-  await rm(from);
-};
-
-const signing = /^X-Amz-(Algorithm|Credential|Date|Expires|SignedHeaders|Signature|Security-Token|Content-Sha256)=/i;
-
-const withoutSignature = (url: string): string => {
-  const [path = '/', query] = url.split('?', 2);
-  const kept = (query ?? '').split('&').filter((pair) => pair && !signing.test(pair));
-  return kept.length ? `${path}?${kept.join('&')}` : path;
-};
+const inXml = (content: object): S3Reply => ({
+  status: 200,
+  headers: { 'content-type': 'application/xml' },
+  body: Buffer.from(xml(content)),
+});
+const empty = (status: number): S3Reply => ({ status, headers: {}, body: Buffer.alloc(0) });

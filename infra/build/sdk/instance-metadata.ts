@@ -1,2 +1,0 @@
-/** Lambda tells the region in the environment. */
-export const getInstanceMetadataRegion = async () => undefined;
