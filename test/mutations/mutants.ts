@@ -105,5 +105,41 @@ const isWellFormed = (source: string): boolean => {
   }
 };
 
-export const apply = (source: string, { start, end, after }: Mutant): string =>
+export const apply = (source: string, { start, end, after }: Pick<Mutant, 'start' | 'end' | 'after'>): string =>
   source.slice(0, start) + after + source.slice(end);
+
+/**
+ * Source that notes which of its mutants' places are executed: the number of each is added to a set (covered.ts). A place that
+ * cannot be marked, such as a key, counts as executed with the file.
+ *
+ * @param numbers by mutant
+ */
+export const marked = (source: string, numbers: Map<Mutant, number>): string => {
+  const places = new Map<string, { start: number; end: number; isStatement: boolean; numbers: number[] }>();
+  for (const [{ start, end, after }, number] of numbers) {
+    const key = `${start}-${end}`;
+    const place = places.get(key) ?? { start, end, isStatement: after === ';', numbers: [] };
+    place.numbers.push(number);
+    places.set(key, place);
+  }
+  const note = (list: number[]) => `globalThis.__vitest_executed?.add(${list.join(').add(')})`;
+  const opened = new Map<number, string>();
+  const closed = new Map<number, string>();
+  let ofFile = '';
+  // The outer of two places that begin together comes first, the inner of two that end together.
+  for (const place of [...places.values()].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const { start, end } = place;
+    const [before, after] = place.isStatement ? [`{${note(place.numbers)};`, '}'] : [`(${note(place.numbers)},(`, '))'];
+    if (isWellFormed(apply(source, { start, end, after: before + source.slice(start, end) + after }))) {
+      opened.set(start, (opened.get(start) ?? '') + before);
+      closed.set(end, after + (closed.get(end) ?? ''));
+    } else ofFile += `;${note(place.numbers)};`;
+  }
+  let text = '';
+  let from = 0;
+  for (const at of [...new Set([...opened.keys(), ...closed.keys()])].sort((a, b) => a - b)) {
+    text += source.slice(from, at) + (closed.get(at) ?? '') + (opened.get(at) ?? '');
+    from = at;
+  }
+  return `${text}${source.slice(from)}\n${ofFile}`;
+};
