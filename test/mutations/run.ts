@@ -47,6 +47,22 @@ class QuickestFirst extends BaseSequencer {
   }
 }
 
+/** Test files of the last run: Vitest's own result has those of all runs. */
+const ended: TestModule[] = [];
+
+const run = async (
+  vitest: Vitest,
+  specifications: TestSpecification[],
+): Promise<Extract<Outcome, { killer: string }> | undefined> => {
+  ended.length = 0;
+  const { unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const [unhandled] = unhandledErrors;
+  return (
+    failureOf(ended) ??
+    (unhandled === undefined ? undefined : { killer: 'an unhandled error', message: firstLine(String(unhandled)) })
+  );
+};
+
 const start = (): Promise<Vitest> =>
   createVitest(
     'test',
@@ -57,6 +73,7 @@ const start = (): Promise<Vitest> =>
       project: ['unit'],
       maxWorkers: 1,
       sequence: { sequencer: QuickestFirst },
+      reporters: ['default', { onTestModuleEnd: (module) => void ended.push(module) }],
     },
     {
       plugins: [
@@ -107,21 +124,17 @@ const baselineOf = async (
   }
   replace(vitest, new Map([...numbers].map(([path, own]) => [path, marked(readFileSync(path, 'utf8'), own)])));
   process.env.STEPFORM_COVERED_MUTANTS = list;
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const failure = await run(vitest, specifications);
   // Not for mutants.
   delete process.env.STEPFORM_COVERED_MUTANTS;
-  const failure = failureOf(testModules);
-  if (failure || unhandledErrors.length > 0)
-    throw new Error(
-      `Tests must pass before mutants are made; these fail: ${JSON.stringify(failure ?? unhandledErrors[0])}`,
-    );
+  if (failure) throw new Error(`Tests must pass before mutants are made; ${failure.killer} fails: ${failure.message}`);
   const covering: string[][] = mutants.map(() => []);
   for (const line of readFileSync(list, 'utf8').trim().split('\n')) {
     const { test, mutants: executed } = JSON.parse(line) as { test: string; mutants: number[] };
     for (const number of executed) covering[number]?.push(test);
   }
   return {
-    durations: Object.fromEntries(testModules.map((module) => [module.moduleId, module.diagnostic().duration])),
+    durations: Object.fromEntries(ended.map((module) => [module.moduleId, module.diagnostic().duration])),
     covering,
   };
 };
@@ -149,12 +162,7 @@ for (const [number, mutant] of work.mutants.entries()) {
   const path = join(root, mutant.file);
   replace(vitest, new Map([[path, apply(readFileSync(path, 'utf8'), mutant)]]));
   const chosen = specifications.filter(({ moduleId }) => files.has(moduleId));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(chosen);
-  const [unhandled] = unhandledErrors;
-  print(
-    failureOf(testModules) ??
-      (unhandled === undefined ? { survived: true } : { killer: 'an unhandled error', message: String(unhandled) }),
-  );
+  print((await run(vitest, chosen)) ?? { survived: true });
 }
 print({ ended: true });
 await vitest.close();
