@@ -5,7 +5,12 @@ const mutated = (source: string): string[] => mutantsOf(source).map((mutant) => 
 
 it.each([
   ['a === b;', ['(a !== b);']],
-  ['if (a < 1) f();', ['if (true) f();', 'if (false) f();', 'if ((a <= 1)) f();', 'if (a < 2) f();', 'if (a < 1) ;']],
+  ['if (a < 1) f();', ['if (true) f();', 'if (false) f();', 'if ((a <= 1)) f();', 'if (a < 1) ;']],
+  ['const max = 9;', []],
+  [
+    'function f() { g(9); return undefined; }',
+    ['function f() { ; return undefined; }', 'function f() { g(10); return undefined; }'],
+  ],
   [
     'const f = (a: boolean): boolean => !a;',
     ['const f = (a: boolean): boolean => undefined as never;', 'const f = (a: boolean): boolean => (a);'],

@@ -43,12 +43,14 @@ const childrenOf = (node: Node): Node[] =>
 type Change = [of: Node, after: string];
 
 const nothing = 'undefined as never';
+/** In its place, undefined is the same, or as good as the same to whoever asks for truth. */
+const isNothing = (text: string): boolean => ['undefined', 'false'].includes(text);
 
 const isCall = ({ type, argument }: Node): boolean =>
   type === 'CallExpression' || (type === 'AwaitExpression' && isNode(argument) && argument.type === 'CallExpression');
 
 /** Changes that a test of the behaviour should notice. */
-const changesOf = (node: Node, text: (of: Node) => string): Change[] => {
+const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean): Change[] => {
   const child = (name: string) => node[name] as Node;
   switch (node.type) {
     case 'BinaryExpression':
@@ -66,13 +68,16 @@ const changesOf = (node: Node, text: (of: Node) => string): Change[] => {
       ];
     case 'Literal':
       if (typeof node.value === 'boolean') return [[node, String(!node.value)]];
-      return typeof node.value === 'number' ? [[node, String(node.value + 1)]] : [];
+      // A module's constant is a setting: a test of it would only repeat it.
+      return typeof node.value === 'number' && isInFunction ? [[node, String(node.value + 1)]] : [];
     case 'ExpressionStatement':
       return isCall(child('expression')) ? [[node, ';']] : [];
     case 'ReturnStatement':
-      return node.argument ? [[child('argument'), nothing]] : [];
+      return node.argument && !isNothing(text(child('argument'))) ? [[child('argument'), nothing]] : [];
     case 'ArrowFunctionExpression':
-      return child('body').type === 'BlockStatement' ? [] : [[child('body'), nothing]];
+      return child('body').type === 'BlockStatement' || isNothing(text(child('body')))
+        ? []
+        : [[child('body'), nothing]];
     default:
       return [];
   }
@@ -82,15 +87,16 @@ const changesOf = (node: Node, text: (of: Node) => string): Change[] => {
 export const mutantsOf = (source: string): Mutant[] => {
   const mutants: Mutant[] = [];
   const text = ({ start, end }: Node): string => source.slice(start, end);
-  const visit = (node: Node): void => {
+  const visit = (node: Node, isInFunction: boolean): void => {
     if (node.type === 'ImportDeclaration' || /^(logError|logWarning|console\.)/.test(text(node))) return;
-    for (const [{ start, end }, after] of changesOf(node, text)) {
+    for (const [{ start, end }, after] of changesOf(node, text, isInFunction)) {
       const line = source.slice(0, start).split('\n').length;
       mutants.push({ start, end, before: source.slice(start, end), after, line });
     }
-    for (const child of childrenOf(node)) visit(child);
+    const isFunction = /Function(Expression|Declaration)$/.test(node.type);
+    for (const child of childrenOf(node)) visit(child, isInFunction || isFunction);
   };
-  visit(parse(source));
+  visit(parse(source), false);
   return mutants.filter((mutant) => isWellFormed(apply(source, mutant)));
 };
 
