@@ -121,15 +121,47 @@ describe('a plan that waits for a decision', () => {
   });
 });
 
+describe('the steps that a plan has completed', () => {
+  const tasks = { tasks: { post_plan: stage } };
+  const evaluated = { policyEvaluation: true } as const;
+  it.each<[string, Partial<Run>, string[]]>([
+    ['of none but the plan', {}, ['planned']],
+    ['before the verdict of its tasks', { checks: tasks }, ['planned']],
+    [
+      'with tasks that passed',
+      { checks: tasks, verdicts: { post_plan: 'passed' } },
+      ['planned', 'post_plan_completed'],
+    ],
+    ['with tasks that failed', { checks: tasks, verdicts: { post_plan: 'failed' } }, ['planned']],
+    [
+      'with policies that passed',
+      { checks: evaluated, verdicts: { policyEvaluation: 'passed' } },
+      ['planned', 'post_plan_completed'],
+    ],
+    ['with an estimate under way', { costEstimate: pending }, ['planned']],
+    ['with an estimate', { costEstimate: { ...pending, status: 'finished' } }, ['planned', 'cost_estimated']],
+    [
+      'with policies that were checked',
+      { checks: { policyCheck: true }, verdicts: { policyCheck: 'passed' } },
+      ['planned', 'policy_checked'],
+    ],
+    ['with a soft failure', { checks: { policyCheck: true }, verdicts: { policyCheck: 'soft_failed' } }, ['planned']],
+  ])('%s', (_, change, expected) => {
+    expect(completed(newRun({ ...planned, ...change }))).toEqual(expected);
+  });
+});
+
 describe('a state with a detour', () => {
   const current = true;
   const run = newRun({ current, checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
 
   it('is left for the states that come first, one after the other', () => {
     expect(exitOnEntry('PlanQueued', { ...run, current: false })).toMatchObject({ error: 'Pending' });
-    expect(exitOnEntry('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
-    expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
+    const cause = 'the configuration has not been uploaded yet';
+    expect(exitOnEntry('PlanQueued', run)).toEqual({ error: 'Fetching', cause });
+    expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toEqual({
       error: 'PrePlanTasks',
+      cause: 'run tasks come first',
     });
     expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBeUndefined();
     const confirmed: Run = { ...run, status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } };
@@ -140,6 +172,11 @@ describe('a state with a detour', () => {
   it('ends with the reason when the detour fails', () => {
     const failed: Run = { ...run, verdicts: { fetching: 'passed', pre_plan: 'failed' }, failure: 'The task said no.' };
     expect(exitOnEntry('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
+    const decision = { action: 'apply' as const, ...by };
+    const atApply: Run = { ...failed, status: 'confirmed', decision, verdicts: { pre_apply: 'failed' } };
+    expect(exitOnEntry('ApplyQueued', atApply)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
+    const before: Run = { ...atApply, verdicts: { pre_plan: 'failed', pre_apply: 'passed' } };
+    expect(exitOnEntry('ApplyQueued', before), 'the verdict of another stage').toBeUndefined();
     expect(endReason(failed, 'PlanErrored', { Error: 'TaskStageFailed', Cause: 'The task said no.' })).toBe(
       'The task said no.',
     );
