@@ -11,7 +11,8 @@ import type { Outcome, Work } from './run.ts';
 
 /**
  * `npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/resources/teams,test/api/who-may] [--sample 40] [--seed 1]`: changes the code
- * in one place at a time, where tests execute it, and reports which changes no test notices. Changes that cannot be noticed are in equivalent.json.
+ * in one place at a time, where tests execute it, and reports which changes no test notices. `functions/FILE.ts:LINE` tests the mutants of one line, and
+ * names what notices each. Changes that cannot be noticed are in equivalent.json.
  * The report with each mutant's killer is kept in .build/mutations.
  */
 
@@ -37,18 +38,19 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const targets = positionals;
+const targets = positionals.map((name) => name.replace(/:\d+$/, ''));
+const onlyLines = new Set(positionals.filter((name) => /:\d+$/.test(name)));
 if (targets.length === 0 || !targets.every((target) => existsSync(join(root, target)))) {
   console.error(
     'npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/A,test/B] [--sample N] [--seed S]',
   );
   process.exit(1);
 }
-const title = targets.join(' ');
+const title = positionals.join(' ');
 
-const files = targets.flatMap((target) =>
-  statSync(join(root, target)).isDirectory() ? globSync(`${target}/**/*.ts`, { cwd: root }).sort() : [target],
-);
+const filesOf = (target: string): string[] =>
+  statSync(join(root, target)).isDirectory() ? globSync(`${target}/**/*.ts`, { cwd: root }).sort() : [target];
+const files = [...new Set(targets.flatMap(filesOf))];
 
 /** The folder or file of the same name, unless others are named. A name that begins another one ends with a slash. */
 const mirrors = targets.map((target) => target.replace(/^functions\//, 'test/').replace(/\.ts$/, '.test.ts'));
@@ -62,7 +64,9 @@ const isEquivalent = (mutant: Placed): boolean =>
   );
 
 const all = files.flatMap((file) =>
-  mutantsOf(readFileSync(join(root, file), 'utf8')).map((mutant): Placed => ({ ...mutant, file })),
+  mutantsOf(readFileSync(join(root, file), 'utf8'))
+    .map((mutant): Placed => ({ ...mutant, file }))
+    .filter(({ line }) => onlyLines.size === 0 || onlyLines.has(`${file}:${line}`)),
 );
 const candidates = all.filter((mutant) => !isEquivalent(mutant));
 
@@ -109,8 +113,10 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
   });
   const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
   const json = async (ms: number): Promise<Record<string, unknown> | undefined> => {
+    const until = performance.now() + ms;
     for (;;) {
-      const line = await lineOf({ next: async () => lines.next() } as AsyncIterator<string>, ms);
+      const left = Math.max(0, until - performance.now());
+      const line = await lineOf({ next: async () => lines.next() } as AsyncIterator<string>, left);
       if (line === undefined) return undefined;
       // The tests' own output is in between.
       if (/^\{"(ready|killer|survived|uncovered|ended)"/.test(line)) return JSON.parse(line);
@@ -119,10 +125,15 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
   try {
     if (!(await json(1_800_000))) throw new Error(`The tests do not pass without a mutant; see ${output}.`);
     for (const mutant of mutants.slice(first)) {
+      const began = performance.now();
       const outcome = await json(hangMs);
       if (outcome && 'ended' in outcome) return true;
       results.push((outcome as Outcome | undefined) ?? { killer: 'a hang', message: `longer than ${hangMs / 1000} s` });
       if (outcome && 'survived' in outcome) console.log(`survived  ${place(mutant)}`);
+      if (outcome && 'killer' in outcome && onlyLines.size > 0) {
+        const seconds = ((performance.now() - began) / 1000).toFixed(1);
+        console.log(`noticed after ${seconds} s  ${place(mutant)}\n  by ${outcome.killer}\n  ${outcome.message}`);
+      }
       if (!outcome) return false;
     }
     return true;
@@ -133,7 +144,7 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
 
 const covered = (results: Outcome[]): number => results.filter((outcome) => !('uncovered' in outcome)).length;
 
-const report = join(root, '.build/mutations', `${title.replaceAll(/[/ ]/g, '-')}.json`);
+const report = join(root, '.build/mutations', `${title.replaceAll(/[/ :]/g, '-')}.json`);
 /** The tests' messages. */
 const output = report.replace(/json$/, 'log');
 mkdirSync(join(report, '..'), { recursive: true });
