@@ -130,6 +130,36 @@ it('releases the claim of a run that ended before it became current', async () =
   });
 });
 
+it('gives no claim to a run that is not first in the queue, or no longer has the first place', async () => {
+  const workspaceId = await open();
+  const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
+  expect(await store.claim(second), 'a run that is not first claims the workspace').toBe(false);
+  expect((await store.getWorkspace(workspaceId))?.lock).toBeUndefined();
+  expect(await store.claim({ ...first, place: (first.place ?? 0) + 1 }), 'the entry is of a former place').toBe(false);
+  expect((await store.getWorkspace(workspaceId))?.lock).toBeUndefined();
+  expect(await store.claim(first)).toBe(true);
+  expect((await store.getWorkspace(workspaceId))?.lock).toMatchObject({ runId: first.id });
+});
+
+it('starts the next run whenever the lock is released while it looks for one', async () => {
+  let calls = 0;
+  for (let n = 1; n === 1 || calls >= n - 1; n++) {
+    const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
+    const run = await queued(workspaceId);
+    calls = 0;
+    aws.gate = async () => {
+      if (++calls !== n) return;
+      aws.gate = undefined;
+      await store.update(store.keys.workspace(workspaceId), { remove: ['lock'] });
+    };
+    const isStarted = await store.startNext(workspaceId);
+    aws.gate = undefined;
+    if (calls < n) break;
+    expect([isStarted, await isCurrent(run)], `released before call ${n}`).toEqual([true, true]);
+  }
+  expect(calls, 'queue, run, lock and holder were looked at').toBe(4);
+});
+
 it('releases a lock that an interrupted function has taken for a run after its end', async () => {
   const workspaceId = await open();
   const ended = await queued(workspaceId);

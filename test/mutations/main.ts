@@ -46,7 +46,7 @@ if (targets.length === 0 || !targets.every((target) => existsSync(join(root, tar
   );
   process.exit(1);
 }
-const title = positionals.join(' ');
+const title = onlyLines.size > 0 ? 'single lines' : targets.join(' ');
 
 const filesOf = (target: string): string[] =>
   statSync(join(root, target)).isDirectory() ? globSync(`${target}/**/*.ts`, { cwd: root }).sort() : [target];
