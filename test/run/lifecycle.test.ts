@@ -263,8 +263,7 @@ describe('the end of a run', () => {
     expect(reasonOf({ unsaved: { ...lost, changes: { done: ['a', 'b'], open: [] } } })).toContain('a, b were done.');
     expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
     expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
-    const { endReason: ended = '' } = { endReason: reasonOf({ unsaved: lost }) };
-    expect(takenInReason(newRun({ endReason: ended }), 9)).toBe(
+    expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
       "no disk The newest state (serial 9), which the runner had kept, is the workspace's state now.",
     );
   });
