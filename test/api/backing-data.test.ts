@@ -39,6 +39,8 @@ describe('content of a state version', () => {
   it('is 404 after deletion and readable after a restore', async () => {
     const { id, old, oldId } = await history();
     expect((await act(old, 'soft_delete_backing_data')).status).toBe(204);
+    const { getStateVersion } = await import('#resources/states/records.ts');
+    expect((await getStateVersion(oldId))?.deletedAt, 'the grace period counts from it').toMatch(/Z$/);
     expect((await api.get(old)).body.data).toMatchObject({
       attributes: {
         status: 'backing_data_soft_deleted',
@@ -53,6 +55,7 @@ describe('content of a state version', () => {
     expect((await api.patch(`workspaces/${id}/state-versions`, {}, rollback)).status).toBe(422);
     expect((await act(old, 'soft_delete_backing_data')).status).toBe(409);
     expect((await act(old, 'restore_backing_data')).status).toBe(204);
+    expect((await getStateVersion(oldId))?.deletedAt, 'a restored version is not deleted').toBeUndefined();
     expect((await api.get(`${old}/download`)).status).toBe(302);
     expect((await api.patch(`workspaces/${id}/state-versions`, {}, rollback)).status).toBe(201);
   });

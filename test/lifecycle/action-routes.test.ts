@@ -153,6 +153,23 @@ describe('force-execute', () => {
     expect((await force(second)).status).toBe(403);
   });
 
+  it('is for runs that wait in the queue undecided, and for no others', async () => {
+    const { forceExecuteRun } = await import('#lifecycle/queue/force-execute.ts');
+    const { second } = await queue();
+    const run = await help.store.getRun(second);
+    const by = { by: 'user-1', at: '' };
+    const changes = {
+      'that is current': { current: true },
+      'that is planned now': { status: 'planning' },
+      'that was discarded': { decision: { action: 'discard', ...by } },
+      'that was canceled': { cancel: { ...by, forceAvailableAt: '' } },
+      'that only plans': { planOnly: true },
+      'whose plan is saved': { savePlan: true },
+    };
+    for (const [which, change] of Object.entries(changes))
+      expect(await forceExecuteRun({ ...run, ...change } as never, 'user-1'), which).toBe('not pending');
+  });
+
   it('answers 409 and changes nothing while the run ahead is active', async () => {
     const { id, front, second, third } = await queue();
     await help.bring(front, { status: 'applying' });

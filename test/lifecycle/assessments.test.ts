@@ -138,11 +138,16 @@ describe('an assessment', () => {
     const startedAt = async () => (await api.get(`workspaces/${id}`)).body.data.attributes['assessment-started-at'];
     expect(Date.parse(await startedAt())).toBeGreaterThan(Date.now() - 60_000);
     const { id: assessment } = await going(id);
+    await help.bring(assessment, { status: 'plan_queued', wait: { state: 'PlanQueued', token: 'of the assessment' } });
     await help.create(id, { 'plan-only': true });
     expect((await help.store.getRun(assessment))?.cancel).toBeUndefined();
     const run = await help.create(id);
     expect(run.attributes.status).toBe('pending');
     expect((await help.store.getRun(assessment))?.cancel).toMatchObject({ by: 'health-assessment' });
+    expect(api.aws.sent).toContainEqual({
+      action: 'SendTaskFailure',
+      input: expect.objectContaining({ taskToken: 'of the assessment', error: 'Canceled' }),
+    });
     await finishRun(assessment, 'Canceled');
     expect(await startedAt()).toBeNull();
     expect((await api.get(`workspaces/${id}/current-assessment-result`)).status).toBe(404);

@@ -128,6 +128,10 @@ describe('a workspace whose time has come', () => {
     const { notice } =
       api.aws.invoked.map(({ event }) => event as AutoDestroyEvent).find((one) => one.workspaceId) ?? {};
     expect(notice).toMatchObject({ kind: 'results', obstacle: 'Destroy plans are not allowed for this workspace' });
+    expect(await timerOf(id), 'it is tried again while the state is the same').toMatchObject({
+      failures: 1,
+      basis: 'sv-1',
+    });
   });
 
   it('waits for a confirmation when the uploader of its configuration may not apply', async () => {

@@ -134,3 +134,23 @@ it('rejects the header on a POST that does not support it, and ignores it on oth
   }
   expect((await api.get(`workspaces/${id}`, { headers })).body.data.attributes.locked).toBe(false);
 });
+
+it('creates one run for a configuration that the command line has uploaded, however often it asks', async () => {
+  const terraform = { headers: { 'user-agent': 'HashiCorp Terraform/1.11.4', 'x-terraform-integration': 'cloud' } };
+  const send = async (version: string, workspaceId: string, sent: object = terraform) => {
+    const body = { data: { type: 'runs', attributes: {}, relationships: on(workspaceId, version) } };
+    const { status, body: answer } = await api.call('POST', 'runs', { body, ...sent });
+    expect(status).toBe(201);
+    return answer.data.id as string;
+  };
+  const { id } = await api.workspace();
+  const made = await api.call('POST', `workspaces/${id}/configuration-versions`, {
+    body: { data: { type: 'configuration-versions', attributes: { 'auto-queue-runs': false } } },
+    ...terraform,
+  });
+  const version = made.body.data.id;
+  const first = await send(version, id);
+  expect(await send(version, id)).toBe(first);
+  expect(await send(version, id, {}), 'a request of another client').not.toBe(first);
+  expect(await listed(id)).toHaveLength(2);
+});

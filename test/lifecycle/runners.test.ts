@@ -109,6 +109,30 @@ it('stops a late container without ending the phase of the current one', async (
   expect((await now()).plan.report).toBeUndefined();
 });
 
+it('says how much of an apply is recorded when its runner stops, unless its changes are applied later', async () => {
+  const { endPhase } = await import('#lifecycle/runners/lost-runners.ts');
+  const plan = {
+    status: 'finished',
+    statusTimestamps: {},
+    report: { outcome: 'finished', resourcesAfter: 5 },
+  } as const;
+  const messageOf = async (phase: 'plan' | 'apply', apply: Partial<Run['apply']> = {}) => {
+    await open({ status: 'applying', plan, apply: { status: 'running', statusTimestamps: {}, ...apply } });
+    if (phase === 'plan') await store.update(store.keys.run(run.id), { remove: ['plan.report'] });
+    await store.update(store.keys.workspace(run.workspaceId), { set: { state: { id: 'sv-1', resources: 3 } } });
+    await endPhase(await now(), phase, 'exit code 1');
+    const { report } = (await now())[phase];
+    expect(report).toMatchObject({ outcome: 'errored', lost: true });
+    return [report?.message, report?.stateProblem];
+  };
+  const [message, stateProblem] = await messageOf('apply');
+  expect(message).toMatch(/^The runner stopped during the apply \(exit code 1\)\. .*: 3 of 5 resources recorded\./);
+  expect(stateProblem).toBe(message);
+  const [kept] = await messageOf('apply', { changesKept: true } as never);
+  expect(kept).toMatch(/may be stale\. It contains/);
+  expect((await messageOf('plan'))[1], 'a plan changes no state').toBeUndefined();
+});
+
 it('lets the sweep start a runner after a crash between withdrawing and starting', async () => {
   await open({
     status: 'apply_queued',

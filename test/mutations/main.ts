@@ -10,9 +10,10 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 import type { Outcome, Work } from './run.ts';
 
 /**
- * `npm run mutations -- functions/resources/teams/access [--tests test/resources/teams/access,test/api/who-may] [--sample 40] [--seed 1]`: changes the code
- * in one place at a time, and reports which changes no test notices. Changes that cannot be noticed are in equivalent.json.
- * The report is kept in .build/mutations.
+ * `npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/resources/teams,test/api/who-may] [--sample 40] [--seed 1]`: changes the code
+ * in one place at a time, where tests execute it, and reports which changes no test notices. `functions/FILE.ts:LINE` tests the mutants of one line, and
+ * names what notices each. Changes that cannot be noticed are in equivalent.json.
+ * The report with each mutant's killer is kept in .build/mutations.
  */
 
 const root = resolve(import.meta.dirname, '../..');
@@ -37,18 +38,25 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
   },
 });
-const [target] = positionals;
-if (!target || !existsSync(join(root, target))) {
-  console.error('npm run mutations -- functions/FOLDER [--tests test/A,test/B] [--sample N] [--seed S]');
+const targets = positionals.map((name) => name.replace(/:\d+$/, ''));
+const onlyLines = new Set(positionals.filter((name) => /:\d+$/.test(name)));
+if (targets.length === 0 || !targets.every((target) => existsSync(join(root, target)))) {
+  console.error(
+    'npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/A,test/B] [--sample N] [--seed S]',
+  );
   process.exit(1);
 }
+const title = onlyLines.size > 0 ? 'single lines' : targets.join(' ');
 
-const files = statSync(join(root, target)).isDirectory()
-  ? globSync(`${target}/**/*.ts`, { cwd: root }).sort()
-  : [target];
+const filesOf = (target: string): string[] =>
+  statSync(join(root, target)).isDirectory() ? globSync(`${target}/**/*.ts`, { cwd: root }).sort() : [target];
+const files = [...new Set(targets.flatMap(filesOf))];
 
-/** The folder of the same name, unless others are named. */
-const tests = values.tests?.split(',') ?? [target.replace(/^functions\//, 'test/').replace(/\.ts$/, '.test.ts')];
+/** The folder or file of the same name, unless others are named. A name that begins another one ends with a slash. */
+const mirrors = targets.map((target) => target.replace(/^functions\//, 'test/').replace(/\.ts$/, '.test.ts'));
+const tests = (values.tests?.split(',') ?? mirrors).map((name) =>
+  statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() ? `${name.replace(/\/$/, '')}/` : name,
+);
 
 const isEquivalent = (mutant: Placed): boolean =>
   equivalents.some(
@@ -56,16 +64,17 @@ const isEquivalent = (mutant: Placed): boolean =>
   );
 
 const all = files.flatMap((file) =>
-  mutantsOf(readFileSync(join(root, file), 'utf8')).map((mutant): Placed => ({ ...mutant, file })),
+  mutantsOf(readFileSync(join(root, file), 'utf8'))
+    .map((mutant): Placed => ({ ...mutant, file }))
+    .filter(({ line }) => onlyLines.size === 0 || onlyLines.has(`${file}:${line}`)),
 );
 const candidates = all.filter((mutant) => !isEquivalent(mutant));
 
-const sampleOf = (mutants: Placed[], size: number, seed: number): Placed[] => {
+/** In a random order, the same for the same seed. */
+const shuffled = (mutants: Placed[], seed: number): Placed[] => {
   const random = randomFrom(seed);
   const left = [...mutants];
-  const chosen: Placed[] = [];
-  while (left.length > 0 && chosen.length < size) chosen.push(...left.splice(Math.floor(random() * left.length), 1));
-  return chosen;
+  return mutants.flatMap(() => left.splice(Math.floor(random() * left.length), 1));
 };
 
 /** One line of the process, or undefined when it has ended or takes too long. */
@@ -86,63 +95,77 @@ const end = ({ pid }: ChildProcess): void => {
 const place = ({ file, line, before, after }: Placed): string =>
   `${file}:${line}  ${before.replaceAll(/\s+/g, ' ').slice(0, 90)}  →  ${after.replaceAll(/\s+/g, ' ').slice(0, 90)}`;
 
-/** Outcomes of mutants, from the first to one that hangs, or to the last. */
-const runFrom = async (mutants: Placed[], tell: (mutant: Placed, outcome: Outcome) => void): Promise<number> => {
-  const file = join(mkdtempSync(join(tmpdir(), 'mutations-')), 'work.json');
-  writeFileSync(file, JSON.stringify({ tests, mutants } satisfies Work));
+const folder = mkdtempSync(join(tmpdir(), 'mutations-'));
+
+/** Tests mutants from the first without an outcome to one that hangs, or to the end. @returns whether it came to the end */
+const run = async (mutants: Placed[], results: Outcome[], sample: number): Promise<boolean> => {
+  const file = join(folder, 'work.json');
+  const baseline = join(folder, 'baseline.json');
+  const first = results.length;
+  writeFileSync(
+    file,
+    JSON.stringify({ tests, mutants, first, sample: sample - covered(results), baseline } satisfies Work),
+  );
   const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), file], {
     cwd: root,
     stdio: ['ignore', 'pipe', openSync(output, 'a')],
     detached: true,
   });
   const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
-  const outcomes = { next: async () => lines.next() } as AsyncIterator<string>;
   const json = async (ms: number): Promise<Record<string, unknown> | undefined> => {
+    const until = performance.now() + ms;
     for (;;) {
-      const line = await lineOf(outcomes, ms);
+      const left = Math.max(0, until - performance.now());
+      const line = await lineOf({ next: async () => lines.next() } as AsyncIterator<string>, left);
       if (line === undefined) return undefined;
       // The tests' own output is in between.
-      if (line.startsWith('{"ready"') || /^\{"(killer|survived|unloaded)"/.test(line)) return JSON.parse(line);
+      if (/^\{"(ready|killer|survived|uncovered|ended)"/.test(line)) return JSON.parse(line);
     }
   };
-  if (!(await json(600_000))) throw new Error(`The tests do not pass without a mutant; see ${output}.`);
-  let done = 0;
-  for (const mutant of mutants) {
-    const outcome = (await json(hangMs)) as Outcome | undefined;
-    tell(mutant, outcome ?? { killer: `the tests took longer than ${hangMs / 1000} s` });
-    done++;
-    if (!outcome) break;
+  try {
+    if (!(await json(1_800_000))) throw new Error(`The tests do not pass without a mutant; see ${output}.`);
+    for (const mutant of mutants.slice(first)) {
+      const began = performance.now();
+      const outcome = await json(hangMs);
+      if (outcome && 'ended' in outcome) return true;
+      results.push((outcome as Outcome | undefined) ?? { killer: 'a hang', message: `longer than ${hangMs / 1000} s` });
+      if (outcome && 'survived' in outcome) console.log(`survived  ${place(mutant)}`);
+      if (outcome && 'killer' in outcome && onlyLines.size > 0) {
+        const seconds = ((performance.now() - began) / 1000).toFixed(1);
+        console.log(`noticed after ${seconds} s  ${place(mutant)}\n  by ${outcome.killer}\n  ${outcome.message}`);
+      }
+      if (!outcome) return false;
+    }
+    return true;
+  } finally {
+    end(child);
   }
-  end(child);
-  return done;
 };
 
-const report = join(root, '.build/mutations', `${target.replaceAll('/', '-')}.json`);
+const covered = (results: Outcome[]): number => results.filter((outcome) => !('uncovered' in outcome)).length;
+
+const report = join(root, '.build/mutations', `${title.replaceAll(/[/ :]/g, '-')}.json`);
 /** The tests' messages. */
 const output = report.replace(/json$/, 'log');
 mkdirSync(join(report, '..'), { recursive: true });
 
-const chosen = sampleOf(candidates, Number(values.sample), Number(values.seed));
+const mutants = shuffled(candidates, Number(values.seed));
+const sample = Number(values.sample);
 console.log(
-  `${target}: ${all.length} mutants, ${all.length - candidates.length} equivalent; ${chosen.length} sampled (seed ${values.seed}); tests: ${tests.join(', ')}`,
+  `${title}: ${all.length} mutants, ${all.length - candidates.length} equivalent; seed ${values.seed}; tests: ${tests.join(', ')}`,
 );
-const results: { mutant: Placed; outcome: Outcome }[] = [];
-while (results.length < chosen.length) {
-  await runFrom(chosen.slice(results.length), (mutant, outcome) => {
-    results.push({ mutant, outcome });
-    if (!('killer' in outcome)) console.log(`${'unloaded' in outcome ? 'not loaded' : 'survived'}  ${place(mutant)}`);
-  });
-}
-const killed = results.filter(({ outcome }) => 'killer' in outcome).length;
-const loaded = results.filter(({ outcome }) => !('unloaded' in outcome)).length;
+const results: Outcome[] = [];
+while (!(await run(mutants, results, sample)) && covered(results) < sample);
+const killed = results.filter((outcome) => 'killer' in outcome).length;
+const tested = covered(results);
 console.log(
-  `${target}: ${killed} of ${results.length} noticed (${Math.round((100 * killed) / Math.max(1, results.length))} %); ` +
-    `${Math.round((100 * killed) / Math.max(1, loaded))} % of those in files that the tests load`,
+  `${title}: ${killed} of ${tested} covered mutants noticed (${Math.round((100 * killed) / Math.max(1, tested))} %); ` +
+    `the tests cover ${tested} of the first ${results.length} drawn`,
 );
 writeFileSync(
   report,
   JSON.stringify(
-    results.map(({ mutant, outcome }) => ({ ...mutant, ...outcome })),
+    results.map((outcome, number) => ({ ...mutants[number], ...outcome })),
     undefined,
     2,
   ),

@@ -43,18 +43,22 @@ const childrenOf = (node: Node): Node[] =>
 type Change = [of: Node, after: string];
 
 const nothing = 'undefined as never';
+/** In its place, undefined is the same, or as good as the same to whoever asks for truth. */
+const isNothing = (text: string): boolean => ['undefined', 'false'].includes(text);
 
 const isCall = ({ type, argument }: Node): boolean =>
   type === 'CallExpression' || (type === 'AwaitExpression' && isNode(argument) && argument.type === 'CallExpression');
 
 /** Changes that a test of the behaviour should notice. */
-const changesOf = (node: Node, text: (of: Node) => string): Change[] => {
+const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean): Change[] => {
   const child = (name: string) => node[name] as Node;
   switch (node.type) {
     case 'BinaryExpression':
     case 'LogicalExpression': {
       const after = operators[node.operator as string];
-      return after ? [[node, `(${text(child('left'))} ${after} ${text(child('right'))})`]] : [];
+      // No test can hold what happens in one millisecond of the clock.
+      const isOfClock = /^[<>]/.test(node.operator as string) && /\bnow\(\)/.test(text(node));
+      return after && !isOfClock ? [[node, `(${text(child('left'))} ${after} ${text(child('right'))})`]] : [];
     }
     case 'UnaryExpression':
       return node.operator === '!' ? [[node, `(${text(child('argument'))})`]] : [];
@@ -66,13 +70,18 @@ const changesOf = (node: Node, text: (of: Node) => string): Change[] => {
       ];
     case 'Literal':
       if (typeof node.value === 'boolean') return [[node, String(!node.value)]];
-      return typeof node.value === 'number' ? [[node, String(node.value + 1)]] : [];
+      // A module's constant is a setting: a test of it would only repeat it.
+      if (typeof node.value !== 'number' || !isInFunction) return [];
+      // One more of a thousand is nothing that a behaviour shows.
+      return [[node, String(node.value < 1000 ? node.value + 1 : node.value * 10)]];
     case 'ExpressionStatement':
       return isCall(child('expression')) ? [[node, ';']] : [];
     case 'ReturnStatement':
-      return node.argument ? [[child('argument'), nothing]] : [];
+      return node.argument && !isNothing(text(child('argument'))) ? [[child('argument'), nothing]] : [];
     case 'ArrowFunctionExpression':
-      return child('body').type === 'BlockStatement' ? [] : [[child('body'), nothing]];
+      return child('body').type === 'BlockStatement' || isNothing(text(child('body')))
+        ? []
+        : [[child('body'), nothing]];
     default:
       return [];
   }
@@ -82,15 +91,16 @@ const changesOf = (node: Node, text: (of: Node) => string): Change[] => {
 export const mutantsOf = (source: string): Mutant[] => {
   const mutants: Mutant[] = [];
   const text = ({ start, end }: Node): string => source.slice(start, end);
-  const visit = (node: Node): void => {
+  const visit = (node: Node, isInFunction: boolean): void => {
     if (node.type === 'ImportDeclaration' || /^(logError|logWarning|console\.)/.test(text(node))) return;
-    for (const [{ start, end }, after] of changesOf(node, text)) {
+    for (const [{ start, end }, after] of changesOf(node, text, isInFunction)) {
       const line = source.slice(0, start).split('\n').length;
       mutants.push({ start, end, before: source.slice(start, end), after, line });
     }
-    for (const child of childrenOf(node)) visit(child);
+    const isFunction = /Function(Expression|Declaration)$/.test(node.type);
+    for (const child of childrenOf(node)) visit(child, isInFunction || isFunction);
   };
-  visit(parse(source));
+  visit(parse(source), false);
   return mutants.filter((mutant) => isWellFormed(apply(source, mutant)));
 };
 
@@ -105,5 +115,41 @@ const isWellFormed = (source: string): boolean => {
   }
 };
 
-export const apply = (source: string, { start, end, after }: Mutant): string =>
+export const apply = (source: string, { start, end, after }: Pick<Mutant, 'start' | 'end' | 'after'>): string =>
   source.slice(0, start) + after + source.slice(end);
+
+/**
+ * Source that notes which of its mutants' places are executed: the number of each is added to a set (covered.ts). A place that
+ * cannot be marked, such as a key, counts as executed with the file.
+ *
+ * @param numbers by mutant
+ */
+export const marked = (source: string, numbers: Map<Mutant, number>): string => {
+  const places = new Map<string, { start: number; end: number; isStatement: boolean; numbers: number[] }>();
+  for (const [{ start, end, after }, number] of numbers) {
+    const key = `${start}-${end}`;
+    const place = places.get(key) ?? { start, end, isStatement: after === ';', numbers: [] };
+    place.numbers.push(number);
+    places.set(key, place);
+  }
+  const note = (list: number[]) => `globalThis.__vitest_executed?.add(${list.join(').add(')})`;
+  const opened = new Map<number, string>();
+  const closed = new Map<number, string>();
+  let ofFile = '';
+  // The outer of two places that begin together comes first, the inner of two that end together.
+  for (const place of [...places.values()].sort((a, b) => a.start - b.start || b.end - a.end)) {
+    const { start, end } = place;
+    const [before, after] = place.isStatement ? [`{${note(place.numbers)};`, '}'] : [`(${note(place.numbers)},(`, '))'];
+    if (isWellFormed(apply(source, { start, end, after: before + source.slice(start, end) + after }))) {
+      opened.set(start, (opened.get(start) ?? '') + before);
+      closed.set(end, after + (closed.get(end) ?? ''));
+    } else ofFile += `;${note(place.numbers)};`;
+  }
+  let text = '';
+  let from = 0;
+  for (const at of [...new Set([...opened.keys(), ...closed.keys()])].sort((a, b) => a - b)) {
+    text += source.slice(from, at) + (closed.get(at) ?? '') + (opened.get(at) ?? '');
+    from = at;
+  }
+  return `${text}${source.slice(from)}\n${ofFile}`;
+};

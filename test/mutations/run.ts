@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { createVitest, type TestModule, type TestSpecification, type Vitest } from 'vitest/node';
-import { apply, type Mutant } from './mutants.ts';
+import { BaseSequencer, createVitest, type TestModule, type TestSpecification, type Vitest } from 'vitest/node';
+import { apply, type Mutant, marked } from './mutants.ts';
 
 /**
- * Runs tests against mutants in one warm process. The parent (main.ts) sends the work as JSON on the command line, reads a
+ * Runs tests against mutants in one warm process. The parent (main.ts) names a file with the work on the command line, reads a
  * line of JSON for each mutant, and ends a process in which a mutant loops for ever.
  */
 
@@ -13,57 +13,130 @@ export interface Work {
   /** Folders or files of tests. */
   tests: string[];
   mutants: (Mutant & { file: string })[];
+  /** The first mutant to test: those before it have outcomes. */
+  first: number;
+  /** So many covered mutants are tested. */
+  sample: number;
+  /** A file for what the tests cover, written by the first process that does this work. */
+  baseline: string;
 }
 
-export type Outcome = { killer: string } | { survived: true } | { unloaded: true };
+/** `killer` is the file and the test that failed, `message` the first line of its failure. */
+export type Outcome = { killer: string; message: string } | { survived: true } | { uncovered: true };
+
+interface Baseline {
+  /** ms for each test file */
+  durations: Record<string, number>;
+  /** Test files that execute the place of each mutant, the quickest first. */
+  covering: string[][];
+}
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What each file of tests has loaded (loaded.ts), a line each. */
-const list = join(mkdtempSync(join(tmpdir(), 'loaded-')), 'modules');
-process.env.STEPFORM_LOADED_MODULES = list;
+/** What each file of tests has executed (covered.ts), a line each. */
+const list = join(mkdtempSync(join(tmpdir(), 'covered-')), 'mutants');
 
-let current: { path: string; code: string } | undefined;
+const codeOf = new Map<string, string>();
+let durations: Baseline['durations'] = {};
+
+/** The quickest test file that covers a mutant is the first to notice it. */
+class QuickestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const ms = ({ moduleId }: TestSpecification) => durations[moduleId] ?? 0;
+    return [...files].sort((a, b) => ms(a) - ms(b));
+  }
+}
+
+/** Test files of the last run: Vitest's own result has those of all runs. */
+const ended: TestModule[] = [];
+
+const run = async (
+  vitest: Vitest,
+  specifications: TestSpecification[],
+): Promise<Extract<Outcome, { killer: string }> | undefined> => {
+  ended.length = 0;
+  const { unhandledErrors } = await vitest.runTestSpecifications(specifications);
+  const [unhandled] = unhandledErrors;
+  return (
+    failureOf(ended) ??
+    (unhandled === undefined ? undefined : { killer: 'an unhandled error', message: firstLine(String(unhandled)) })
+  );
+};
 
 const start = (): Promise<Vitest> =>
   createVitest(
     'test',
-    { config: join(root, 'test/vitest.config.ts'), watch: false, bail: 1, project: ['unit'], maxWorkers: 1 },
+    {
+      config: join(root, 'test/vitest.config.ts'),
+      watch: false,
+      bail: 1,
+      project: ['unit'],
+      maxWorkers: 1,
+      sequence: { sequencer: QuickestFirst },
+      reporters: ['default', { onTestModuleEnd: (module) => void ended.push(module) }],
+    },
     {
       plugins: [
         {
           name: 'mutant',
           enforce: 'pre',
-          transform: (_: string, id: string) => (id === current?.path ? { code: current.code, map: null } : undefined),
+          transform: (_: string, id: string) => {
+            const code = codeOf.get(id);
+            return code === undefined ? undefined : { code, map: null };
+          },
         },
       ],
-      test: { fsModuleCache: false, setupFiles: ['test/mutations/loaded.ts'] },
+      test: { fsModuleCache: false, setupFiles: ['test/mutations/covered.ts'] },
     } as never,
   );
 
-const failureOf = (modules: readonly TestModule[]): string | undefined => {
+const firstLine = (text: string | undefined): string => text?.split('\n', 1)[0]?.slice(0, 300) ?? '';
+
+const failureOf = (modules: readonly TestModule[]): Extract<Outcome, { killer: string }> | undefined => {
   for (const module of modules) {
     const [test] = [...module.children.allTests('failed')];
-    if (test) return `${module.relativeModuleId}: ${test.fullName}`;
-    if (module.state() === 'failed')
-      return `${module.relativeModuleId}: ${module.errors()[0]?.message ?? 'not loaded'}`;
+    const name = relative(root, module.moduleId);
+    if (test) return { killer: `${name}: ${test.fullName}`, message: firstLine(test.result().errors?.[0]?.message) };
+    if (module.state() === 'failed') return { killer: name, message: firstLine(module.errors()[0]?.message) };
   }
   return undefined;
 };
 
-const print = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
+const print = (line: object): void => void process.stdout.write(`\n${JSON.stringify(line)}\n`);
 
-/** @returns test files by the product's files that they load */
-const baseline = async (vitest: Vitest, specifications: TestSpecification[]): Promise<Map<string, Set<string>>> => {
-  const { testModules } = await vitest.runTestSpecifications(specifications);
-  const failure = failureOf(testModules);
-  if (failure) throw new Error(`Tests must pass before mutants are made; this one fails: ${failure}`);
-  const loading = new Map<string, Set<string>>();
-  for (const line of readFileSync(list, 'utf8').trim().split('\n')) {
-    const { test, files } = JSON.parse(line) as { test: string; files: string[] };
-    for (const file of files) loading.set(file, (loading.get(file) ?? new Set()).add(test));
+/** Replaces files, and lets Vitest forget what it made of them. */
+const replace = (vitest: Vitest, code: Map<string, string>): void => {
+  const files = [...codeOf.keys(), ...code.keys()];
+  codeOf.clear();
+  for (const [path, text] of code) codeOf.set(path, text);
+  for (const path of files) vitest.invalidateFile(path);
+};
+
+const baselineOf = async (
+  vitest: Vitest,
+  specifications: TestSpecification[],
+  mutants: Work['mutants'],
+): Promise<Baseline> => {
+  const numbers = new Map<string, Map<Mutant, number>>();
+  for (const [number, mutant] of mutants.entries()) {
+    const path = join(root, mutant.file);
+    numbers.set(path, (numbers.get(path) ?? new Map<Mutant, number>()).set(mutant, number));
   }
-  return loading;
+  replace(vitest, new Map([...numbers].map(([path, own]) => [path, marked(readFileSync(path, 'utf8'), own)])));
+  process.env.STEPFORM_COVERED_MUTANTS = list;
+  const failure = await run(vitest, specifications);
+  // Not for mutants.
+  delete process.env.STEPFORM_COVERED_MUTANTS;
+  if (failure) throw new Error(`Tests must pass before mutants are made; ${failure.killer} fails: ${failure.message}`);
+  const covering: string[][] = mutants.map(() => []);
+  for (const line of readFileSync(list, 'utf8').trim().split('\n')) {
+    const { test, mutants: executed } = JSON.parse(line) as { test: string; mutants: number[] };
+    for (const number of executed) covering[number]?.push(test);
+  }
+  return {
+    durations: Object.fromEntries(ended.map((module) => [module.moduleId, module.diagnostic().duration])),
+    covering,
+  };
 };
 
 const work = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Work;
@@ -71,27 +144,26 @@ const vitest = await start();
 // Prepares reporters, and runs nothing.
 await vitest.standalone();
 const specifications = await vitest.globTestSpecifications(work.tests);
-const loading = await baseline(vitest, specifications);
-// Not for mutants.
-delete process.env.STEPFORM_LOADED_MODULES;
+if (!existsSync(work.baseline))
+  writeFileSync(work.baseline, JSON.stringify(await baselineOf(vitest, specifications, work.mutants)));
+const baseline = JSON.parse(readFileSync(work.baseline, 'utf8')) as Baseline;
+durations = baseline.durations;
 print({ ready: specifications.length });
-for (const mutant of work.mutants) {
-  const path = join(root, mutant.file);
-  const files = loading.get(path);
-  if (!files) {
-    print({ unloaded: true });
+let tested = 0;
+for (const [number, mutant] of work.mutants.entries()) {
+  if (number < work.first) continue;
+  if (tested === work.sample) break;
+  const files = new Set(baseline.covering[number]);
+  if (files.size === 0) {
+    print({ uncovered: true });
     continue;
   }
-  current = { path, code: apply(readFileSync(path, 'utf8'), mutant) };
-  vitest.invalidateFile(path);
+  tested++;
+  const path = join(root, mutant.file);
+  replace(vitest, new Map([[path, apply(readFileSync(path, 'utf8'), mutant)]]));
   const chosen = specifications.filter(({ moduleId }) => files.has(moduleId));
-  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(chosen);
-  const killer = failureOf(testModules) ?? (unhandledErrors.length > 0 ? String(unhandledErrors[0]) : undefined);
-  current = undefined;
-  vitest.invalidateFile(path);
-  print(
-    killer === undefined ? { survived: true } : { killer: relative(root, killer.replaceAll('\n', ' ').slice(0, 300)) },
-  );
+  print((await run(vitest, chosen)) ?? { survived: true });
 }
+print({ ended: true });
 await vitest.close();
 process.exit(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedActions } from '#run/actions.ts';
+import { allowedActions, pendingOverride } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { runStatuses } from '#run/status.ts';
 import { newRun } from '#test/support/run.ts';
@@ -43,6 +43,21 @@ describe('allowed actions', () => {
     const by = { by: 'user-1', at: now };
     expect(actions({ status: 'planned', decision: { action: 'discard', ...by } })).toEqual([]);
     expect(actions({ status: 'confirmed', decision: { action: 'apply', ...by } })).toEqual(['is-cancelable']);
+    expect(actions({ status: 'planned', decision: { action: 'apply', ...by } })).toEqual([]);
+    expect(actions({ status: 'pending', decision: { action: 'discard', ...by } })).toEqual([]);
+  });
+
+  it('a run awaits an override of the policies that stopped it, until that is given or the run is decided', () => {
+    const by = { by: 'user-1', at: now };
+    const pending = (change: Partial<Run>) => pendingOverride(newRun({ status: 'policy_override', ...change }));
+    expect(pending({})).toBe('policyCheck');
+    expect(pending({ status: 'post_plan_awaiting_decision' })).toBe('policyEvaluation');
+    expect(pending({ status: 'planned' })).toBeUndefined();
+    expect(pending({ overrides: { policyCheck: by } })).toBeUndefined();
+    expect(pending({ overrides: { policyEvaluation: by } })).toBe('policyCheck');
+    expect(pending({ decision: { action: 'discard', ...by } })).toBeUndefined();
+    expect(pending({ decision: { action: 'apply', ...by } })).toBeUndefined();
+    expect(pending({ cancel: { ...by, forceAvailableAt: now } })).toBeUndefined();
   });
 
   it('a canceled run can be force-canceled once its cool-off has passed', () => {

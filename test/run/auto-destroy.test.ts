@@ -47,6 +47,8 @@ describe('a check of a workspace', () => {
     const failed = { failures: 1, basis: 'sv-1' };
     expect(step({ autoDestroyAt: at(-2) }, failed, state(-5))).toMatchObject({ do: 'destroy' });
     expect(step({ autoDestroyAt: at(-2) }, { ...failed, basis: 'sv-0' }, state(-1))).toEqual({ do: 'nothing' });
+    const newer = step({ autoDestroyActivityDuration: '2h' }, { ...failed, basis: 'sv-0' }, state(-5));
+    expect(newer, 'newer resources that a duration has made due').toEqual({ do: 'destroy', due: at(-3) });
     expect(step({ autoDestroyAt: at(-2) }, { ...failed, failures: finalFailures }, state(-5))).toEqual({
       do: 'nothing',
     });

@@ -121,6 +121,36 @@ describe('a plan that waits for a decision', () => {
   });
 });
 
+describe('the steps that a plan has completed', () => {
+  const tasks = { tasks: { post_plan: stage } };
+  const evaluated = { policyEvaluation: true } as const;
+  it.each<[string, Partial<Run>, string[]]>([
+    ['of none but the plan', {}, ['planned']],
+    ['before the verdict of its tasks', { checks: tasks }, ['planned']],
+    [
+      'with tasks that passed',
+      { checks: tasks, verdicts: { post_plan: 'passed' } },
+      ['planned', 'post_plan_completed'],
+    ],
+    ['with tasks that failed', { checks: tasks, verdicts: { post_plan: 'failed' } }, ['planned']],
+    [
+      'with policies that passed',
+      { checks: evaluated, verdicts: { policyEvaluation: 'passed' } },
+      ['planned', 'post_plan_completed'],
+    ],
+    ['with an estimate under way', { costEstimate: pending }, ['planned']],
+    ['with an estimate', { costEstimate: { ...pending, status: 'finished' } }, ['planned', 'cost_estimated']],
+    [
+      'with policies that were checked',
+      { checks: { policyCheck: true }, verdicts: { policyCheck: 'passed' } },
+      ['planned', 'policy_checked'],
+    ],
+    ['with a soft failure', { checks: { policyCheck: true }, verdicts: { policyCheck: 'soft_failed' } }, ['planned']],
+  ])('%s', (_, change, expected) => {
+    expect(completed(newRun({ ...planned, ...change }))).toEqual(expected);
+  });
+});
+
 describe('a run with run tasks in several stages', () => {
   const run = newRun({ current: true, checks: { fetching: true, tasks: { pre_plan: stage, post_apply: stage } } });
 

@@ -46,6 +46,8 @@ describe('a cost estimate', () => {
     });
     const canceled = shown('canceled', pending, { 'canceled-at': at });
     expect(canceled).toEqual({ status: 'canceled', statusTimestamps: { 'pending-at': at, 'canceled-at': at } });
+    expect(shown('canceled', pending)?.status, 'of a run without the time of its cancel').toBe('unreachable');
+    expect(shown('errored', pending, { 'canceled-at': at })?.status, 'of a run that errored').toBe('unreachable');
   });
 
   it('is shown to policies once it is finished, and only then', () => {
@@ -54,7 +56,10 @@ describe('a cost estimate', () => {
       proposed_monthly_cost: '25.488',
       delta_monthly_cost: '25.488',
     });
-    for (const estimate of [undefined, pending, { ...finished, status: 'errored' as const }]) {
+    const partial = ['priorMonthlyCost', 'proposedMonthlyCost', 'deltaMonthlyCost'].map(
+      (part): CostEstimate => ({ ...finished, [part]: undefined }),
+    );
+    for (const estimate of [undefined, pending, { ...finished, status: 'errored' as const }, ...partial]) {
       expect(costInput(estimate)).toBeUndefined();
     }
   });

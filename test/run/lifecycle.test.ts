@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endReason, finalPhases, statusAtEnd } from '#run/ending.ts';
+import { endReason, finalPhases, statusAtEnd, takenInReason } from '#run/ending.ts';
 import {
   exitOnEntry,
   firstState,
@@ -258,6 +258,9 @@ describe('the end of a run', () => {
     ['States.HeartbeatTimeout', '', /stopped answering.*state is unchanged/i],
     ['States.Timeout', '', /took longer than its time limit/],
     ['ExecutionStopped', 'Its execution was stopped by an operator.', /stopped by an operator.*unchanged/],
+    ['ConfigurationFailed', 'It is damaged.', /^It is damaged\.$/],
+    ['DataRestored', 'The table was restored.', /^The table was restored\.$/],
+    ['CapacityUnavailableError', 'No capacity.', /^No capacity\. Start a new run when there is capacity\.$/],
     ['Lambda.Unknown', '', /Lambda\.Unknown.*Start a new run/],
   ])('explains %s in plain words', (error, Cause, words) => {
     expect(
@@ -271,7 +274,59 @@ describe('the end of a run', () => {
   it('ends as canceled when it was canceled before its apply, whatever else ended it', () => {
     expect(statusAtEnd(newRun({ cancel, status: 'planning' }), 'PlanErrored')).toBe('canceled');
     expect(statusAtEnd(newRun({ status: 'planning' }), 'PlanErrored')).toBe('errored');
+    const decided = (action: 'discard' | 'apply') => newRun({ decision: { action, by: 'user-1', at: '' } });
+    expect(statusAtEnd(decided('discard'), 'PlanErrored')).toBe('discarded');
+    expect(statusAtEnd(decided('apply'), 'PlanErrored')).toBe('errored');
     expect(statusAtEnd(newRun({ cancel, status: 'applying' }), 'ApplyErrored')).toBe('errored');
+  });
+
+  it('names what did not start a queued phase in time', () => {
+    const late = { Error: 'States.Timeout' };
+    const pool = { id: 'apool-1', name: 'build' };
+    const plan = newRun({ status: 'plan_queued', plan: phase({ status: 'queued' }) });
+    const apply = newRun({ status: 'apply_queued', apply: phase({ status: 'queued' }) });
+    expect(endReason(plan, 'PlanErrored', late)).toMatch(/^No runner could be started for the plan in time/);
+    expect(endReason(apply, 'ApplyErrored', late)).toMatch(/^No runner could be started for the apply in time/);
+    const agents = (run: Run) => endReason({ ...run, agentPool: pool }, 'ApplyErrored', late);
+    expect(agents(apply)).toMatch(/^No agent of pool build picked up the apply in time\. Start one/);
+    expect(agents({ ...apply, status: 'applying' })).toMatch(/^The apply took longer than its time limit/);
+  });
+
+  it('has the reason of a discard, of failed policies and tasks, and none where the status says it all', () => {
+    const stale = { action: 'discard' as const, at: '', reason: 'The state has changed.' };
+    const late = { Error: 'States.Timeout' };
+    expect(endReason(newRun({ decision: stale }), 'Discarded', undefined)).toBe('The state has changed.');
+    expect(endReason(newRun({ decision: stale }), 'Applied', undefined)).toBeUndefined();
+    const byUser = newRun({ decision: { action: 'discard', by: 'user-1', at: '' } });
+    expect(endReason(byUser, 'Discarded', undefined)).toBeUndefined();
+    expect(endReason(newRun(), 'Discarded', late)).toBe('The plan was not confirmed in time.');
+    const failed = newRun({ failure: 'Policy "a" failed.' });
+    expect(endReason(failed, 'PolicySoftFailed', undefined)).toBe('Policy "a" failed.');
+    expect(endReason(failed, 'PlanErrored', undefined)).toBe('Policy "a" failed.');
+    expect(endReason(failed, 'PlanErrored', { Error: 'TerraformFailed', Cause: 'no disk' })).toBe('no disk');
+    expect(endReason(failed, 'ApplyErrored', undefined)).toBeUndefined();
+    expect(endReason(failed, 'PlannedAndFinished', undefined)).toBeUndefined();
+  });
+
+  it('says where an unsaved state is, or what was done when it is lost', () => {
+    const failed = { Error: 'TerraformFailed', Cause: 'no disk' };
+    const unsaved = { runId: 'run-1', serial: 7, lineage: 'l', stored: true };
+    const reasonOf = (change: Partial<Run>) => endReason(newRun(change), 'ApplyErrored', failed);
+    expect(reasonOf({ unsaved })).toMatch(/^no disk A newer state \(serial 7\) .*errored state/);
+    const identity = { serial: 7, lineage: 'l', md5: '' };
+    const reported = phase({ report: { outcome: 'errored', unsavedState: identity } });
+    expect(reasonOf({ unsaved, apply: reported }), 'the runner has said it').toBe('no disk');
+    const lost = { ...unsaved, lost: true as const };
+    const changes = { done: ['a.b (create)'], open: ['c.d (create)', 'e.f (update)'] };
+    expect(reasonOf({ unsaved: { ...lost, changes } })).toMatch(
+      /^no disk By its log, a\.b \(create\) was done, and c\.d \(create\), e\.f \(update\) were begun\. The workspace stays locked/,
+    );
+    expect(reasonOf({ unsaved: { ...lost, changes: { done: ['a', 'b'], open: [] } } })).toContain('a, b were done.');
+    expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
+    expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
+    expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
+      "no disk The newest state (serial 9), which the runner had kept, is the workspace's state now.",
+    );
   });
 
   it('reports what is known about the state after an interrupted apply', () => {

@@ -138,6 +138,13 @@ const rows: Row[] = [
   ['ApplyQueued', 'has no runner yet', {}, undefined],
   ['ApplyQueued', 'has a runner', { apply: phase({ claimNonce: 'n' }) }, goesOn],
   ['ApplyQueued', 'is canceled', { cancel }, Canceled],
+  [
+    'ApplyQueued',
+    'could not be started',
+    { apply: phase({ report: { outcome: 'errored', message: 'no disk' } }) },
+    { error: 'TerraformFailed', cause: 'no disk' },
+  ],
+  ['ApplyQueued', 'has a runner that has reported', { apply: reported('errored') }, goesOn],
   ['Applying', 'is still applied', {}, undefined],
   ['Applying', 'is applied', { apply: reported('finished') }, goesTo('Applied')],
   ['Applying', 'has run tasks after its apply', { apply: reported('finished'), ...tasks }, goesTo('PostApplyTasks')],

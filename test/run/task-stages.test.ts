@@ -34,7 +34,15 @@ describe('the outcome of a stage', () => {
   it.each(statuses)('an advisory task that is %s never fails it, and leaves a warning', (status) => {
     const { verdict, message } = stageVerdict([result(), result({ status, enforcementLevel: 'advisory' })]);
     expect(verdict).toBe('passed');
-    expect(message).toEqual(status === 'passed' ? undefined : expect.stringContaining('"scan" did not succeed'));
+    const warning = 'the run task "scan" did not succeed, but the run continues';
+    expect(message).toBe(status === 'passed' ? undefined : warning);
+  });
+
+  it('warns of every advisory task that failed', () => {
+    const failed = ['a', 'b'].map((taskName) => result({ taskName, status: 'failed', enforcementLevel: 'advisory' }));
+    expect(stageVerdict([result(), ...failed]).message).toBe(
+      'the run tasks "a", "b" did not succeed, but the run continues',
+    );
   });
 
   it('the most restrictive wins, and every mandatory one that failed is named', () => {

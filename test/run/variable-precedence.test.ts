@@ -44,6 +44,7 @@ it('orders sets of equal rank by name, and is a total order', () => {
         .map(({ name }) => name)
         .sort()[0];
       expect(winner).toEqual({ rank: top, name: first });
+      expect(byPrecedence(winner, { ...winner })).toBe(0);
     }),
   );
 });

@@ -75,7 +75,8 @@ export const nextStateVersion = async ({ id, workspaceId, serial }: StateVersion
 /** Undefined when the version's status does not allow the change. */
 const change = (version: StateVersion, from: StateVersion['status'], to: StateVersion['status']) =>
   update<StateVersion>(keys.stateVersion(version.id), {
-    set: { status: to, [to === 'finalized' ? 'restoredAt' : 'deletedAt']: now() },
+    set: { status: to, ...(to === 'finalized' ? {} : { deletedAt: now() }) },
+    remove: to === 'finalized' ? ['deletedAt'] : [],
     condition: '#status = :from',
     values: { ':from': from },
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
+import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
@@ -241,12 +242,47 @@ describe('permanent deletion', () => {
     api.aws.invoked.length = 0;
     await sweep(id);
     expect(api.aws.invoked).toEqual([]);
+    await purge({ due: [keys.workspace(id)] });
+    expect(await listedIds(), 'purged before its time').toContain(itemOf(id));
     await age(id);
     expect(await listedIds()).not.toContain(itemOf(id));
     expect((await act(id, 'recover')).status).toBe(404);
     await sweep(id);
     for (const { event } of api.aws.invoked) await purge(event as never);
     expect(await record(id)).toBeUndefined();
+  });
+
+  it('happens to no workspace that was not deleted, or was recovered', async () => {
+    const { id } = await api.workspace();
+    const recovered = await deleted();
+    await sweep(recovered.id);
+    expect((await act(recovered.id, 'recover')).status).toBe(204);
+    await purge({ due: [keys.workspace(id), keys.workspace(recovered.id), keys.workspace('ws-aaaaaaaaaaaaaaaa')] });
+    for (const one of [id, recovered.id]) expect((await api.get(`workspaces/${one}`)).status).toBe(200);
+  });
+
+  it('deletes logs and plans of runs, also where a user has deleted them before', async () => {
+    const runs = await runHelpers(api);
+    const { objects } = await import('#platform/store/keys.ts');
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const { softDeletePhase } = await import('#resources/runs/phase-content.ts');
+    const { id } = await runs.ready();
+    const [fresh, before] = [await runs.create(id), await runs.create(id)];
+    const logs = [fresh, before].map((run) => objects.artifact(run.id, 'plan', 'log'));
+    for (const log of logs) await putObject(log, 'content');
+    for (const run of [fresh, before]) await runs.bring(run.id, { status: 'planned_and_finished' });
+    const ended = await runs.store.getRun(before.id);
+    if (ended) await softDeletePhase(ended, 'plan');
+    expect((await runs.store.getRun(before.id))?.plan.content).toBe('soft_deleted');
+    expect((await api.call('DELETE', `workspaces/${id}?force`)).status).toBe(204);
+    for (const run of [fresh, before])
+      await table.remove(keys.openRun('acme', (await runs.store.getRun(run.id))?.createdAt ?? '', run.id));
+    await sweep(id);
+    await act(id, 'permanently-delete');
+    await purge({ due: [keys.workspace(id)] });
+    expect(await record(id)).toBeUndefined();
+    expect(api.storage.objects().filter((key) => logs.includes(key))).toEqual([]);
+    expect((await runs.store.getRun(before.id))?.plan.content).toBe('permanently_deleted');
   });
 
   it('happens together with the deletion of the organization', async () => {

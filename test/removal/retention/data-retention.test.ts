@@ -258,6 +258,57 @@ describe('the sweep', () => {
     expect([await statusOfState(old), await get(keys.workspaceRetention(id))]).toEqual(['finalized', undefined]);
   });
 
+  it('leaves the timer of a policy that is set while it looks', async () => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get, update } = await import('#platform/store/table.ts');
+    const { id } = await api.workspace();
+    for (const deletion of [false, true]) {
+      await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+      if (deletion) await update(keys.workspace(id), { remove: ['dataRetention'] });
+      let calls = 0;
+      api.aws.gate = async () => {
+        if (++calls !== 2) return;
+        api.aws.gate = undefined;
+        await update(keys.workspaceRetention(id), { set: { lookedAt: 'since then', dueAt: 'soon' } });
+      };
+      await look({ workspace: id });
+      api.aws.gate = undefined;
+      expect(await get(keys.workspaceRetention(id))).toMatchObject({ lookedAt: 'since then', dueAt: 'soon' });
+    }
+  });
+
+  it('needs no timer where everything is kept', async () => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get } = await import('#platform/store/table.ts');
+    const { id } = await api.workspace();
+    await send('POST', ofWorkspace(id), {}, keeps);
+    expect(await get(keys.workspaceRetention(id))).toBeUndefined();
+    await api.call('DELETE', ofWorkspace(id));
+    expect(await get(keys.workspaceRetention(id))).toBeUndefined();
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    expect(await get(keys.workspaceRetention(id))).toMatchObject({ dueAt: expect.stringMatching(/Z$/) });
+  });
+
+  it('looks once a month at what it has passed', async () => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get, update } = await import('#platform/store/table.ts');
+    const { id } = await api.workspace();
+    const [old = ''] = await states(id, 2);
+    await age('stateVersion', old, 50);
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    await look({ workspace: id });
+    await api.call('POST', `state-versions/${old}/actions/restore_backing_data`);
+    const lookAfter = async (passed: number) => {
+      await update(keys.workspaceRetention(id), { set: { since: days(passed) } });
+      await look({ workspace: id });
+      return statusOfState(old);
+    };
+    expect(await lookAfter(29), 'what was restored is spared').toBe('finalized');
+    expect(await lookAfter(31)).toBe('backing_data_soft_deleted');
+    const timer = await get<{ since: string }>(keys.workspaceRetention(id));
+    expect(Date.parse(timer?.since ?? ''), 'a month begins').toBeGreaterThan(Date.parse(days(1)));
+  });
+
   it('continues soon when items are left, and the next day otherwise', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get, put } = await import('#platform/store/table.ts');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
@@ -11,6 +11,7 @@ beforeAll(async () => {
   members = await memberHelpers();
 });
 afterAll(() => api.close());
+afterEach(() => vi.useRealTimers());
 
 const pools = 'organizations/acme/agent-pools';
 const refs = (type: string, ...ids: string[]) => ({ data: ids.map((id) => ({ type, id })) });
@@ -24,6 +25,8 @@ const errorOf = ({ status, body }: { status: number; body: { errors: { detail: s
   status,
   detail: body.errors[0]?.detail,
 });
+
+const errorOfAny = ({ body }: { body: { errors?: { detail: string }[] } }) => body.errors?.[0]?.detail;
 
 describe('an agent pool', () => {
   it('is created, listed, changed and deleted', async () => {
@@ -75,6 +78,100 @@ describe('an agent pool', () => {
     const listed = await api.get(tokens);
     expect(listed.body.data).toMatchObject([{ id, attributes: { description: 'ci', token: null } }]);
     expect(JSON.stringify(listed.body)).not.toContain(attributes.token);
+  });
+});
+
+describe('the deletion of an agent pool', () => {
+  const load = async () => ({
+    ...(await import('#resources/agents/pools/records.ts')),
+    ...(await import('#resources/agents/pools/uses.ts')),
+    ...(await import('#resources/users/tokens.ts')),
+    ...(await import('#platform/store/keys.ts')),
+    ...(await import('#platform/store/table.ts')),
+  });
+  const listed = async (): Promise<string[]> => (await api.get(pools)).body.data.map(({ id }: { id: string }) => id);
+
+  it('hides it from everybody from its first write on', async () => {
+    const store = await load();
+    for (let n = 2, isCut = true; isCut; n++) {
+      const pool = await makePool();
+      api.aws.failCall(n, 'before');
+      isCut = await store.deleteAgentPool(pool).then(
+        () => false,
+        () => true,
+      );
+      api.aws.failCall(0, 'before');
+      expect((await api.get(`agent-pools/${pool.id}`)).status, `cut off at call ${n}`).toBe(404);
+      expect(await listed(), `cut off at call ${n}`).not.toContain(pool.id);
+      expect(await store.getAgentPools([pool.id])).toEqual([]);
+      await expect(store.usePool(pool.id, 'ws-aaaaaaaaaaaaaaaa')).rejects.toThrow('is gone');
+      expect(await store.usesOf(pool.id), 'who could not use it leaves no entry').toEqual([]);
+    }
+    await expect(store.usePool('apool-aaaaaaaaaaaaaaaa', 'ws-aaaaaaaaaaaaaaaa')).rejects.toThrow('is gone');
+  });
+
+  it('takes its tokens with it', async () => {
+    const store = await load();
+    const pool = await makePool();
+    await api.post(`agent-pools/${pool.id}/authentication-tokens`, { description: 'ci' });
+    expect(await store.listTokens(pool.id)).toHaveLength(1);
+    expect((await api.call('DELETE', `agent-pools/${pool.id}`)).status).toBe(204);
+    expect(await store.listTokens(pool.id)).toEqual([]);
+  });
+
+  it('is refused for as long as a workspace uses it or a project has it as its default, and no longer', async () => {
+    const store = await load();
+    const [used, isDefault, left] = [await makePool(), await makePool(), await makePool()];
+    await api.workspace(withPool(used.id));
+    const settings = { 'default-execution-mode': 'agent', 'default-agent-pool-id': isDefault.id };
+    expect((await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...settings })).status).toBe(
+      201,
+    );
+    // Whoever was about to use it was cut off.
+    const { id: other } = await api.workspace();
+    await store.usePool(left.id, other);
+    expect(await store.isPoolUsed(left.id), 'about to be used').toBe(true);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    expect(await Promise.all([used, isDefault, left].map(({ id }) => store.isPoolUsed(id)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect((await api.call('DELETE', `agent-pools/${used.id}`)).status).toBe(422);
+    expect((await api.get(`agent-pools/${used.id}`)).status, 'it stays').toBe(200);
+    expect((await api.call('DELETE', `agent-pools/${left.id}`)).status).toBe(204);
+  });
+
+  it('leaves no name behind, nor does a rename that was cut off show a pool by its former name', async () => {
+    const store = await load();
+    const pool = await makePool();
+    const former = { ...store.keys.agentPoolName('acme', `${pool.attributes.name}-old`), holder: pool.id };
+    await store.put(former);
+    expect((await listed()).filter((id) => id === pool.id)).toHaveLength(1);
+    await store.update(store.keys.agentPool(pool.id), { set: { name: 'renamed-since' } });
+    expect(await listed(), 'known by former names alone').not.toContain(pool.id);
+  });
+});
+
+describe('a default agent pool', () => {
+  it('must be open to all workspaces of its project or organization, and needs execution mode agent', async () => {
+    const [open, closed] = [await makePool(), await makePool({ 'organization-scoped': false })];
+    const { id: excluded } = await api.workspace();
+    const partly = await makePool({}, { 'excluded-workspaces': refs('workspaces', excluded) });
+    const { id: project } = (await api.post('organizations/acme/projects', { name: uniqueName('Project') })).body.data;
+    const own = await makePool({ 'organization-scoped': false }, { 'allowed-projects': refs('projects', project) });
+    const choose = async (pool: string | null, mode = 'agent') => {
+      const settings = { 'default-execution-mode': mode, 'default-agent-pool-id': pool };
+      return errorOfAny(await api.patch(`projects/${project}`, settings));
+    };
+    expect(await choose(closed.id)).toMatch(/is not available to all workspaces/);
+    expect(await choose(partly.id)).toMatch(/is not available to all workspaces/);
+    expect(await choose('apool-aaaaaaaaaaaaaaaa')).toMatch(/not found in acme/);
+    expect(await choose(null)).toMatch(/must be specified/);
+    expect(await choose(open.id, 'remote')).toMatch(/must not be specified unless/);
+    expect(await choose(own.id)).toBeUndefined();
+    expect(await choose(open.id)).toBeUndefined();
+    expect(await choose(null, 'remote')).toBeUndefined();
   });
 });
 

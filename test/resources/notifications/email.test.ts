@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
@@ -219,6 +219,8 @@ describe('an address outside of the organization', () => {
     await api.patch(`notification-configurations/${id}`, { 'email-addresses': [address] });
     expect([toOf(), messages[0]?.Content.Simple.Subject.Data]).toEqual([[address], 'Confirm notifications of acme']);
     const link = linkIn(messages[0]);
+    const { mayAsk } = await import('#resources/notifications/email-recipients.ts');
+    expect(await mayAsk('acme', address), 'asked today').toBe(false);
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toHaveLength(1);
     expect((await responses(id))[0].body).toContain(`${address}: not verified`);
@@ -229,6 +231,23 @@ describe('an address outside of the organization', () => {
     expect((await press(link, { confirm: 'yes' })).status).toBe(200);
     await notify({ id: 'e3', runId, kind: 'run', trigger: 'run:created', status: 'applying' });
     expect(toOf()).toEqual([address, address]);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 3_600_000 });
+    expect(await mayAsk('acme', address), 'verified').toBe(false);
+    vi.useRealTimers();
+  });
+
+  it('is asked when it is added to a configuration, and again a day later', async () => {
+    const { workspace } = await runIn();
+    const address = `${uniqueName('added')}@outside.test`;
+    const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
+    expect(messages).toEqual([]);
+    await api.patch(`notification-configurations/${id}`, { 'email-addresses': [address] });
+    expect(toOf()).toEqual([address]);
+    const { mayAsk } = await import('#resources/notifications/email-recipients.ts');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 3_600_000 });
+    const answers = await Promise.all([mayAsk('acme', address), mayAsk('acme', address)]);
+    vi.useRealTimers();
+    expect(answers.sort(), 'asked once').toEqual([false, true]);
   });
 
   it('unsubscribes from a project or from everything with one click', async () => {
@@ -241,7 +260,7 @@ describe('an address outside of the organization', () => {
     expect(page.body).toContain('all_organization');
     expect((await api.call('GET', link, { token: null })).body.data).toMatchObject({
       type: 'email-recipient-statuses',
-      attributes: { email: reader.email, 'unsubscribed-at': null },
+      attributes: { email: reader.email, 'unsubscribed-at': null, 'delivery-failures-count': 0 },
     });
     expect((await press(link, { unsubscribe_preference: 'never' })).status).toBe(400);
     expect((await press(link, { unsubscribe_preference: 'cancel' })).status).toBe(200);
@@ -264,7 +283,12 @@ describe('an address outside of the organization', () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { update } = await import('#platform/store/table.ts');
     const { hashSecret } = await import('#platform/store/id.ts');
-    await update(keys.emailToken(hashSecret(token)), { set: { expiresAt: 1 } });
+    const { countFailure } = await import('#resources/notifications/email-recipients.ts');
+    for (let n = 0; n < 2; n++) await countFailure('acme', 'x@y.test');
+    const shown = await api.call('GET', `email-recipient-statuses/unsubscribe?token=${token}`, { token: null });
+    expect(shown.body.data.attributes['delivery-failures-count']).toBe(2);
+    const yesterday = Math.floor(Date.now() / 1000) - 24 * 3600;
+    await update(keys.emailToken(hashSecret(token)), { set: { expiresAt: yesterday } });
     expect((await open(`email-recipient-statuses/unsubscribe?token=${token}`)).status).toBe(404);
   });
 });

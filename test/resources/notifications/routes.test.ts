@@ -167,15 +167,29 @@ describe('invalid input is rejected, with the field and the remedy', () => {
     [{ url: undefined }, 'url', 'is missing'],
     [{ name: ' ' }, 'name', 'is empty'],
     [{ 'destination-type': 'slack', token: 'secret' }, 'token', 'Remove it'],
+    [{ url: null }, 'url', 'is missing'],
   ])('%j', async (change, field, remedy) => {
     const [code, source, detail] = refusal(await post(change));
     expect([code, source]).toEqual([422, at(field)]);
     expect(detail).toContain(remedy);
   });
 
+  it('for recipients of a destination with a URL', async () => {
+    const { id } = await api.workspace();
+    const users = { users: { data: [{ type: 'users', id: api.userId }] } };
+    const refused = await api.post(`workspaces/${id}/notification-configurations`, values(), users);
+    expect(refusal(refused).slice(0, 2)).toEqual([422, { pointer: '/data/relationships/users' }]);
+  });
+
   it('for a changed type, and for more than twenty', async () => {
     const { id } = await api.workspace();
     const configuration = await make({}, id);
+    const slack = await make({ 'destination-type': 'slack' }, id);
+    expect(refusal(await api.patch(one(slack), { token: 'secret' })).slice(0, 2)).toEqual([422, at('token')]);
+    expect(refusal(await api.patch(one(configuration), { url: null })).slice(0, 2)).toEqual([422, at('url')]);
+    const kept = (await api.patch(one(slack), { enabled: false })).body.data.attributes;
+    expect(kept).toMatchObject({ name: 'chat', url: server.url, triggers: ['run:created', 'run:errored'] });
+    await api.call('DELETE', one(slack));
     expect(refusal(await api.patch(one(configuration), { 'destination-type': 'slack' }))[1]).toEqual(
       at('destination-type'),
     );

@@ -92,6 +92,60 @@ describe('a module', () => {
     expect(body.submodules).toMatchObject([{ path: 'modules/part', inputs: [{ name: 'name', required: true }] }]);
   });
 
+  it('returns the marks of its inputs and the providers that it requires', async () => {
+    const { name, path } = await newModule();
+    const text = `
+      terraform {
+        required_providers {
+          aws = { source = "hashicorp/aws", version = "~> 5.0" }
+          own = { source = "registry.example.com/acme/own" }
+          random = "3.1.0"
+        }
+      }
+      variable "secret" { sensitive = true }
+      variable "token" { ephemeral = true }
+      variable "open" { sensitive = false }
+    `;
+    await publish(name, '1.0.0', await packFiles({ 'main.tf': text }));
+    await statuses(path);
+    const { root } = (await api.get(`/api/registry/v1/modules/acme/${name}/aws/1.0.0`)).body;
+    type Marked = { name: string; sensitive?: boolean; ephemeral?: boolean };
+    const marks = root.inputs.map(({ name, sensitive, ephemeral }: Marked) => [name, sensitive, ephemeral]);
+    expect(marks.sort()).toEqual([
+      ['open', undefined, undefined],
+      ['secret', true, undefined],
+      ['token', undefined, true],
+    ]);
+    expect(root.provider_dependencies).toEqual([
+      { name: 'aws', namespace: 'hashicorp', source: 'hashicorp/aws', version: '~> 5.0' },
+      { name: 'own', namespace: 'acme', source: 'registry.example.com/acme/own', version: '' },
+      { name: 'random', namespace: 'hashicorp', source: 'hashicorp/random', version: '3.1.0' },
+    ]);
+  });
+
+  it('has no details before its content was read', async () => {
+    const { name, path } = await newModule();
+    await api.post(`${path}/versions`, { version: '1.0.0' });
+    expect((await api.get(`/api/registry/v1/modules/acme/${name}/aws/1.0.0`)).status).toBe(404);
+    await publish(name, '1.1.0', Buffer.from('no archive'));
+    expect((await api.get(`/api/registry/v1/modules/acme/${name}/aws/1.1.0`)).status).toBe(404);
+  });
+
+  it('of the private registry belongs to its organization, of the public one to a namespace', async () => {
+    const refused = async (attributes: object) => {
+      const { status, body } = await api.post(modules, { name: uniqueName('vpc'), provider: 'aws', ...attributes });
+      return [status, body.errors?.[0].source.pointer];
+    };
+    const [registry, namespace] = ['/data/attributes/registry-name', '/data/attributes/namespace'];
+    expect(await refused({ namespace: 'acme' })).toEqual([422, registry]);
+    expect(await refused({ 'registry-name': 'public' })).toEqual([422, namespace]);
+    expect(await refused({ 'registry-name': 'private', namespace: 'other' })).toEqual([422, namespace]);
+    expect(await refused({ 'registry-name': 'private', namespace: 'acme' })).toEqual([201, undefined]);
+    expect((await refused({ 'registry-name': 'public', namespace: 'x', 'no-code': true }))[0]).toBe(422);
+    const { body } = await api.post(modules, { name: uniqueName('vpc'), provider: 'aws' });
+    expect(body.data.attributes).toMatchObject({ 'registry-name': 'private', namespace: 'acme', 'no-code': false });
+  });
+
   it('lists versions newest first, and leads to the newest stable one', async () => {
     const { name, path } = await newModule();
     for (const version of ['1.2.0', '1.10.0', '2.0.0-beta1']) await publish(name, version, await packFiles(files));

@@ -81,6 +81,25 @@ describe('a version of a provider', () => {
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
   });
 
+  it('is not offered for a platform that was deleted, which can be added again', async () => {
+    const { path, version, protocol } = await newVersion();
+    const { filename, upload } = await addPlatform(path, 'binary');
+    await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    await put(upload, 'binary');
+    const platforms = `${path}/versions/1.2.0/platforms`;
+    expect((await api.get(`${platforms}/linux/amd64`)).status).toBe(200);
+    expect((await api.get(platforms)).body.data).toHaveLength(1);
+    expect((await api.call('DELETE', `${platforms}/linux/amd64`)).status).toBe(204);
+    expect((await api.get(`${platforms}/linux/amd64`)).status).toBe(404);
+    expect((await api.get(platforms)).body.data).toEqual([]);
+    expect((await api.get(`${protocol}/versions`)).body.versions).toEqual([]);
+    expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);
+    expect((await api.call('DELETE', `${platforms}/linux/amd64`)).status).toBe(404);
+    await addPlatform(path, 'another');
+    expect((await api.get(platforms)).body.data).toHaveLength(1);
+  });
+
   it('explains why it is not offered: the binary differs from the announced one', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');

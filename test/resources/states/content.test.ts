@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { InvalidStateError, parseState } from '#resources/states/content.ts';
+import { placeOf } from '#resources/states/members.ts';
 
 const stateWith = (more: object): Buffer =>
   Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', ...more }));
@@ -21,6 +22,28 @@ it('refuses attributes that are nested without end as an invalid state', () => {
   const text = stateWith({ resources: [{ mode: 'managed', instances: [{ attributes: 'DEEP' }] }] }).toString();
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   expect(() => parseState(Buffer.from(text.replace('"DEEP"', deep)))).toThrow(InvalidStateError);
+});
+
+it('accepts outputs of two hundred levels, and nulls among them', () => {
+  const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((inner) => [null, inner], null);
+  const withOutput = (value: unknown) => parseState(stateWith({ outputs: { a: { value, type: 'dynamic' } } }));
+  expect(withOutput(nested(150)).outputs).toHaveLength(1);
+  expect(() => withOutput(nested(250))).toThrow(InvalidStateError);
+});
+
+it.each([
+  ['{"a":1,"b":[1,{"a":2}],"c":{"a":3}}', 'a', '1'],
+  ['{"b":[1,{"a":2}],"c":3}', 'c', '3'],
+  ['{"c":{"b":2}}', 'c', '{"b":2}'],
+  ['{"a":1,"a":2}', 'a', '2'],
+  ['{"a": "x, }" ,"b":1}', 'a', ' "x, }" '],
+  ['{"x\\"a":1,"a":"q\\\\","b":2}', 'a', '"q\\\\"'],
+  ['{"\\u0061":1}', 'a', '1'],
+  ['{"b":"a","c":["a"]}', 'a', undefined],
+  ['{"b":{"a":1}}', 'a', undefined],
+])('in %s the member %s is %s', (json, name, expected) => {
+  const place = placeOf(Buffer.from(json), name);
+  expect(place && json.slice(place.from, place.to)).toBe(expected);
 });
 
 it('accepts a state without resources and outputs', () => {

@@ -87,6 +87,9 @@ describe('state versions of a run that has ended', () => {
     expect((await runner.api.get(`state-versions/${first}`)).status).toBe(404);
     expect((await runner.api.get(`state-versions/${second}/download`)).status).toBe(404);
     expect(await isEmpty(claimed, first, stateOf(2, ['a', 'b']))).toBe(true);
+    const kept = runner.api.storage.objects().filter((key) => key.includes(first));
+    const contents = await Promise.all(kept.map(async (key) => (await store.getObject(key))?.length));
+    expect(contents, 'neither state nor outputs of a snapshot').toEqual(kept.map(() => 0));
     expect(await namesIn(claimed)).toEqual(['a', 'b', 'c', 'd']);
     expect((await runOf(claimed)).apply.snapshotsFrom).toBeUndefined();
   });

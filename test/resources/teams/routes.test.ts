@@ -128,6 +128,8 @@ describe('team membership', () => {
       'users',
     ]);
     const [membership] = data.relationships['organization-memberships'].data;
+    const itself = included.find(({ id }: { id: string }) => id === membership.id);
+    expect(Object.keys(itself.relationships).sort(), 'without its teams').toEqual(['organization', 'user']);
     const listed = await api.get(`teams/${id}/relationships/organization-memberships?filter[status]=active`);
     expect(ids(listed.body.data)).toContain(membership.id);
     const refused = await api.call('POST', path, users(one.id, other.id));
@@ -138,6 +140,18 @@ describe('team membership', () => {
     expect((await api.call('POST', byMembership, memberships)).status).toBe(204);
     expect((await api.call('DELETE', byMembership, memberships)).status).toBe(204);
     expect((await api.get('users/none')).status).toBe(404);
+  });
+
+  it('of more than a thousand users is not included', async () => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { id } = await team();
+    const many = Array.from({ length: 1001 }, (_, n) => `user-${String(n).padStart(16, '0')}`);
+    await update(keys.teamUsers(id), { add: { userIds: new Set(many) } });
+    const refused = await api.get(`teams/${id}?include=users`);
+    expect([refused.status, refused.body.errors[0].source.parameter]).toEqual([400, 'include']);
+    await update(keys.teamUsers(id), { delete: { userIds: new Set(many.slice(0, 1)) } });
+    expect((await api.get(`teams/${id}?include=users`)).status).toBe(200);
   });
 
   it('is visible with the team; email addresses and statuses only with the membership', async () => {

@@ -43,9 +43,9 @@ export const getAgentPools = async (ids: string[]): Promise<AgentPool[]> =>
 export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
   const prefix = 'APOOLNAME#';
   const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const pools = await batchGet<AgentPool & Key>(pointers.map(({ holder }) => keys.agentPool(holder)));
+  const pools = await getAgentPools(pointers.map(({ holder }) => holder));
   // An interrupted rename leaves its old or new name behind.
-  return pools.filter((pool) => living(pool) && pointers.some(({ sk }) => sk === `${prefix}${pool.name}`));
+  return pools.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
 };
 
 /** Includes pools that are being deleted. */

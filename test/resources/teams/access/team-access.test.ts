@@ -83,6 +83,10 @@ describe('access to a workspace', () => {
     expect(await status(`workspaces/${id}/vars`)).toBe(200);
     const refused = await give(id, team.id, { access: 'read', runs: 'apply' });
     expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/runs']);
+    const readOnly = "is read-only when access level is 'read'; use the 'custom' access level to set this attribute.";
+    expect(refused.body.errors[0].detail).toBe(`Runs ${readOnly}`);
+    const states = await give(id, team.id, { access: 'read', 'state-versions': 'write' });
+    expect(states.body.errors[0].detail).toBe(`State versions ${readOnly}`);
   });
 
   it('is granted once per team, and not to the owners team or foreign teams', async () => {

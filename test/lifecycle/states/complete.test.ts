@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CompleteTask } from '#lifecycle/states/complete.ts';
+import type { Run } from '#run/run.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
+
+/** The last state of each run, and the states between plan and apply that may lead elsewhere. */
+
+let api: Api;
+let runs: Awaited<ReturnType<typeof runHelpers>>;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#resources/workspaces/queue-entries.ts')),
+  complete: (await import('#lifecycle/states/complete.ts')).handler,
+  confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
+});
+beforeAll(async () => {
+  api = await startApi();
+  runs = await runHelpers(api);
+  store = await load();
+});
+afterAll(() => api.close());
+
+const inState = async (change: Partial<Run>): Promise<Run> => {
+  const { id } = await runs.create((await runs.ready()).id);
+  await runs.bring(id, change as never);
+  return (await store.getRun(id)) as Run;
+};
+const planning = (change: Partial<Run> = {}) => inState({ status: 'planning', ...change });
+const end = async ({ id: runId }: Run, ending: CompleteTask['ending'], input: Partial<CompleteTask['run']> = {}) => {
+  const result = await store.complete({ ending, run: { runId, ...input } });
+  return { ...result, ended: (await store.getRun(runId)) as Run };
+};
+
+it('a missed heartbeat and a time limit end a run with reasons of their own', async () => {
+  const late = { Error: 'States.Timeout', Cause: '' };
+  const silent = await end(await planning(), 'PlanErrored', { error: late, missedHeartbeat: late });
+  expect(silent.ended).toMatchObject({ status: 'errored' });
+  expect(silent.ended.endReason).toMatch(/^The runner stopped answering during the plan/);
+  const slow = await end(await planning(), 'PlanErrored', { error: late });
+  expect(slow.ended.endReason).toMatch(/took longer than its time limit/);
+});
+
+it('the end of a run is notified, and starts nothing where no runs follow', async () => {
+  api.aws.invoked.length = 0;
+  const run = await planning({ notifies: true });
+  const { next } = await end(run, 'PlannedAndFinished');
+  expect(next).toBe('Nothing');
+  expect(api.aws.invoked).toMatchObject([
+    { name: 'NotifyFunction', event: { runId: run.id, trigger: 'run:completed' } },
+  ]);
+});
+
+it('an apply starts the runs that follow it, and a run that changed nothing does not', async () => {
+  const source = await runs.ready();
+  const follower = await runs.ready();
+  const sourceable = { data: { type: 'workspaces', id: source.id } };
+  const trigger = await api.post(`workspaces/${follower.id}/run-triggers`, {}, { sourceable });
+  expect(trigger.status).toBe(201);
+  const endAs = async (ending: CompleteTask['ending']) => {
+    const { id } = await runs.create(source.id);
+    await runs.bring(id, { status: 'applying' });
+    return (await end({ id } as Run, ending)).next;
+  };
+  expect(await endAs('Applied')).toBe('StartsRuns');
+  expect(await endAs('ApplyErrored')).toBe('Nothing');
+  const other = await inState({ status: 'applying' });
+  expect((await end(other, 'Applied')).next).toBe('Nothing');
+});
+
+it('post-apply run tasks come before the end of an apply, once, and only of a run that goes on', async () => {
+  const help = await taskHelpers();
+  const applying = async (change: Partial<Run> = {}) => {
+    const run = await inState({ status: 'applying', ...change });
+    const { id } = await help.task({ url: 'https://192.0.2.1/' });
+    const { result } = await help.stageOf(run.id, id, 'post_apply');
+    return { run, taskResults: { post_apply: [result] } };
+  };
+  const first = await applying();
+  const tasksFirst = { name: 'PostApplyTasks', message: 'run tasks come first' };
+  await expect(end(first.run, 'Applied', { taskResults: first.taskResults })).rejects.toMatchObject(tasksFirst);
+  const { ended } = await end(first.run, 'Applied', { taskResults: first.taskResults, postApply: [] });
+  expect(ended.status).toBe('applied');
+  const again = await end(first.run, 'Applied', { taskResults: first.taskResults });
+  expect(again.ended.status, 'of a run that has ended').toBe('applied');
+  const failed = await applying();
+  const { ended: errored } = await end(failed.run, 'ApplyErrored', { taskResults: failed.taskResults });
+  expect(errored.status).toBe('errored');
+});
+
+it('only a saved plan that was confirmed, is not canceled and has no turn yet goes into the queue', async () => {
+  const by = { by: 'user-1', at: '' };
+  const confirmed = { status: 'confirmed', decision: { action: 'apply', ...by } } as const;
+  const isQueued = async (change: Partial<Run>): Promise<boolean> => {
+    const { id } = await runs.create((await runs.ready()).id, { 'save-plan': true });
+    await runs.bring(id, change as never);
+    await store.confirmed({ runId: id, token: `${id}/1` });
+    const run = (await store.getRun(id)) as Run;
+    return (await store.firstQueued(run.workspaceId)) === id;
+  };
+  expect(await isQueued(confirmed), 'confirmed').toBe(true);
+  expect(await isQueued({ ...confirmed, cancel: { ...by, forceAvailableAt: '' } }), 'canceled').toBe(false);
+  expect(await isQueued({ ...confirmed, decision: { action: 'discard', ...by } }), 'discarded').toBe(false);
+  expect(await isQueued({ ...confirmed, current: true }), 'its turn has come').toBe(false);
+});

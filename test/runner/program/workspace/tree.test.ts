@@ -1,0 +1,293 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PhaseError } from '#runner/program/errors.ts';
+import { readForeign, removeForeign } from '#runner/program/workspace/foreign-paths.ts';
+import { JobDirectory } from '#runner/program/workspace/job-directory.ts';
+import { prune } from '#runner/program/workspace/prune.ts';
+import {
+  Budget,
+  copyTree,
+  emptyFolder,
+  give,
+  makeFolder,
+  moveAdded,
+  placeFile,
+  takeFile,
+} from '#runner/program/workspace/tree.ts';
+import { UnexpectedFileError } from '#runner/program/workspace/unexpected-file.ts';
+
+/** Whole folders of foreign code, which the runner copies, takes and gives. */
+
+let root: string;
+const at = (...names: string[]) => join(root, ...names);
+const write = (name: string, content = name, mode = 0o644): string => {
+  mkdirSync(dirname(at(name)), { recursive: true });
+  writeFileSync(at(name), content);
+  chmodSync(at(name), mode);
+  return at(name);
+};
+const modeOf = (path: string): string => (lstatSync(path).mode & 0o7777).toString(8);
+const ownerOf = (path: string): number => lstatSync(path).uid;
+const listed = (path: string): string[] => readdirSync(path, { recursive: true }).map(String).sort();
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'tree-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const isRoot = process.getuid?.() === 0;
+const theirs = { uid: 64_321, gid: 64_321 };
+const plenty = () => new Budget('The folder', { files: 100, bytes: 10_000 });
+
+it('a folder of the runner has its mode whatever the umask is, and a second time too', () => {
+  const umask = process.umask(0o077);
+  try {
+    makeFolder(at('new', 'inner'), 0o755);
+    chmodSync(at('new', 'inner'), 0o700);
+    makeFolder(at('new', 'inner'), 0o755);
+  } finally {
+    process.umask(umask);
+  }
+  expect(modeOf(at('new', 'inner'))).toBe('755');
+});
+
+describe('copying a folder', () => {
+  it('copies files that all may read, programs, folders and links, and no pipes', () => {
+    write('from/secret', 'a', 0o600);
+    write('from/deep/er/run', 'b', 0o700);
+    symlinkSync('../secret', at('from', 'deep', 'link'));
+    execFileSync('mkfifo', [at('from', 'pipe')]);
+    mkdirSync(at('to'));
+    copyTree(at('from'), at('to'), undefined, plenty());
+    expect(listed(at('to'))).toEqual(['deep', 'deep/er', 'deep/er/run', 'deep/link', 'secret']);
+    expect([modeOf(at('to', 'secret')), modeOf(at('to', 'deep', 'er', 'run'))]).toEqual(['644', '755']);
+    expect(modeOf(at('to', 'deep'))).toBe('755');
+    expect(readFileSync(at('to', 'deep', 'er', 'run'), 'utf8')).toBe('b');
+    expect(readlinkSync(at('to', 'deep', 'link'))).toBe('../secret');
+  });
+
+  it.runIf(isRoot)('leaves out files of others where the owner is known', () => {
+    write('from/own');
+    chownSync(write('from/another'), theirs.uid, theirs.gid);
+    for (const [to, of, expected] of [
+      ['all', undefined, ['another', 'own']],
+      ['ours', { uid: 0, gid: 0 }, ['own']],
+      ['their', theirs, ['another']],
+    ] as const) {
+      mkdirSync(at(to));
+      copyTree(at('from'), at(to), of, plenty());
+      expect(listed(at(to))).toEqual(expected);
+    }
+  });
+
+  it('ends at so many entries and bytes, and not before', () => {
+    write('from/a', '12345');
+    write('from/folder/b', '12345');
+    symlinkSync('a', at('from', 'link'));
+    const copy = (to: string, files: number, bytes: number) => {
+      mkdirSync(at(to));
+      copyTree(at('from'), at(to), undefined, new Budget('The folder', { files, bytes }));
+    };
+    copy('enough', 4, 10);
+    expect(() => copy('too many', 3, 10)).toThrow('The folder has too many files or bytes');
+    expect(() => copy('too large', 4, 9)).toThrow(PhaseError);
+  });
+
+  it('is refused where folders are nested too deep', () => {
+    mkdirSync(at('from', ...Array.from({ length: 100 }, () => 'd')), { recursive: true });
+    mkdirSync(at('to'));
+    const spacious = () => new Budget('The folder', { files: 1000, bytes: 0 });
+    copyTree(at('from'), at('to'), undefined, spacious());
+    mkdirSync(at('from', ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
+    rmSync(at('to', 'd'), { recursive: true });
+    expect(() => copyTree(at('from'), at('to'), undefined, spacious())).toThrow(/nested more than 100 deep/);
+  });
+});
+
+describe('a file that a user has written', () => {
+  const expected = { of: undefined, maxBytes: 100 };
+  it('is taken as a copy of the runner, in place of a former one, and is not there any more', () => {
+    write('theirs/plan', 'new');
+    write('own/plan', 'former');
+    expect(takeFile(at('theirs', 'plan'), at('own', 'plan'), expected)).toBe(true);
+    expect(readFileSync(at('own', 'plan'), 'utf8')).toBe('new');
+    expect(modeOf(at('own', 'plan'))).toBe('600');
+    expect(existsSync(at('theirs', 'plan'))).toBe(false);
+    expect(takeFile(at('theirs', 'plan'), at('own', 'plan'), expected)).toBe(false);
+    expect(readFileSync(at('own', 'plan'), 'utf8'), 'where there is none').toBe('new');
+  });
+
+  it.runIf(isRoot)('is readable for the reader of the runner when it has an owner', () => {
+    chownSync(write('theirs/plan'), theirs.uid, theirs.gid);
+    mkdirSync(at('own'));
+    expect(takeFile(at('theirs', 'plan'), at('own', 'plan'), { ...expected, of: theirs })).toBe(true);
+    expect([modeOf(at('own', 'plan')), ownerOf(at('own', 'plan'))]).toEqual(['644', 0]);
+  });
+
+  it('is not taken when it is a link, or has another name', () => {
+    write('own/secret');
+    mkdirSync(at('theirs'));
+    symlinkSync(at('own', 'secret'), at('theirs', 'link'));
+    linkSync(at('own', 'secret'), at('theirs', 'hard'));
+    for (const name of ['link', 'hard'])
+      expect(() => takeFile(at('theirs', name), at('own', 'taken'), expected)).toThrow(UnexpectedFileError);
+    expect(existsSync(at('own', 'taken'))).toBe(false);
+  });
+});
+
+it('a file of the runner is placed for its user alone, and not through a link', () => {
+  write('own/state', 'state');
+  write('private/file', 'private');
+  mkdirSync(at('theirs'));
+  symlinkSync(at('private', 'file'), at('theirs', 'state'));
+  placeFile(at('own', 'state'), at('theirs', 'state'), isRoot ? theirs : undefined);
+  expect(readFileSync(at('private', 'file'), 'utf8')).toBe('private');
+  expect(lstatSync(at('theirs', 'state')).isFile()).toBe(true);
+  expect([modeOf(at('theirs', 'state')), ownerOf(at('theirs', 'state'))]).toEqual([
+    '600',
+    isRoot ? theirs.uid : process.getuid?.(),
+  ]);
+});
+
+it('files that a plan has added are moved, and what Terraform reads unasked, has replaced or linked is not', () => {
+  const [unasked, secret] = [
+    ['a.tf', 'b.auto.tfvars.json', 'terraform.tfstate.backup', '.git', 'providers'],
+    'own/secret',
+  ];
+  for (const name of unasked) write(`from/${name}`);
+  for (const name of ['lambda.zip', 'there.txt', 'new/inner.txt', 'old/inner.txt', 'clash/inner.txt'])
+    write(`from/${name}`);
+  write('to/there.txt', 'kept');
+  write('to/old/kept.txt');
+  write('to/clash', 'a file');
+  write(secret);
+  symlinkSync(at(secret), at('from', 'link'));
+  linkSync(at(secret), at('from', 'hard'));
+  moveAdded(at('from'), at('to'), undefined);
+  expect(listed(at('to'))).toEqual([
+    'clash',
+    'lambda.zip',
+    'new',
+    'new/inner.txt',
+    'old',
+    'old/inner.txt',
+    'old/kept.txt',
+    'there.txt',
+  ]);
+  expect(readFileSync(at('to', 'there.txt'), 'utf8')).toBe('kept');
+  expect(existsSync(at('from', 'lambda.zip')), 'moved, not copied').toBe(false);
+});
+
+it('a file or folder of foreign code is read and removed by its name, and never what it links to', () => {
+  write('own/secret');
+  write('theirs/file', 'content');
+  write('theirs/folder/deep/file');
+  symlinkSync(at('own'), at('theirs', 'link'));
+  symlinkSync(at('own'), at('theirs', 'folder', 'link'));
+  expect(readForeign(at('theirs', 'file'), { of: undefined, maxBytes: 100 }).toString()).toBe('content');
+  for (const name of ['file', 'folder', 'link', 'nothing']) removeForeign(at('theirs', name));
+  expect(listed(at('theirs'))).toEqual([]);
+  expect(listed(at('own'))).toEqual(['secret']);
+});
+
+describe.runIf(isRoot)('a folder as root', () => {
+  it('is given with all that is in it, but not what it links to, and nothing without a user', () => {
+    write('folder/deep/file');
+    write('own/secret');
+    symlinkSync(at('own', 'secret'), at('folder', 'deep', 'link'));
+    give(at('folder'), undefined);
+    expect(ownerOf(at('folder'))).toBe(0);
+    give(at('folder'), theirs);
+    give(at('nothing'), theirs);
+    for (const name of ['.', 'deep', 'deep/file', 'deep/link'])
+      expect(ownerOf(at('folder', name)), name).toBe(theirs.uid);
+    expect([ownerOf(at('own', 'secret')), ownerOf(root)]).toEqual([0, 0]);
+  });
+
+  it('is the runner’s alone once it was emptied', () => {
+    write('folder/deep/file');
+    write('own/secret');
+    symlinkSync(at('own'), at('folder', 'link'));
+    give(at('folder'), theirs);
+    chmodSync(at('folder'), 0o777);
+    emptyFolder(at('folder'));
+    expect([listed(at('folder')), ownerOf(at('folder')), modeOf(at('folder'))]).toEqual([[], 0, '700']);
+    expect(listed(at('own'))).toEqual(['secret']);
+  });
+});
+
+it('unused entries and the least recently used beyond the size are pruned', () => {
+  const day = 24 * 3600;
+  const entry = (name: string, daysAgo: number, bytes = 10) => {
+    write(`cache/${name}/inner/file`, 'x'.repeat(bytes));
+    const seconds = Date.now() / 1000 - daysAgo * day;
+    utimesSync(at('cache', name), seconds, seconds);
+  };
+  entry('today', 0);
+  entry('last week', 7);
+  entry('old', 31);
+  prune(at('cache'), 1000);
+  expect(readdirSync(at('cache')).sort()).toEqual(['last week', 'today']);
+  prune(at('cache'), 20);
+  expect(readdirSync(at('cache')).sort(), 'as large as it may be').toEqual(['last week', 'today']);
+  prune(at('cache'), 19);
+  expect(readdirSync(at('cache'))).toEqual(['today']);
+});
+
+describe('the folder of a job', () => {
+  let job: JobDirectory;
+  const owner = isRoot ? theirs : undefined;
+  beforeEach(() => {
+    job = new JobDirectory('network', owner ? { user: owner } : {});
+  });
+  afterEach(() => job.remove());
+
+  it('gives a user what Terraform writes, in folders of the runner, and keeps the rest', () => {
+    const [user, runner] = [owner?.uid ?? process.getuid?.(), process.getuid?.()];
+    for (const path of [job.configuration, job.home, job.temporary, dirname(job.state), job.out])
+      expect([path, modeOf(path), ownerOf(path)]).toEqual([path, '700', user]);
+    expect([modeOf(job.own('')), ownerOf(job.own(''))]).toEqual(['700', runner]);
+    expect([modeOf(job.states), ownerOf(job.states)]).toEqual([owner ? '755' : '700', runner]);
+    expect([modeOf(job.root), ownerOf(job.root)]).toEqual([owner ? '711' : '700', runner]);
+    expect([modeOf(job.kept.root), modeOf(job.kept.home), modeOf(job.kept.temporary)]).toEqual(['750', '755', '700']);
+    expect(job.log('plan')).toBe(join(job.root, 'own', 'plan.log'));
+  });
+
+  it('is new after a plan: all that its user could write is gone, but for the former configuration', () => {
+    const left = [job.home, job.temporary, job.out, dirname(job.state), job.states].map((path) => join(path, 'left'));
+    for (const path of [...left, join(job.configuration, 'main.tf'), job.variables]) writeFileSync(path, 'left');
+    writeFileSync(job.own('plan.json'), 'the runner’s');
+    const moved = job.renew(owner);
+    expect(readdirSync(moved)).toEqual(['main.tf']);
+    expect(dirname(moved)).toBe(join(job.root, 'own'));
+    for (const path of [...left, job.variables]) expect(existsSync(path), path).toBe(false);
+    expect([readdirSync(job.configuration), modeOf(job.configuration)]).toEqual([[], '700']);
+    if (owner) expect(ownerOf(job.configuration)).toBe(owner.uid);
+    expect(existsSync(job.own('plan.json'))).toBe(true);
+    expect(job.renew(owner), 'a second time').not.toBe(moved);
+  });
+
+  it('is removed with everything', () => {
+    writeFileSync(join(job.configuration, 'main.tf'), '');
+    job.remove();
+    expect(existsSync(job.root)).toBe(false);
+  });
+});
