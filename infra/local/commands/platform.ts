@@ -120,7 +120,7 @@ export const synthesizedApplication = async (tell?: (text: string) => void): Pro
   const { bundles, template } = await synthesize({ tell });
   return {
     template,
-    runner: bundles.runner,
+    runner: bundles.runnerProgram,
     compiled: resolve(import.meta.dirname, '../../../.build/compiled'),
     bundleOf: (logicalId) =>
       bundles.functions[logicalId.replace(/Function$/, '') as keyof typeof bundles.functions]?.file,

@@ -19,18 +19,25 @@ interface Detail {
   containers: { exitCode?: number }[];
 }
 
-/** What runs instead of the runner: does what its MODE says, and starts a child first. */
+/** What runs instead of the runner: does what its MODE says, and starts a child first unless it is to leave nothing behind. */
 const program = `
-const { spawn } = require('node:child_process');
-const { writeFileSync } = require('node:fs');
-const { MODE, OUT } = process.env;
-if (MODE === 'polite') process.on('SIGTERM', () => process.exit(0));
-if (MODE === 'stubborn') process.on('SIGTERM', () => {});
-const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-writeFileSync(OUT, JSON.stringify({ env: process.env, pid: process.pid, child: child.pid, cwd: process.cwd() }));
-console.log('started');
-if (MODE === 'exit') process.exit(7);
-setInterval(() => {}, 1000);
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+let tasks = 0;
+export const runTask = async () => {
+  const { MODE, OUT } = process.env;
+  tasks += 1;
+  const asked = new Promise((resolve) => MODE === 'polite' && process.once('SIGTERM', () => resolve(0)));
+  if (MODE === 'stubborn') process.on('SIGTERM', () => {});
+  const child = MODE === 'clean' ? undefined : spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  if (MODE === 'timer') setInterval(() => {}, 1000);
+  const facts = { env: process.env, pid: process.pid, child: child?.pid, cwd: process.cwd(), tasks };
+  writeFileSync(OUT, JSON.stringify(facts));
+  console.log('started');
+  if (MODE === 'exit') return 7;
+  if (MODE === 'clean') return 0;
+  return asked;
+};
 `;
 
 const open: Ecs[] = [];
@@ -44,7 +51,7 @@ afterEach(() => {
 const start = (folder: string, slots?: number) => {
   const events: Detail[] = [];
   const used: [string, number][] = [];
-  const main = join(folder, 'main.cjs');
+  const main = join(folder, 'main.mjs');
   writeFileSync(main, program);
   const ecs = new Ecs({
     folder: join(folder, 'tasks'),
@@ -63,7 +70,8 @@ const start = (folder: string, slots?: number) => {
         ],
       },
     },
-    program: [main],
+    program: main,
+    ports: join(folder, 'ports.json'),
     environment: { PATH: process.env.PATH ?? '' },
     admission: slots ? { slots, idle: () => 0, maxPauseMs: 60_000 } : {},
     onEvent: (detail) => events.push(detail as unknown as Detail),
@@ -100,6 +108,7 @@ const start = (folder: string, slots?: number) => {
           pid: number;
           child: number;
           cwd: string;
+          tasks: number;
         }),
     );
   const stopped = (taskArn: string) =>
