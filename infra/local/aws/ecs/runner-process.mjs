@@ -1,11 +1,14 @@
 // A process that performs tasks one after another (runner-pool.ts), each in its own folder with its own environment and log.
 // Arguments: the module that performs a task, and the file that tells where the platform's ports have moved.
 import { closeSync, openSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { followPlatform } from '../../host/follow-platform.mjs';
 
 /** More is given back to the machine by ending the process. */
 const maxIdleBytes = 256 * 2 ** 20;
+/** Files that the task removed may still be being closed. */
+const maxPauseMs = 128;
 
 const [program, ports] = process.argv.slice(2);
 followPlatform(ports);
@@ -24,9 +27,17 @@ const setEnvironment = (environment) => {
   Object.assign(process.env, environment);
 };
 
-/** The channel to the platform alone: a task that has left a timer, a request or a process behind takes its process with it. */
-const isClean = () =>
-  process.getActiveResourcesInfo().join() === 'PipeWrap' && process.memoryUsage.rss() < maxIdleBytes;
+/** The channel to the platform alone. */
+const isQuiet = () => process.getActiveResourcesInfo().join() === 'PipeWrap';
+
+/** Whether nothing of the task goes on, soon after its end: a timer, a request or a process that is left ends with this process. */
+const hasSettled = async () => {
+  for (let pause = 1; pause <= maxPauseMs; pause *= 2) {
+    if (isQuiet()) return true;
+    await sleep(pause);
+  }
+  return isQuiet();
+};
 
 let isFirst = true;
 let isBusy = false;
@@ -41,7 +52,8 @@ const perform = async ({ folder, environment, log }) => {
   process.chdir(folder);
   const code = await runTask(begunMs);
   process.chdir('/');
-  if (code !== 0 || !process.connected || !isClean()) process.exit(code);
+  const isReusable = code === 0 && (await hasSettled()) && process.memoryUsage.rss() < maxIdleBytes;
+  if (!isReusable || !process.connected) process.exit(code);
   isBusy = false;
   process.send({ code });
 };
