@@ -1,7 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type Command, idOf, type OnExit, type ProcessId, signal, start } from '#infra/local/host/processes.ts';
+import {
+  type Command,
+  idOf,
+  isAlive,
+  type OnExit,
+  type ProcessId,
+  signal,
+  start,
+} from '#infra/local/host/processes.ts';
 
 /** How long a runner waits for its next task. */
 const idleMs = 10 * 60_000;
@@ -59,9 +67,9 @@ export class RunnerPool {
   }
 
   #takeIdle(niceness: number): Runner | undefined {
-    const at = this.#idle.findLastIndex((runner) => runner.niceness === niceness);
-    const [runner] = at < 0 ? [] : this.#idle.splice(at, 1);
-    clearTimeout(runner?.idleTimer);
+    // One that was killed may not have been reported yet.
+    const runner = this.#idle.findLast((one) => one.niceness === niceness && isAlive(one.id));
+    if (runner) this.#forget(runner);
     return runner;
   }
 

@@ -7,7 +7,6 @@ import { followPlatform } from '../../host/follow-platform.mjs';
 
 /** More is given back to the machine by ending the process. */
 const maxIdleBytes = 256 * 2 ** 20;
-/** Files that the task removed may still be being closed. */
 const maxPauseMs = 128;
 
 const [program, ports] = process.argv.slice(2);
@@ -27,16 +26,22 @@ const setEnvironment = (environment) => {
   Object.assign(process.env, environment);
 };
 
-/** The channel to the platform alone. */
-const isQuiet = () => process.getActiveResourcesInfo().join() === 'PipeWrap';
+/** Timers, requests, processes and the like that still go on, beside the channel to the platform. */
+const unended = () => {
+  const names = process.getActiveResourcesInfo();
+  names.splice(names.indexOf('PipeWrap'), 1);
+  return names;
+};
 
-/** Whether nothing of the task goes on, soon after its end: a timer, a request or a process that is left ends with this process. */
+/** Whether nothing of the task goes on. Files may still be being closed for a moment; all else ends with this process. */
 const hasSettled = async () => {
   for (let pause = 1; pause <= maxPauseMs; pause *= 2) {
-    if (isQuiet()) return true;
+    const names = unended();
+    if (names.length === 0) return true;
+    if (names.some((name) => name !== 'FSReqCallback')) return false;
     await sleep(pause);
   }
-  return isQuiet();
+  return false;
 };
 
 let isFirst = true;
