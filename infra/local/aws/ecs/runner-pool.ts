@@ -82,6 +82,7 @@ export class RunnerPool {
       this.#runners.delete(runner);
       this.#forget(runner);
       runner.onEnd?.(code, reason);
+      runner.onEnd = undefined;
     });
     const one: Runner = { child, id: idOf(child), niceness };
     runner = one;
@@ -92,16 +93,19 @@ export class RunnerPool {
 
   #ended(runner: Runner, code: number): void {
     const { onEnd } = runner;
+    // Its exit was reported first.
+    if (!onEnd) return;
     runner.onEnd = undefined;
     this.#idle.push(runner);
-    runner.idleTimer = setTimeout(() => this.#dismiss(runner), idleMs).unref();
-    if (this.#idle.length > availableParallelism()) this.#dismiss(this.#idle[0] as Runner);
-    onEnd?.(code, 'Essential container in task exited');
+    runner.idleTimer = setTimeout(() => this.#release(runner), idleMs).unref();
+    if (this.#idle.length > availableParallelism()) this.#release(this.#idle[0] as Runner);
+    onEnd(code, 'Essential container in task exited');
   }
 
-  #dismiss(runner: Runner): void {
+  /** It ends as soon as it has no task. */
+  #release(runner: Runner): void {
     this.#forget(runner);
-    runner.child.disconnect();
+    if (runner.child.connected) runner.child.disconnect();
   }
 
   #forget(runner: Runner): void {
@@ -112,9 +116,6 @@ export class RunnerPool {
 
   /** Idle runners end now, others with their task. */
   close(): void {
-    for (const runner of this.#runners) {
-      clearTimeout(runner.idleTimer);
-      if (runner.child.connected) runner.child.disconnect();
-    }
+    for (const runner of this.#runners) this.#release(runner);
   }
 }
