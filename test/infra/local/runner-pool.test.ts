@@ -14,7 +14,8 @@ const open = async () => {
   const { bundles } = await synthesize();
   const base = { PATH: process.env.PATH ?? '', HOME: bench.directory };
   const args = runnerArguments(bundles.runnerProgram, join(bench.directory, 'ports.json'));
-  const pool = new RunnerPool({ file: process.execPath, args, cwd: '/', env: base });
+  const log = join(bench.directory, 'runners.log');
+  const pool = new RunnerPool({ file: process.execPath, args, cwd: '/', env: base, log });
   let tasks = 0;
   const perform = async (configuration: string, options: Options = {}) => {
     tasks += 1;

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdmissionOptions } from '#infra/local/host/admission.ts';
 import type { Resource } from '#infra/local/host/template.ts';
@@ -46,6 +46,8 @@ export const runnerTask = (
   // A runner that is root starts Terraform as another user, who has to get through.
   chmodSync(home, 0o711);
   mkdirSync(logs, { recursive: true });
+  const log = join(logs, `runner-${id}.log`);
+  appendFileSync(log, '', { mode: 0o600 });
   return {
     folder: home,
     environment: {
@@ -54,7 +56,7 @@ export const runnerTask = (
       ...Object.fromEntries((container?.Environment ?? []).map(({ Name, Value }) => [Name, Value])),
       ...own,
     },
-    log: join(logs, `runner-${id}.log`),
+    log,
   };
 };
 

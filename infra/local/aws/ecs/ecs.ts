@@ -38,6 +38,7 @@ export class Ecs {
       args: runnerArguments(options.program, options.ports),
       cwd: '/',
       env: options.environment,
+      log: join(options.logs, 'runners.log'),
     });
     mkdirSync(options.folder, { recursive: true });
     for (const file of readdirSync(options.folder)) {

@@ -20,7 +20,7 @@ export interface RunnerTask {
   folder: string;
   /** The whole environment. */
   environment: Record<string, string>;
-  /** Output is appended here. */
+  /** What its console writes is appended here. */
   log: string;
 }
 
@@ -48,18 +48,19 @@ export const runnerArguments = (program: string, ports: string): string[] => [
  * task in order, or has left something behind, ends too, and a new one takes its place.
  */
 export class RunnerPool {
-  readonly #command: Omit<Command, 'log' | 'niceness'>;
+  readonly #command: Omit<Command, 'niceness'>;
   readonly #runners = new Set<Runner>();
   /** The one that became idle last is the last. */
   readonly #idle: Runner[] = [];
 
-  constructor(command: Omit<Command, 'log' | 'niceness'>) {
+  /** @param command whose log gets what Node itself writes */
+  constructor(command: Omit<Command, 'niceness'>) {
     this.#command = command;
   }
 
   /** @param niceness of the process: only root could lower it later @param onEnd called once @throws {Error} */
   perform(task: RunnerTask, niceness: number, onEnd: OnExit): ProcessId {
-    const runner = this.#takeIdle(niceness) ?? this.#start(niceness, task.log);
+    const runner = this.#takeIdle(niceness) ?? this.#start(niceness);
     runner.onEnd = onEnd;
     // One that cannot be reached has ended, and says so itself.
     runner.child.send(task, () => {});
@@ -73,9 +74,9 @@ export class RunnerPool {
     return runner;
   }
 
-  #start(niceness: number, log: string): Runner {
+  #start(niceness: number): Runner {
     let runner: Runner | undefined;
-    const child = start({ ...this.#command, log, niceness, channel: true }, (code, reason) => {
+    const child = start({ ...this.#command, niceness, channel: true }, (code, reason) => {
       if (!runner) return;
       // What a container's main process leaves behind dies with the container.
       signal(runner.id, 'SIGKILL', 'group');

@@ -1,6 +1,8 @@
 // A process that performs tasks one after another (runner-pool.ts), each in its own folder with its own environment and log.
 // Arguments: the module that performs a task, and the file that tells where the platform's ports have moved.
-import { closeSync, openSync } from 'node:fs';
+import { Console } from 'node:console';
+import { appendFileSync } from 'node:fs';
+import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { followPlatform } from '../../host/follow-platform.mjs';
@@ -13,12 +15,18 @@ const [program, ports] = process.argv.slice(2);
 followPlatform(ports);
 const { runTask } = await import(pathToFileURL(program).href);
 
-/** @param log also gets what Node itself writes, which knows only the numbers 1 and 2: open(2) takes the lowest that is free */
+/** The task's console; what Node itself writes goes to the log of all runners. Synchronous, as the process may end with any line. */
 const writeTo = (log) => {
-  for (const file of [1, 2]) {
-    closeSync(file);
-    if (openSync(log, 'a', 0o600) !== file) throw new Error(`file ${file} is in use`);
-  }
+  const write = (text, _, done) => {
+    try {
+      appendFileSync(log, text);
+    } catch {
+      // A full disk.
+    }
+    done();
+  };
+  const stream = new Writable({ write });
+  globalThis.console = new Console(stream, stream);
 };
 
 const setEnvironment = (environment) => {
@@ -63,9 +71,12 @@ const perform = async ({ folder, environment, log }) => {
   process.send({ code });
 };
 
-// A full disk that takes no more of the log.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-process.on('message', perform);
+process.on('message', (task) => {
+  perform(task).catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
+});
 // The platform has ended, or needs this process no more. A task at work goes on.
 const onDisconnect = () => {
   if (!isBusy) process.exit(0);
