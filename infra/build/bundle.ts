@@ -15,8 +15,10 @@ export interface Bundle {
 
 export interface Bundles {
   functions: Record<FunctionId, Bundle>;
-  /** Absolute path of the runner program (ESM), which the image and the local platform start. */
+  /** Absolute path of the runner's main module, which the image and agents start. */
   runner: string;
+  /** Absolute path of the module that performs a task, which it imports; the local platform's runners import it too. */
+  runnerProgram: string;
   /** Which function answers which path, derived from what the functions answer. */
   apiRoutes: ApiRoute[];
 }
@@ -71,6 +73,7 @@ export const bundle = async (root: string, out: string): Promise<Bundles> => {
   return {
     functions: Object.fromEntries(await Promise.all(entries)) as Bundles['functions'],
     runner: join(outdirs.runner, 'main.mjs'),
+    runnerProgram: join(outdirs.runner, 'program.mjs'),
     apiRoutes,
   };
 };
@@ -93,8 +96,7 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
 /** Files of the runner, beside its Dockerfile. Each is bundled whole: Node takes longer to load many files than one large one. */
 const runnerFiles = {
   main: 'functions/runner/program/main.ts',
-  // What main.ts takes for program.ts.
-  program: 'functions/runner/program/load-program.ts',
+  program: 'functions/runner/program/program.ts',
   // Most of the code, and needed only where Terraform is downloaded.
   signature: 'functions/runner/program/binary/signature.ts',
 };
@@ -113,24 +115,20 @@ const runnerFilesPlugin: Plugin = {
 const bundleRunner = async (root: string, outdir: string): Promise<void> => {
   await rm(outdir, { recursive: true, force: true });
   await mkdir(outdir, { recursive: true });
-  const options: BuildOptions = { ...shared, absWorkingDir: root, outdir, plugins: [runnerFilesPlugin] };
   await Promise.all([
     build({
-      ...options,
+      ...shared,
+      absWorkingDir: root,
+      outdir,
+      plugins: [runnerFilesPlugin],
       entryPoints: Object.entries(runnerFiles).map(([out, entry]) => ({ in: entry, out })),
       outExtension: { '.js': '.mjs' },
       format: 'esm',
-      // CommonJS dependencies inside an ES module still call `require` for Node's own modules.
-      banner: { js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url);" },
-    }),
-    // What load-program.ts reads: an expression.
-    build({
-      ...options,
-      entryPoints: { program: 'functions/runner/program/program.ts' },
-      format: 'cjs',
       inject: [join(root, 'infra/build/stack-traces.ts')],
-      banner: { js: '(function(exports,require,module,__filename){' },
-      footer: { js: '})' },
+      // CommonJS dependencies inside an ES module still call `require` for Node's own modules.
+      banner: {
+        js: "import{createRequire as __cr}from'node:module';const require=__cr(import.meta.url),__filename=import.meta.filename;",
+      },
     }),
     cp(join(root, 'functions/runner/program/Dockerfile'), join(outdir, 'Dockerfile')),
   ]);

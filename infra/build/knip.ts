@@ -6,8 +6,8 @@ export default {
   entry: [
     ...Object.values(functions).map(({ entry }) => entry),
     'functions/runner/program/main.ts',
-    // In place of program.ts in the bundle, which it reads as text (bundle.ts).
-    'functions/runner/program/{load-program,program}.ts',
+    // Started by path (runner-pool.ts).
+    'infra/local/aws/ecs/runner-process.mjs',
     'functions/clients/web/main.tsx',
     'infra/stack/app.ts',
     // In place of files of the AWS SDK (sdk.ts).

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { claimsIn } from '#test/e2e/support/memory.ts';
 import { runners } from '#test/e2e/support/runners.ts';
 import { until } from '#test/e2e/support/waiting.ts';
 import {
@@ -62,34 +62,16 @@ describe('the code of a sign-in', () => {
   });
 });
 
-/** As another process of the runner's user reads it. */
-const claimIn = (pid: number): string | undefined => {
-  try {
-    return /STEPFORM_CLAIM=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1];
-  } catch {
-    return undefined;
-  }
-};
+const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
-it.runIf(process.platform === 'linux' && platform.caFile)('the claim of a runner is accepted once', async () => {
+it.runIf(isRoot && platform.caFile)('the claim of a runner is accepted once', async () => {
   const dataDir = dirname(dirname(platform.caFile as string));
-  // Of two runs at once, one at most gets the process that waits for the next task, whose environment has no claim.
-  const runs = await Promise.all(
-    [1, 2].map(async () => startRun(await newWorkspace(), { 'main.tf': resources(['a'], 2) })),
-  );
-  const claims = () =>
-    runs.flatMap((run) => {
-      const runner = runners(dataDir).find(({ startedBy }) => startedBy === run.id);
-      const claim = runner && claimIn(runner.process.pid);
-      return claim ? [{ run, claim }] : [];
-    });
-  const [readable] = await until(
-    async () => claims(),
-    ({ length }) => length > 0,
-    30_000,
-  );
-  const { run, claim } = readable as NonNullable<typeof readable>;
-  expect(claim).toContain(run.id);
+  const run = await startRun(await newWorkspace(), { 'main.tf': resources(['a'], 2) });
+  const claimOf = () => {
+    const runner = runners(dataDir).find(({ startedBy }) => startedBy === run.id);
+    return runner && claimsIn(runner.process.pid).find((claim) => claim.startsWith(run.id));
+  };
+  const claim = await until(async () => claimOf(), Boolean, 30_000);
   const take = async () => {
     const answer = await fetch(`${platform.url}/runner/v1/claim`, {
       method: 'POST',

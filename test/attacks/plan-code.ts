@@ -9,7 +9,7 @@ import { client, type Resource } from '#test/e2e/support/world.ts';
 export const planCode = (daemon: string): Record<string, string> => ({
   'daemon.sh': daemon,
   ...initCode(`runner=$$
-until tr '\\0' ' ' < /proc/$runner/cmdline | grep -q 'main[.]mjs'; do
+until tr '\\0' ' ' < /proc/$runner/cmdline | grep -qE '(main|runner-process)[.]mjs'; do
   runner=$(awk '/^PPid/ { print $2 }' /proc/$runner/status)
   [ "$runner" -gt 1 ] || break
 done

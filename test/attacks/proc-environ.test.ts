@@ -5,7 +5,7 @@ import { notSeparated, separatesUsers } from './plan-code.ts';
 /** Looks for processes that are a runner, and tries what it could do with them. */
 const script = `for process in /proc/[0-9]*; do
   pid=\${process#/proc/}
-  tr '\\0' ' ' < $process/cmdline 2>/dev/null | grep -q 'main[.]mjs' || continue
+  tr '\\0' ' ' < $process/cmdline 2>/dev/null | grep -qE '(main|runner-process)[.]mjs' || continue
   echo "runner found"
   tr '\\0' '\\n' < $process/environ 2>/dev/null | grep -q . && echo "environment read"
   ls $process/fd/ 2>/dev/null | grep -q . && echo "open files listed"

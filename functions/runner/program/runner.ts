@@ -33,12 +33,13 @@ export class Runner {
   #users: Users | undefined;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
-  /** When the runner got its run, in milliseconds since the process started. */
-  #begunMs = 0;
+  /** When the runner got its run, as performance.now() has it. */
+  #begunMs: number;
   readonly #stopped = new AbortController();
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, begunMs: number) {
     this.#settings = settings;
+    this.#begunMs = begunMs;
   }
 
   /** Stop request of the host, which allows two minutes. */
@@ -50,11 +51,6 @@ export class Runner {
   /** Whether a phase is at work that can be stopped in order, and was not yet. */
   get isWorking(): boolean {
     return this.#control !== undefined && !this.#control.isClosed && !this.#stopped.signal.aborted;
-  }
-
-  /** Whether it had a run. */
-  get hasWorked(): boolean {
-    return this.#control !== undefined;
   }
 
   /** Removes its files. */
@@ -74,7 +70,7 @@ export class Runner {
       place.catch(() => {});
       const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
       if (!offered) return 0;
-      if (isWarm(claim)) this.#begunMs = process.uptime() * 1000;
+      if (isWarm(claim)) this.#begunMs = performance.now();
       const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, sent.resolve);
       return await this.#work(await place, job);
     } catch (error) {
@@ -101,7 +97,7 @@ export class Runner {
     this.#files = files;
     const begin = (of: Job) => this.#begin(new Phase(of, this.#settings, files, users));
     const phase = begin(job);
-    phase.timings.ms.start = Math.round(process.uptime() * 1000 - this.#begunMs);
+    phase.timings.ms.start = Math.round(performance.now() - this.#begunMs);
     if (job.phase === 'apply') return applied({ conclude, apply }, phase);
     const work = await otherWork(phase);
     if (work) return exitCode((await conclude(phase, work)).defect);

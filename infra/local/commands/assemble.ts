@@ -24,7 +24,7 @@ import type { Faults } from '#infra/local/host/faults.ts';
 import type { Folder } from '#infra/local/host/folder.ts';
 import type { Home } from '#infra/local/host/home.ts';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
-import { followPlatform } from '#infra/local/host/moved-ports.ts';
+import { portsFile } from '#infra/local/host/moved-ports.ts';
 import { type Route, readRoutes } from '#infra/local/host/routes.ts';
 import type { Resource, Stack, Template } from '#infra/local/host/template.ts';
 import type { WarmRunners } from '#run/warm-runners.ts';
@@ -36,7 +36,7 @@ export interface Application {
   bundleOf(logicalId: string): string | undefined;
   /** Folder for what V8 has compiled of the bundles; each start compiles them unless given. */
   compiled?: string;
-  /** The runner program. */
+  /** The module of the runner's program that performs a task. */
   runner: string;
 }
 
@@ -251,7 +251,8 @@ const openEcs = ({ application, folder, runnerEnvironment, stack, usage }: Site,
     logs: folder.at('logs'),
     clusterArn: stack.one('AWS::ECS::Cluster').arn,
     definition,
-    program: [...followPlatform(folder), application.runner],
+    program: application.runner,
+    ports: portsFile(folder),
     environment: runnerEnvironment,
     onEvent: (detail, taskArn) =>
       events.publish({ source: 'aws.ecs', 'detail-type': 'ECS Task State Change', resources: [taskArn], detail }),

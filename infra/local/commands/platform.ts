@@ -120,7 +120,7 @@ export const synthesizedApplication = async (tell?: (text: string) => void): Pro
   const { bundles, template } = await synthesize({ tell });
   return {
     template,
-    runner: bundles.runner,
+    runner: bundles.runnerProgram,
     compiled: resolve(import.meta.dirname, '../../../.build/compiled'),
     bundleOf: (logicalId) =>
       bundles.functions[logicalId.replace(/Function$/, '') as keyof typeof bundles.functions]?.file,
@@ -171,8 +171,6 @@ const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptio
   const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
   return {
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),
-    // Halves the time a runner takes to start from the second one on. Platforms side by side may share it.
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || resolve(folder, 'cache'),
     STEPFORM_UNSAVED_STATES: unsavedStates(folder),
     STEPFORM_PROVIDER_CACHE: sharedProviderHosts ? '' : join(process.env.STEPFORM_CACHE || machineCache, 'providers'),
   };

@@ -21,12 +21,13 @@ export interface KeptPorts {
   moved: Record<number, number>;
 }
 
-const file = (folder: Folder): string => folder.at('ports.json');
+/** Its path. */
+export const portsFile = (folder: Folder): string => folder.at('ports.json');
 
 /** @throws StartError for a damaged file */
 export const keptPorts = (folder: Folder): KeptPorts | undefined =>
   readSteering<KeptPorts>(
-    file(folder),
+    portsFile(folder),
     'Delete it: the platform then takes its default ports. Set PORT and HTTPS_PORT to the ones it had, so that runners from before find it.',
   );
 
@@ -43,12 +44,5 @@ export const movedPorts = (before: KeptPorts | undefined, now: Ports): KeptPorts
 /** Call before anything is started that knows these ports. */
 export const keepPorts = (folder: Folder, before: KeptPorts | undefined, now: Ports): void => {
   const kept: KeptPorts = { now, moved: movedPorts(before, now) };
-  if (JSON.stringify(kept) !== JSON.stringify(before)) writePrivately(file(folder), JSON.stringify(kept));
-};
-
-/** Arguments for a runner's Node, before its program. */
-export const followPlatform = (folder: Folder): string[] => {
-  const preload = new URL('follow-platform.mjs', import.meta.url);
-  preload.searchParams.set('file', file(folder));
-  return ['--import', preload.href];
+  if (JSON.stringify(kept) !== JSON.stringify(before)) writePrivately(portsFile(folder), JSON.stringify(kept));
 };

@@ -89,6 +89,8 @@ export interface Command {
   log: string;
   /** 0 to 19: how much it yields to others. */
   niceness?: number;
+  /** Whether messages can be sent to it, and received. */
+  channel?: boolean;
 }
 
 /** With the exit code, or 128 + signal number as a shell and ECS report it. */
@@ -97,7 +99,8 @@ export type OnExit = (code: number | undefined, reason: string) => void;
 /** Starts a process as the leader of its own group. */
 export const launch = (command: Command, onExit: OnExit): ProcessId => idOf(start(command, onExit));
 
-const start = (command: Command, onExit: OnExit): ChildProcess => {
+/** As {@link launch} does. @throws {Error} */
+export const start = (command: Command, onExit: OnExit): ChildProcess => {
   mkdirSync(dirname(command.log), { recursive: true });
   const log = openSync(command.log, 'a', 0o600);
   try {
@@ -105,13 +108,14 @@ const start = (command: Command, onExit: OnExit): ChildProcess => {
       cwd: command.cwd,
       env: command.env,
       detached: true,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log, log, ...(command.channel ? (['ipc'] as const) : [])],
     });
     child.once('error', (error) => onExit(undefined, `CannotStartContainerError: ${error.message}`));
     child.once('exit', (code, by) =>
       onExit(code ?? 128 + (signals[by ?? ''] ?? 0), 'Essential container in task exited'),
     );
     child.unref();
+    child.channel?.unref();
     if (child.pid === undefined) throw new Error(`CannotStartContainerError: ${command.file} cannot be started`);
     if (command.niceness) setPriority(child.pid, command.niceness);
     return child;
@@ -120,7 +124,7 @@ const start = (command: Command, onExit: OnExit): ChildProcess => {
   }
 };
 
-const idOf = ({ pid = 0 }: ChildProcess): ProcessId => ({ pid, startedAt: startOf(pid) ?? 'gone' });
+export const idOf = ({ pid = 0 }: ChildProcess): ProcessId => ({ pid, startedAt: startOf(pid) ?? 'gone' });
 
 const signals: Record<string, number> = {
   SIGHUP: 1,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Ecs } from '#infra/local/aws/ecs/ecs.ts';
 import { newFolder } from '#infra/local/aws/ecs/ecs-task.ts';
+import { runnersOf } from '#infra/local/aws/ecs/orphaned-runners.ts';
 import { startOf } from '#infra/local/host/processes.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
@@ -19,18 +20,23 @@ interface Detail {
   containers: { exitCode?: number }[];
 }
 
-/** What runs instead of the runner: does what its MODE says, and starts a child first. */
+/** What runs instead of the runner: does what its MODE says, and starts a child first unless it is to leave nothing behind. */
 const program = `
-const { spawn } = require('node:child_process');
-const { writeFileSync } = require('node:fs');
-const { MODE, OUT } = process.env;
-if (MODE === 'polite') process.on('SIGTERM', () => process.exit(0));
-if (MODE === 'stubborn') process.on('SIGTERM', () => {});
-const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-writeFileSync(OUT, JSON.stringify({ env: process.env, pid: process.pid, child: child.pid, cwd: process.cwd() }));
-console.log('started');
-if (MODE === 'exit') process.exit(7);
-setInterval(() => {}, 1000);
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+export const runTask = async () => {
+  const { MODE, OUT } = process.env;
+  const asked = new Promise((resolve) => MODE === 'polite' && process.once('SIGTERM', () => resolve(0)));
+  if (MODE === 'stubborn') process.on('SIGTERM', () => {});
+  const child = MODE === 'clean' || MODE === 'timer' ? undefined : spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+  if (MODE === 'timer') setInterval(() => {}, 1000);
+  const facts = { env: process.env, pid: process.pid, child: child?.pid, cwd: process.cwd() };
+  writeFileSync(OUT, JSON.stringify(facts));
+  console.log('started');
+  if (MODE === 'exit') return 7;
+  if (MODE === 'clean' || MODE === 'timer') return 0;
+  return asked;
+};
 `;
 
 const open: Ecs[] = [];
@@ -44,7 +50,7 @@ afterEach(() => {
 const start = (folder: string, slots?: number) => {
   const events: Detail[] = [];
   const used: [string, number][] = [];
-  const main = join(folder, 'main.cjs');
+  const main = join(folder, 'main.mjs');
   writeFileSync(main, program);
   const ecs = new Ecs({
     folder: join(folder, 'tasks'),
@@ -63,7 +69,8 @@ const start = (folder: string, slots?: number) => {
         ],
       },
     },
-    program: [main],
+    program: main,
+    ports: join(folder, 'ports.json'),
     environment: { PATH: process.env.PATH ?? '' },
     admission: slots ? { slots, idle: () => 0, maxPauseMs: 60_000 } : {},
     onEvent: (detail) => events.push(detail as unknown as Detail),
@@ -203,6 +210,89 @@ describe('a task', () => {
   ])('is rejected with %o', async (wrong, name) => {
     const { run } = start(temporaryFolder());
     await expect(run('exit', wrong)).rejects.toMatchObject({ name });
+  });
+});
+
+describe('the process of a task', () => {
+  const perform = async (
+    part: ReturnType<typeof start>,
+    mode: string,
+    more: { name: string; value: string }[] = [],
+  ) => {
+    const out = join(temporaryFolder(), 'out.json');
+    const environment = [{ name: 'MODE', value: mode }, { name: 'OUT', value: out }, ...more];
+    const overrides = { containerOverrides: [{ name: 'runner', environment }] };
+    const taskArn = (await part.run(mode, { overrides })).tasks[0]!.taskArn;
+    const { containers } = await part.stopped(taskArn);
+    const facts = JSON.parse(readFileSync(out, 'utf8')) as { env: Record<string, string>; pid: number; cwd: string };
+    return { ...facts, taskArn, code: containers[0]?.exitCode };
+  };
+
+  it('performs the next one, with the environment, folder and log of that task alone', async () => {
+    const folder = temporaryFolder();
+    const part = start(folder);
+    const first = await perform(part, 'clean', [{ name: 'SECRET', value: 'of the first' }]);
+    const second = await perform(part, 'clean', [{ name: 'OTHER', value: 'of the second' }]);
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(second.pid).toBe(first.pid);
+    expect(second.env).toMatchObject({ FROM: 'definition', OTHER: 'of the second', TMPDIR: second.cwd });
+    expect(second.env).not.toHaveProperty('SECRET');
+    expect(second.cwd).not.toBe(first.cwd);
+    for (const { taskArn } of [first, second])
+      expect(readFileSync(join(folder, 'logs', `runner-${taskArn.split('/').at(-1)}.log`), 'utf8')).toBe('started\n');
+    // For a backup or a restart, it belongs to no task any more.
+    expect(runnersOf(folder)).toEqual([]);
+  });
+
+  it.each([
+    ['has failed', 'exit', 7],
+    ['leaves something running', 'timer', 0],
+  ])('ends with a task that %s', async (_, mode, code) => {
+    const part = start(temporaryFolder());
+    const first = await perform(part, mode);
+    expect(first.code).toBe(code);
+    await gone(first.pid);
+    expect((await perform(part, 'clean')).pid).not.toBe(first.pid);
+  });
+
+  it('is replaced when it was killed while it waited', async () => {
+    const part = start(temporaryFolder());
+    const { pid } = await perform(part, 'clean');
+    process.kill(pid, 'SIGKILL');
+    await gone(pid);
+    expect((await perform(part, 'clean')).code).toBe(0);
+  });
+
+  it('ends with the platform when it waits, and with its task when it is at work', async () => {
+    const part = start(temporaryFolder());
+    const { pid } = await perform(part, 'clean');
+    const { tasks } = await part.run('polite');
+    const busy = await part.said();
+    expect(busy.pid).toBe(pid);
+    part.ecs.close();
+    expect(startOf(pid)).toBeDefined();
+    process.kill(pid, 'SIGTERM');
+    await Promise.all([gone(pid), gone(busy.child)]);
+    expect(
+      part.events.filter(({ taskArn, lastStatus }) => taskArn === tasks[0]?.taskArn && lastStatus === 'STOPPED'),
+    ).toEqual([]);
+    const idle = start(temporaryFolder());
+    const waiting = await perform(idle, 'clean');
+    idle.ecs.close();
+    await gone(waiting.pid);
+  });
+
+  it('is not signalled for a task that it has ended', async () => {
+    const part = start(temporaryFolder());
+    const first = await perform(part, 'clean');
+    await part.run('polite');
+    const { pid } = await part.said();
+    expect(pid).toBe(first.pid);
+    await part.ecs.handle('StopTask', { cluster: clusterArn, task: first.taskArn });
+    await part.ecs.handle('StopTask', { cluster: clusterArn, task: first.taskArn });
+    // Longer than a task has between SIGTERM and SIGKILL.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect(startOf(pid)).toBeDefined();
   });
 });
 

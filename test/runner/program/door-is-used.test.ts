@@ -46,7 +46,6 @@ const allowed: Record<string, string[]> = {
     'binary/unzip.ts',
     'fetch-program.mjs',
     'kept-states.ts',
-    'load-program.ts',
     'terraform/leftover-processes.ts',
     'terraform/machine.ts',
     'terraform/removed-files.ts',

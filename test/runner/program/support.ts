@@ -161,8 +161,6 @@ export class Bench {
         TMPDIR: join(this.directory, 'tmp'),
         STEPFORM_URL: this.plane.url,
         STEPFORM_CLAIM: claim,
-        // As the local platform has it.
-        ...(process.env.NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE } : {}),
         STEPFORM_CACHE: join(this.directory, 'cache'),
         SECRET_OF_THE_HOST: 'not-for-terraform',
         ...environment,

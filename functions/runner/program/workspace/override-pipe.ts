@@ -103,7 +103,7 @@ export class OverridePipe {
     // As a reader, because the program cannot end while one of its threads waits for one.
     const path = this.#waiting === undefined ? this.path : `/proc/self/fd/${this.#waiting}`;
     try {
-      openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      closeSync(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
     } catch {
       // Nobody waits.
     }

@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdmissionOptions } from '#infra/local/host/admission.ts';
-import type { Command } from '#infra/local/host/processes.ts';
 import type { Resource } from '#infra/local/host/template.ts';
 import type { TaskDefinition } from './ecs-task.ts';
+import type { RunnerTask } from './runner-pool.ts';
 
 export interface EcsOptions {
   /** Journal and the tasks' own folders. */
@@ -11,8 +11,10 @@ export interface EcsOptions {
   logs: string;
   clusterArn: string;
   definition: Resource<TaskDefinition>;
-  /** What stands for the image: arguments for Node. */
-  program: string[];
+  /** What stands for the image: the module that performs a task. */
+  program: string;
+  /** File of the platform's ports (moved-ports.ts). */
+  ports: string;
   /** How many run beside each other; as {@link Admission} has it unless given. */
   admission?: Omit<AdmissionOptions, 'running'>;
   /** What a container gets from this machine. */
@@ -32,28 +34,33 @@ export interface RunTaskInput {
   overrides?: { containerOverrides?: { name?: string; environment?: { name: string; value: string }[] }[] };
 }
 
-/** How the process of a task starts, but for what the task itself brings. */
-export const commandOf = (options: EcsOptions, id: string, home: string): Command => {
-  const { definition, environment, logs, program } = options;
+/** @param own of the container's environment, what is this task's alone @param home its folder, which is made */
+export const runnerTask = (
+  { definition, environment, logs }: EcsOptions,
+  id: string,
+  home: string,
+  own: Record<string, string>,
+): RunnerTask => {
   const [container] = definition.properties.ContainerDefinitions;
   mkdirSync(home, { recursive: true });
   // A runner that is root starts Terraform as another user, who has to get through.
   chmodSync(home, 0o711);
+  mkdirSync(logs, { recursive: true });
+  const log = join(logs, `runner-${id}.log`);
+  appendFileSync(log, '', { mode: 0o600 });
   return {
-    file: process.execPath,
-    // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
-    args: ['--disable-sigusr1', ...program],
-    cwd: home,
-    env: {
+    folder: home,
+    environment: {
       ...environment,
       TMPDIR: home,
       ...Object.fromEntries((container?.Environment ?? []).map(({ Name, Value }) => [Name, Value])),
+      ...own,
     },
-    log: join(logs, `runner-${id}.log`),
+    log,
   };
 };
 
-/** What a call gives the container beside that. */
+/** What a call gives the container. */
 export const environmentOf = (
   { ContainerDefinitions: [container] }: TaskDefinition,
   { overrides }: RunTaskInput,

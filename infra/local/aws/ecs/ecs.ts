@@ -4,12 +4,13 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Admission } from '#infra/local/host/admission.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
-import { groupLeaderIn, isAlive, launch, type OnExit, signal } from '#infra/local/host/processes.ts';
+import { groupLeaderIn, isAlive, type OnExit, signal } from '#infra/local/host/processes.ts';
 import { removeFolder } from '#runner/program/workspace/remove-folder.ts';
 import { runIn } from '../lambda/usage.ts';
-import { commandOf, type EcsOptions, environmentOf, type RunTaskInput } from './ecs-command.ts';
+import { type EcsOptions, environmentOf, type RunTaskInput, runnerTask } from './ecs-command.ts';
 import { describe, eventOf, folderOf, idOf, isDefinition, newFolder, sameArn, type Task } from './ecs-task.ts';
 import { TaskWatch } from './ecs-watch.ts';
+import { RunnerPool, runnerArguments } from './runner-pool.ts';
 
 type Input = Record<string, unknown>;
 
@@ -18,12 +19,13 @@ const keptMs = 3_600_000;
 /** RunTask: a client token is good for 24 hours. */
 const tokenMs = 24 * 3_600_000;
 
-/** ECS on Fargate as far as the product uses it: each task is a process group of the runner program. */
+/** ECS on Fargate as far as the product uses it: each task has a process of the runner program to itself while it runs. */
 export class Ecs {
   readonly #options: EcsOptions;
   readonly #tasks = new Map<string, Task>();
   readonly #watch = new TaskWatch();
   readonly #admission: Admission;
+  readonly #runners: RunnerPool;
   /** Those with a process. */
   readonly #active = new Set<Task>();
   #closed = false;
@@ -31,6 +33,13 @@ export class Ecs {
   constructor(options: EcsOptions) {
     this.#options = options;
     this.#admission = new Admission({ ...options.admission, running: () => this.#active.size });
+    this.#runners = new RunnerPool({
+      file: process.execPath,
+      args: runnerArguments(options.program, options.ports),
+      cwd: '/',
+      env: options.environment,
+      log: join(options.logs, 'runners.log'),
+    });
     mkdirSync(options.folder, { recursive: true });
     for (const file of readdirSync(options.folder)) {
       if (!file.endsWith('.json')) continue;
@@ -137,17 +146,13 @@ export class Ecs {
 
   /** @param own of the container's environment, what is this task's alone */
   #launch(task: Task, own: Record<string, string>): void {
-    const onExit: OnExit = (code, reason) => {
-      // What the container's main process leaves behind dies with the container.
-      if (task.process) signal(task.process, 'SIGKILL', 'group');
-      this.#stopped(task, code, reason);
-    };
+    const onEnd: OnExit = (code, reason) => this.#stopped(task, code, reason);
     // With more runners than processors, the platform they all talk to comes first.
     const niceness = this.#active.size >= availableParallelism() ? 5 : 0;
     delete task.waitsWith;
     try {
-      const command = commandOf(this.#options, idOf(task), folderOf(task, this.#options.folder));
-      task.process = launch({ ...command, env: { ...command.env, ...own }, niceness }, onExit);
+      const command = runnerTask(this.#options, idOf(task), folderOf(task, this.#options.folder), own);
+      task.process = this.#runners.perform(command, niceness, onEnd);
       this.#active.add(task);
       task.lastStatus = 'RUNNING';
       task.startedAt = Date.now();
@@ -191,6 +196,8 @@ export class Ecs {
     task.stoppedReason ??= reason;
     task.exitCode = exitCode;
     delete task.waitsWith;
+    // It may perform another task from now on.
+    delete task.process;
     this.#save(task);
     // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
     void removeFolder(folderOf(task, this.#options.folder)).catch(() => {});
@@ -252,6 +259,7 @@ export class Ecs {
     this.#closed = true;
     this.#watch.close();
     this.#admission.close();
+    this.#runners.close();
   }
 
   /** Kills every task; for platforms that will not be started again. */

@@ -1,0 +1,62 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { synthesize } from '#infra/build/synth.ts';
+import { RunnerPool, runnerArguments } from '#infra/local/aws/ecs/runner-pool.ts';
+import { startOf } from '#infra/local/host/processes.ts';
+import { archive, Bench, jobFor, type Options, textOf } from '#test/runner/program/support.ts';
+import { until } from './support/until.ts';
+
+const bench = Bench.use();
+
+/** The runner's own program, with Terraform. */
+const open = async () => {
+  const { bundles } = await synthesize();
+  const base = { PATH: process.env.PATH ?? '', HOME: bench.directory };
+  const args = runnerArguments(bundles.runnerProgram, join(bench.directory, 'ports.json'));
+  const log = join(bench.directory, 'runners.log');
+  const pool = new RunnerPool({ file: process.execPath, args, cwd: '/', env: base, log });
+  let tasks = 0;
+  const perform = async (configuration: string, options: Options = {}) => {
+    tasks += 1;
+    const folder = join(bench.directory, 'tmp', `task-${tasks}`);
+    mkdirSync(folder, { mode: 0o711 });
+    const log = join(bench.directory, `${tasks}.log`);
+    const job = jobFor(bench.plane, await archive({ 'main.tf': configuration }), options);
+    const { claim, record } = bench.plane.offer(job);
+    const environment = {
+      ...base,
+      TMPDIR: folder,
+      STEPFORM_URL: bench.plane.url,
+      STEPFORM_CLAIM: claim,
+      STEPFORM_CACHE: join(bench.directory, 'cache'),
+    };
+    const ended = Promise.withResolvers<number | undefined>();
+    const { pid } = pool.perform({ folder, environment, log }, 0, ended.resolve);
+    const code = await ended.promise;
+    const files = process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : 0;
+    return { code, pid, files, left: readdirSync(folder), record, said: readFileSync(log, 'utf8') };
+  };
+  return { pool, perform };
+};
+
+const showing = (word: string): string => `output "word" { value = "${word}" }`;
+
+it('a runner process keeps no file, folder, secret or output of a task for the next one', async () => {
+  const { pool, perform } = await open();
+  const secret = { key: 'password', value: 'of-the-first-task', category: 'env' as const, sensitive: true };
+  const first = await perform(showing('of-the-first-task'), { variables: [secret] });
+  expect(textOf(first.record)).not.toContain('of-the-first-task');
+  const second = await perform(showing('of-the-first-task'));
+  // Only the first one's secrets would mask it.
+  expect(textOf(second.record)).toContain('of-the-first-task');
+  const failed = await perform('resource "nosuch_thing" "a" {}');
+  expect(failed.record.report?.outcome).toBe('errored');
+  const last = await perform(showing('last'));
+  for (const { code, pid, files, left, said } of [first, second, failed, last]) {
+    expect({ code, pid, files, left }).toEqual({ code: 0, pid: first.pid, files: first.files, left: [] });
+    expect(said.match(/"run":/g)).toHaveLength(1);
+  }
+  pool.close();
+  await until('the process is gone', () => startOf(first.pid) === undefined);
+});
