@@ -3,8 +3,9 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import type { Bundles } from '#infra/build/bundle.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { HttpApi } from './api.ts';
+import { ApiRole } from './api-role.ts';
 import type { Declaration } from './declaration.ts';
-import { EnvironmentApi } from './environment-api.ts';
+import { EnvironmentApi, environmentFunctionIds } from './environment-api.ts';
 import { Events, LostEvents } from './events.ts';
 import { PlatformFunction } from './function.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
@@ -24,11 +25,15 @@ export class Platform extends Stack {
     super(app, settings.stackName, {
       description: 'Stepform: Terraform Cloud’s run lifecycle as a serverless application',
       analyticsReporting: false,
+      // CloudFormation takes 1 MB (quotas), of which indentation would be a third.
+      suppressTemplateIndentation: true,
     });
     const storage = new Storage(this, 'Storage', settings);
     const identity = new IdentityKeys(this, 'IdentityKeys', settings);
-    const api = new HttpApi(this, 'HttpApi', settings);
-    const environments = new EnvironmentApi(this, 'EnvironmentApi', settings);
+    const invoker = new ApiRole(this, 'ApiInvoker');
+    const { roleArn } = invoker.role;
+    const api = new HttpApi(this, 'HttpApi', { settings, routes: bundles.apiRoutes, roleArn });
+    const environments = new EnvironmentApi(this, 'EnvironmentApi', { settings, roleArn });
     const runners = new Runners(this, 'Runners', settings, bundles.runner);
     const lost = new LostEvents(this, 'LostEvents');
 
@@ -43,7 +48,11 @@ export class Platform extends Stack {
       lostEvents: lost.queue,
     };
     const { handlers, lifecycle } = this.#functions(parts, bundles);
-    this.#connect(api, environments, bundles, handlers);
+    const functionsOf = <K extends FunctionId>(ids: readonly K[]) => record(ids, (id) => handlers[id].function);
+    const invoked = [...new Set([...httpFunctionIds, ...environmentFunctionIds, 'EnvironmentLogs' as const])];
+    const invocation = invoker.allow(Object.values(functionsOf(invoked)));
+    api.connect(functionsOf(httpFunctionIds), invocation);
+    environments.connect(functionsOf(environmentFunctionIds), handlers.EnvironmentLogs, invocation);
     new Events(this, 'Events', {
       functions: handlers,
       lost,
@@ -107,21 +116,6 @@ export class Platform extends Stack {
 
     const built: Partial<Handlers> = { ...states, ...invoked, ...callers };
     return { handlers: record(functionIds, (id) => built[id] ?? build(id)), lifecycle };
-  }
-
-  #connect(api: HttpApi, environments: EnvironmentApi, bundles: Bundles, handlers: Handlers): void {
-    api.connect(
-      bundles.apiRoutes,
-      record(httpFunctionIds, (id) => handlers[id].function),
-    );
-    environments.connect({
-      target: handlers.Environments.function,
-      builds: handlers.EnvironmentBuilds.function,
-      templates: handlers.EnvironmentTemplates.function,
-      files: handlers.EnvironmentFiles.function,
-      governance: handlers.EnvironmentGovernance.function,
-      delivery: handlers.EnvironmentLogs,
-    });
   }
 
   #build(id: FunctionId, parts: Parts, bundles: Bundles): PlatformFunction {

@@ -7,6 +7,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { synthesize, type Template } from '#infra/build/synth.ts';
 import type { Emulator } from './emulator.ts';
 import { leaveOut } from './left-out.ts';
+import { expandApis } from './openapi.ts';
 
 /** The synthesized application, deployed with the real CDK command line. */
 
@@ -57,6 +58,7 @@ const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { 
   const file = join(assembly, `${stackName}.template.json`);
   const template = JSON.parse(await readFile(file, 'utf8')) as Template;
   const leftOut = leaveOut(template);
+  expandApis(template);
   await writeFile(file, JSON.stringify(template));
   return { assembly, template, leftOut };
 };
