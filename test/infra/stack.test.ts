@@ -18,6 +18,12 @@ import {
   template,
 } from './template.ts';
 
+/** The class that its log group is named for. */
+const logOf = (functionId: string): string => {
+  const { LogGroup } = functionProperties(functionId).LoggingConfig as { LogGroup: { Ref: string } };
+  return LogGroup.Ref.replace(/^FunctionLogs|[0-9A-F]{8}$/g, '');
+};
+
 describe('the stack', () => {
   it('has no fixed names, so it can be deployed twice into an account', () => {
     const named = resources().flatMap(({ id, Type, Properties }) =>
@@ -72,7 +78,7 @@ describe('the stack', () => {
     ]);
   });
 
-  it('runs every function on Node 24 and arm64 with a log group with retention', () => {
+  it('runs every function on Node 24 and arm64, with a log group of its class, with retention', () => {
     const logs = resources('AWS::Lambda::Function').map(({ id, Properties }) => {
       expect(Properties, id).toMatchObject({
         Runtime: 'nodejs24.x',
@@ -81,9 +87,13 @@ describe('the stack', () => {
         LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: expect.any(String) } },
       });
       expect(Properties.TracingConfig, id).toBeUndefined();
-      return (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
+      return logOf(id.replace(/Function$/, ''));
     });
-    expect(new Set(logs).size).toBe(functionIds.length);
+    expect([...new Set(logs)].sort()).toEqual(['Api', 'Background', 'Environments', 'Lifecycle', 'Sweep']);
+    expect(logOf('Runs')).toBe('Api');
+    expect(logOf('EnvironmentLogs')).toBe('Environments');
+    expect(logOf('Complete')).toBe('Lifecycle');
+    expect(logOf('Bootstrap')).toBe('Background');
     for (const { id, Properties } of resources('AWS::Logs::LogGroup')) expect(Properties.RetentionInDays, id).toBe(30);
   });
 
@@ -125,8 +135,6 @@ describe('storage', () => {
       });
     const others = resources().filter(({ id }) => !retained.some((one) => one.id === id));
     expect(others.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
-    // CloudFormation can take back none that is protected.
-    expect(only('AWS::DynamoDB::Table').Properties.DeletionProtectionEnabled ?? false).toBe(false);
   });
 
   it('has the table that functions/platform/store/table.ts expects', () => {
@@ -481,14 +489,16 @@ describe('operations', () => {
     });
     expect(counted).toEqual([
       ['ApiErrors', '{ $.status = "5*" && ($.status != "503" || $.error != "-") }', 'HttpApiAccessLog'],
-      ['SweepRepairs', '"repaired"', 'SweepLog'],
-      ['FailedRepairs', '"repair failed"', 'SweepLog'],
+      ['SweepRepairs', '"repaired"', 'FunctionLogsSweep'],
+      ['FailedRepairs', '"repair failed"', 'FunctionLogsSweep'],
     ]);
     const { Format } = mainStage().Properties.AccessLogSettings as { Format: string };
     expect(JSON.parse(Format)).toMatchObject({
       status: '$context.status',
       error: '$context.integrationErrorMessage',
     });
+    // Any line of the log is counted, whoever writes it.
+    expect(functionIds.filter((id) => logOf(id) === 'Sweep')).toEqual(['Sweep']);
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
     for (const event of ['repaired', 'repair failed']) expect(sweep).toContain(`"${event}"`);
   });

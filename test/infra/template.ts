@@ -2,11 +2,11 @@ import { synthesize, type Template } from '#infra/build/synth.ts';
 import { readRoutes } from '#infra/local/host/routes.ts';
 import { Stack } from '#infra/local/host/template.ts';
 
-/** The synthesized template, and how tests read it. */
+/** The synthesized templates, as one, and how tests read it. */
 
 export type Resource = Template['Resources'][string] & { id: string; Properties: Record<string, unknown> };
 
-export const { template, bundles } = await synthesize();
+export const { template, templates, bundles } = await synthesize();
 
 export const resources = (type?: string): Resource[] =>
   Object.entries(template.Resources)

@@ -80,7 +80,7 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
     const settings = call.texts('context').flatMap((setting) => ['-c', setting]);
     const asking = call.flag('yes') ? ['--require-approval', 'never'] : [];
     const app = `"${process.execPath}" infra/stack/app.ts`;
-    const code = await runProgram([cdk, 'deploy', '--app', app, ...settings, ...asking], root);
+    const code = await runProgram([cdk, 'deploy', '--all', '--app', app, ...settings, ...asking], root);
     if (code === exit.done) print(afterwards);
     return code;
   },
