@@ -96,22 +96,6 @@ describe('the stack', () => {
     expect(logOf('Bootstrap')).toBe('Background');
     for (const { id, Properties } of resources('AWS::Logs::LogGroup')) expect(Properties.RetentionInDays, id).toBe(30);
   });
-
-  it('times out before API Gateway does', () => {
-    for (const id of [
-      'Api',
-      'Runs',
-      'States',
-      'Access',
-      'SignIn',
-      'Workspaces',
-      'Settings',
-      'Governance',
-      'Logs',
-      'Runner',
-    ])
-      expect(functionProperties(id).Timeout).toBeLessThan(30);
-  });
 });
 
 const storageKey = () => {
