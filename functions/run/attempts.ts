@@ -8,8 +8,6 @@ export interface Attempt {
   /** When the state was entered, and which attempt this is since then (Step Functions: context object). */
   entered?: string;
   attempt?: number;
-  /** The machine knows the way from Planning to Applying: absent in executions of a former version. */
-  handsOver?: true;
 }
 
 /** Sorts by time; undefined in executions of machines that do not pass the attempt. */

@@ -10,20 +10,13 @@ import type { RunStatus } from './status.ts';
 
 type Facts = Pick<Run, 'checks' | 'verdicts' | 'overrides' | 'costEstimate'>;
 
-/** The state that has to come before a state may do its work. */
-export type Detour = 'Fetching' | 'PrePlanTasks' | 'PreApplyTasks' | 'PostApplyTasks';
+/** Whether the run has tasks in the stage that have not been asked yet. */
+export const hasOpenStage = ({ checks, verdicts }: Facts, stage: TaskStage): boolean =>
+  checks?.tasks?.[stage] !== undefined && !verdicts?.[stage];
 
-/** Which detour precedes a state; the state is entered again after it. */
-export const detourBefore = (
-  state: 'PlanQueued' | 'ApplyQueued' | 'Applied',
-  { checks = {}, verdicts = {} }: Facts,
-): Detour | undefined => {
-  const open = (stage: TaskStage) => checks.tasks?.[stage] && !verdicts[stage];
-  if (state === 'ApplyQueued') return open('pre_apply') ? 'PreApplyTasks' : undefined;
-  if (state === 'Applied') return open('post_apply') ? 'PostApplyTasks' : undefined;
-  if (checks.fetching && !verdicts.fetching) return 'Fetching';
-  return open('pre_plan') ? 'PrePlanTasks' : undefined;
-};
+/** Whether the run's configuration has not arrived yet. */
+export const awaitsConfiguration = ({ checks, verdicts }: Facts): boolean =>
+  checks?.fetching === true && !verdicts?.fetching;
 
 /** The next check of a finished plan, or why it fails; undefined when every check has been passed. */
 export const nextCheck = (run: Facts & Pick<Run, 'planOnly'>) => {

@@ -66,7 +66,6 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
   const note = stateNote(run, recorded);
   switch (error.Error) {
     case 'TerraformFailed':
-    case 'TaskStageFailed':
     case 'ConfigurationFailed':
     case 'DataRestored':
       return error.Cause;

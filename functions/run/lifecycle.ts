@@ -2,33 +2,25 @@
  * The lifecycle as pure decisions. The state machine decides when, this decides what: the state after a finished plan, and
  * what resumes a waiting execution. No clock, no AWS. machine-states.ts has the states.
  */
-import { detourBefore, nextCheck } from './checks.ts';
-import { type Ending, type RunState, takesQueue } from './machine-states.ts';
+import { awaitsConfiguration, hasOpenStage, nextCheck } from './checks.ts';
+import { type aliases, type Ending, type RunState, takesQueue } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
 import { statuses } from './status.ts';
 
 /** What resumes a waiting execution: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
 
-/** Errors that leave a waiting state: for an ending, or for a state that comes first. */
-export const resumeErrors = [
-  'Canceled',
-  'Discarded',
-  'TerraformFailed',
-  'ConfigurationFailed',
-  'TaskStageFailed',
-  'Pending',
-  'Fetching',
-  'PrePlanTasks',
-  'PreApplyTasks',
-  'PostApplyTasks',
-  'NeedsConfirmation',
-] as const;
+/** Errors that leave a waiting state for an ending. */
+export const resumeErrors = ['Canceled', 'Discarded', 'TerraformFailed', 'ConfigurationFailed'] as const;
 export type ResumeError = (typeof resumeErrors)[number];
 
-/** States that a finished plan, or a check of it, may lead to. */
+/** States that a Choice may lead to. */
 export type Next = Extract<
-  RunState | Ending,
+  RunState | Ending | keyof typeof aliases,
+  | 'Pending'
+  | 'Fetching'
+  | 'PrePlanTasks'
+  | 'PlanQueued'
   | 'PostPlanTasks'
   | 'PolicyEvaluating'
   | 'PostPlanAwaitingDecision'
@@ -40,9 +32,14 @@ export type Next = Extract<
   | 'Canceled'
   | 'PlannedAndFinished'
   | 'PlannedAndSaved'
+  | 'NeedsConfirmation'
+  | 'PreApplyTasks'
+  | 'NeedsConfirmationAfterTasks'
+  | 'ApplyOffered'
   | 'ApplyQueued'
   | 'Applying'
-  | 'NeedsConfirmation'
+  | 'PostApplyTasks'
+  | 'Applied'
 >;
 
 /** Whether the finished plan is applied without a confirmation: auto-apply is on, and the run's authors may apply. */
@@ -53,16 +50,53 @@ export const appliesAutomatically = (run: Run): boolean => {
   return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 };
 
-/** The state after a finished plan: the next check, and after the last one a confirmation or the apply. */
+/** On the way to a plan: what the run waits for first. */
+const nextBeforePlan = (run: Run): 'Pending' | 'Fetching' | 'PrePlanTasks' | 'PlanQueued' => {
+  if (!run.current && takesQueue(run)) return 'Pending';
+  if (awaitsConfiguration(run)) return 'Fetching';
+  return hasOpenStage(run, 'pre_plan') ? 'PrePlanTasks' : 'PlanQueued';
+};
+
+/**
+ * The first state of a new run. Pending goes ahead of run tasks even where no other run is in front, because it sends the
+ * notifications of a new run, as Fetching and PlanQueued do where they are first.
+ */
+export const firstState = (run: Run): 'Pending' | 'Fetching' | 'PlanQueued' => {
+  const next = nextBeforePlan(run);
+  return next === 'PrePlanTasks' ? 'Pending' : next;
+};
+
+/** On the way to an apply that was confirmed, or needs no confirmation. */
+const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyOffered' | 'ApplyQueued' => {
+  if (hasOpenStage(run, 'pre_apply')) return 'PreApplyTasks';
+  return run.plan.heldUntil ? 'ApplyOffered' : 'ApplyQueued';
+};
+
+/** Whether nothing but a runner is left to wait for. */
+const isApplyNext = (next: Next): boolean => next === 'ApplyOffered' || next === 'ApplyQueued';
+
+/** The state after a step of the run that has just been recorded. */
 export const nextStep = (run: Run): Next => {
+  const { verdicts = {} } = run;
+  if (run.apply.report) return hasOpenStage(run, 'post_apply') ? 'PostApplyTasks' : 'Applied';
   if (run.cancel) return 'Canceled';
+  if (verdicts.pre_plan === 'failed' || verdicts.pre_apply === 'failed') return 'PlanErrored';
+  if (!run.plan.report) return nextBeforePlan(run);
   const check = nextCheck(run);
   if (check) return check;
   if (run.planOnly) return 'PlannedAndFinished';
   // An empty apply that is allowed needs no auto-apply, only the permission.
   if (!run.plan.report?.hasChanges && (!run.allowEmptyApply || run.savePlan)) return 'PlannedAndFinished';
+  if (run.decision?.action === 'apply' || appliesAutomatically(run)) return nextBeforeApply(run);
   if (run.savePlan) return 'PlannedAndSaved';
-  return appliesAutomatically(run) ? 'ApplyQueued' : 'NeedsConfirmation';
+  return verdicts.pre_apply ? 'NeedsConfirmationAfterTasks' : 'NeedsConfirmation';
+};
+
+/** Whether the run is about to pass its confirmation because it applies automatically. */
+export const passesConfirmation = (run: Run): boolean => {
+  if (run.decision || run.status === 'apply_queued' || run.plan.report?.outcome !== 'finished') return false;
+  const next = nextStep(run);
+  return next === 'PreApplyTasks' || isApplyNext(next);
 };
 
 /** Whether the run may apply once all checks have passed, so that the runner should stand by. */
@@ -74,20 +108,18 @@ export const mayApply = (run: Run): boolean => {
 /** Whether the machine is about to apply with nothing left to wait for. */
 export const isAboutToApply = (run: Run): boolean => {
   const state = run.wait?.state;
-  if (state === 'ApplyQueued') return !exitOnEntry(state, run);
-  if (state === 'NeedsConfirmation') return run.decision?.action === 'apply';
-  return state === 'Planning' && mayApply(run) && nextStep(run) === 'ApplyQueued';
+  if (state === 'ApplyQueued') return run.status === 'apply_queued' && !isStopped(run);
+  if (state === 'NeedsConfirmation')
+    return !run.cancel && run.decision?.action === 'apply' && isApplyNext(nextBeforeApply(run));
+  return state === 'Planning' && mayApply(run) && isApplyNext(nextStep(run));
 };
 
-/**
- * Whether the runner that reports the plan may take the apply with it: nothing is left to wait for, and the execution
- * knows the way from Planning to Applying. One that was started by a former version does not.
- */
+/** Whether the runner that reports the plan may take the apply with it: nothing is left to wait for. */
 export const handsOver = (run: Run): boolean => {
   const { wait, status, decision, plan, apply } = run;
-  if (wait?.state !== 'Planning' || !wait.handsOver || status !== 'planning' || decision) return false;
+  if (wait?.state !== 'Planning' || status !== 'planning' || decision) return false;
   if (!plan.taskArn || apply.claimHash || apply.claimNonce || !mayApply(run)) return false;
-  return nextStep(run) === 'ApplyQueued' && !exitOnEntry('ApplyQueued', run);
+  return isApplyNext(nextStep(run));
 };
 
 /** The runner of the plan has the apply already ({@link handsOver}). */
@@ -119,49 +151,25 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
   if (report.outcome === 'errored') {
     return { error: 'TerraformFailed', cause: report.message ?? `terraform ${phase} failed` };
   }
-  return { output: phase === 'plan' ? { next: nextStep(run) } : {} };
+  return { output: { next: nextStep(run) } };
+};
+
+/** Why a state is left as soon as it is entered, without work. */
+export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
+  if (isHandedOver(state, run)) return { output: { next: 'Applying' satisfies Next } };
+  const isNew =
+    (state === 'PlanQueued' && run.status === 'pending') || (state === 'ApplyQueued' && run.status !== 'apply_queued');
+  return isNew ? stopped(run) : undefined;
 };
 
 /**
- * Guards every apply: it needs a confirmation, or automatic apply. A discard may have been accepted while the machine was on
- * its way here.
+ * Guards every plan and every apply, however the machine came to it: a plan needs the run's turn, an apply a confirmation or
+ * automatic apply, and both the run tasks before them.
  */
-const withoutPermission = (run: Run): Resume | undefined => {
-  if (run.decision?.action === 'discard') return discarded(run);
-  if (run.decision?.action === 'apply' || appliesAutomatically(run)) return undefined;
-  if (run.cancel) return canceled(run);
-  return { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
-};
-
-/** A run that was stopped before it began, or has to wait for its turn first. */
-const beforeTurn = (run: Run): Resume | undefined => {
-  if (run.cancel) return canceled(run);
-  if (run.decision?.action === 'discard') return discarded(run);
-  if (run.current || !takesQueue(run)) return undefined;
-  return { error: 'Pending', cause: 'other runs of the workspace come first' };
-};
-
-/** Why a state is left at once, without work: another state comes first, or a check has failed. */
-export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
-  if (isHandedOver(state, run)) return { output: { next: 'Applying' satisfies Next } };
-  if (state !== 'PlanQueued' && state !== 'ApplyQueued') return undefined;
-  const { verdicts = {}, failure = '' } = run;
-  const early = state === 'PlanQueued' && run.status === 'pending' ? beforeTurn(run) : undefined;
-  if (early) return early;
-  if (verdicts[state === 'PlanQueued' ? 'pre_plan' : 'pre_apply'] === 'failed') {
-    return { error: 'TaskStageFailed', cause: failure };
-  }
-  if (state === 'ApplyQueued' && run.status !== 'apply_queued') {
-    const refused = withoutPermission(run);
-    if (refused) return refused;
-  }
-  const detour = detourBefore(state, run);
-  if (!detour) return undefined;
-  if (run.cancel) return canceled(run);
-  return {
-    error: detour,
-    cause: detour === 'Fetching' ? 'the configuration has not been uploaded yet' : 'run tasks come first',
-  };
+export const mayEnter = (state: RunState, run: Run): boolean => {
+  if ((state !== 'PlanQueued' && state !== 'ApplyQueued') || isStopped(run)) return true;
+  const next = nextStep(run);
+  return state === 'PlanQueued' ? next === 'PlanQueued' : isApplyNext(next);
 };
 
 /**
@@ -174,43 +182,37 @@ export const resume = (run: Run): Resume | undefined => {
   if (away) return away;
   switch (state) {
     case 'Pending':
-      if (run.cancel) return canceled(run);
-      if (run.decision?.action === 'discard') return discarded(run);
-      return run.current || !takesQueue(run) ? { output: {} } : undefined;
+      if (isStopped(run)) return stopped(run);
+      return run.current || !takesQueue(run) ? { output: { next: nextBeforePlan(run) } } : undefined;
     case 'Fetching':
-      if (run.cancel) return canceled(run);
+      if (isStopped(run)) return stopped(run);
       if (run.verdicts?.fetching === 'failed') return { error: 'ConfigurationFailed', cause: run.failure ?? '' };
-      return run.verdicts?.fetching ? { output: {} } : undefined;
+      return run.verdicts?.fetching ? { output: { next: nextBeforePlan(run) } } : undefined;
     case 'PrePlanTasks':
     case 'PostPlanTasks':
     case 'PreApplyTasks':
     case 'PostApplyTasks':
       return run.cancel ? canceled(run) : undefined;
-    case 'PlanQueued': {
-      const stop = stopped(run);
-      if (stop) return stop;
+    case 'PlanQueued':
+      if (isStopped(run)) return stopped(run);
       if (run.plan.report) return afterPhase(run, 'plan');
       return run.plan.claimNonce ? { output: {} } : undefined;
-    }
     case 'Planning':
       return afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':
     case 'PolicyOverride': {
       // Accepted before this state was entered, after the next state had been decided; so below.
-      if (run.cancel) return canceled(run);
-      if (run.decision?.action === 'discard') return discarded(run);
+      if (isStopped(run)) return stopped(run);
       const override = statuses[run.status].overrides;
       return override && run.overrides?.[override] ? { output: { next: nextStep(run) } } : undefined;
     }
     case 'NeedsConfirmation':
     case 'PlannedAndSaved':
-      if (run.cancel) return canceled(run);
-      if (run.decision) return run.decision.action === 'discard' ? discarded(run) : { output: {} };
-      return undefined;
+      if (isStopped(run)) return stopped(run);
+      return run.decision ? { output: { next: nextBeforeApply(run) } } : undefined;
     case 'Confirmed':
-      if (run.cancel) return canceled(run);
-      if (run.decision?.action === 'discard') return discarded(run);
-      return run.current ? { output: {} } : undefined;
+      if (isStopped(run)) return stopped(run);
+      return run.current ? { output: { next: nextBeforeApply(run) } } : undefined;
     case 'ApplyQueued':
       if (run.cancel && !run.apply.claimNonce) return canceled(run);
       if (run.apply.report && !run.apply.claimNonce) return afterPhase(run, 'apply');
@@ -222,10 +224,21 @@ export const resume = (run: Run): Resume | undefined => {
   }
 };
 
-const resting = ['PlannedAndFinished', 'PlannedAndSaved', 'NeedsConfirmation', 'ApplyQueued'] as const satisfies Next[];
+const resting = [
+  'PlannedAndFinished',
+  'PlannedAndSaved',
+  'NeedsConfirmation',
+  'PreApplyTasks',
+  'ApplyOffered',
+  'ApplyQueued',
+] as const satisfies Next[];
 
-/** States that may follow a plan or a check. Each list is in the order of the lifecycle and never leads back. */
+/** States that may follow a step of a run, by the step. No list leads back. */
 export const nextStates = {
+  Creation: ['Pending', 'Fetching', 'PlanQueued'],
+  Pending: ['Fetching', 'PrePlanTasks', 'PlanQueued'],
+  Fetching: ['PrePlanTasks', 'PlanQueued'],
+  PrePlanTasks: ['PlanQueued', 'PlanErrored', 'Canceled'],
   Planning: ['PostPlanTasks', 'PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'Applying'],
   PostPlanTasks: ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'PlanErrored', 'Canceled'],
   PolicyEvaluating: [
@@ -240,4 +253,7 @@ export const nextStates = {
   CostEstimating: ['PolicyChecking', ...resting, 'Canceled'],
   PolicyChecking: ['PolicyOverride', ...resting, 'PolicySoftFailed', 'PlanErrored', 'Canceled'],
   PolicyOverride: resting,
+  Confirmation: ['PreApplyTasks', 'ApplyOffered', 'ApplyQueued'],
+  PreApplyTasks: ['NeedsConfirmationAfterTasks', 'ApplyOffered', 'ApplyQueued', 'PlanErrored', 'Canceled'],
+  Applying: ['PostApplyTasks', 'Applied'],
 } as const satisfies Record<string, readonly Next[]>;

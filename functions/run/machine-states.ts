@@ -21,6 +21,12 @@ export const waitingStates = [
 ] as const;
 export type WaitingState = (typeof waitingStates)[number];
 
+/** States of the machine that are another one for the run: the same function, and the same status. */
+export const aliases = {
+  NeedsConfirmationAfterTasks: 'NeedsConfirmation',
+  ApplyOffered: 'ApplyQueued',
+} as const satisfies Record<string, WaitingState>;
+
 /** States that run a stage's tasks side by side; each task waits by a token kept with its result. */
 export const taskStates = {
   PrePlanTasks: 'pre_plan',
@@ -115,7 +121,7 @@ const settings: Record<RunState, Settings> = {
   },
   PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 1 * hours },
   NeedsConfirmation: {
-    // A permission to apply can be lost while run tasks check the plan.
+    // A permission to apply can be lost while run tasks are asked before the apply.
     from: [...checking, 'pre_apply_running'],
     status: restingStatus,
     plan: 'finished',

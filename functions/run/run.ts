@@ -84,9 +84,9 @@ export interface Run extends RunOptions {
   providerSetsKey?: string;
   /**
    * What the execution waits for. The task token never leaves the control plane. Without one, the tokens are those of
-   * the task results of the stage. `order`: which attempt wrote it. `handsOver`: the machine can go to Applying from here.
+   * the task results of the stage. `order`: which attempt wrote it.
    */
-  wait?: { state: string; token?: string; order?: string; handsOver?: true };
+  wait?: { state: string; token?: string; order?: string };
   /** Pool of the agents that execute its plan and apply; absent for the platform's own runners. */
   agentPool?: { id: string; name: string };
   /** The commit whose status it sets: the connection's token, repository and id of the commit; absent for others. */

@@ -41,27 +41,23 @@ export const lifecyclePicture = (): string => {
   const all = new Map(
     names.map((name) => [name, [...new Set(waysFrom(states, name))].filter((next) => names.includes(next))]),
   );
-  const leadsDown = (from: string, to: string) => names.indexOf(from) < names.indexOf(to);
-  const down = new Map([...all].map(([name, ways]) => [name, ways.filter((next) => leadsDown(name, next))]));
+  all.set(StartAt, waysFrom(states, StartAt));
   const isShortcut = (name: string, next: string) =>
-    (down.get(name) ?? []).some((between) => between !== next && reaches(down, between, next));
-  const isOptional = (name: string) => name !== StartAt && reaches(down, StartAt, 'Applied', name);
+    (all.get(name) ?? []).some((between) => between !== next && reaches(all, between, next));
+  const isOptional = (name: string) => reaches(all, StartAt, 'Applied', name);
 
   const node = (name: string) => {
     const shape = states[name]?.End ? `${name}([${name}])` : `${name}[${name}]`;
     return isOptional(name) && name !== 'Applied' ? `${shape}:::optional` : shape;
   };
   const lines = names.map((name) => {
-    const next = (all.get(name) ?? []).filter((way) => leadsDown(name, way) && !isShortcut(name, way));
+    const next = (all.get(name) ?? []).filter((way) => !isShortcut(name, way));
     return next.length ? `${node(name)} --> ${next.join(' & ')}` : node(name);
   });
-  const detours = names.flatMap((name) =>
-    (all.get(name) ?? []).filter((way) => !leadsDown(name, way)).map((way) => `${name} -. first .-> ${way}`),
-  );
   return [
     '```mermaid',
     'flowchart TD',
-    ...[...lines, ...detours, 'classDef optional stroke-dasharray: 4'].map((line) => `  ${line}`),
+    ...[...lines, 'classDef optional stroke-dasharray: 4'].map((line) => `  ${line}`),
     '```',
     '',
     `Dashed steps are skipped by runs that have no use for them. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,

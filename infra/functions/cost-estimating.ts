@@ -1,4 +1,5 @@
 import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { passingConfirmation } from '#infra/stack/shared-rights.ts';
 
 export const CostEstimating: StateDeclaration = {
   entry: 'functions/lifecycle/states/cost-estimating.ts',
@@ -7,7 +8,7 @@ export const CostEstimating: StateDeclaration = {
   state: 'works',
   environment: ['table', 'bucket', 'key'],
   rights: (may) => [
-    may.table('GetItem', 'UpdateItem'),
+    passingConfirmation(may),
     may.key('Decrypt', 'GenerateDataKey'),
     // What it read and what it found lies with the run.
     may.readObjects('runs'),

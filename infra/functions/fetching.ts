@@ -5,7 +5,7 @@ export const Fetching: StateDeclaration = {
   description: 'State Fetching: waits for the configuration',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'bucket'],
+  environment: ['table', 'bucket', 'notify'],
   rights: (may) => [
     may.table('GetItem', 'UpdateItem'),
     may.storageKey('Decrypt', 'GenerateDataKey'),
@@ -13,5 +13,7 @@ export const Fetching: StateDeclaration = {
     may.readObjects('configurations', 'uploads'),
     may.writeObjects('configurations'),
     may.seeMissingObjects(),
+    // It sends the notifications of a new run that waits for nothing else.
+    may.notify(),
   ],
 };

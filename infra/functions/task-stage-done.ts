@@ -1,4 +1,5 @@
 import type { StateDeclaration } from '#infra/stack/declaration.ts';
+import { passingConfirmation } from '#infra/stack/shared-rights.ts';
 
 export const TaskStageDone: StateDeclaration = {
   entry: 'functions/lifecycle/states/task-stage-done.ts',
@@ -6,5 +7,5 @@ export const TaskStageDone: StateDeclaration = {
   timeoutSeconds: 30,
   state: 'works',
   environment: ['table'],
-  rights: (may) => [may.table('GetItem', 'Query', 'UpdateItem')],
+  rights: (may) => [passingConfirmation(may), may.table('Query')],
 };

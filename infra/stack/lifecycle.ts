@@ -5,34 +5,25 @@ import { Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { resumeErrors } from '#run/lifecycle.ts';
 import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
-import {
-  type Arns,
-  type Builders,
-  builders,
-  days,
-  detour,
-  missedHeartbeat,
-  outcomes,
-  timedOut,
-} from './state-builders.ts';
+import { type Arns, type Builders, builders, days, missedHeartbeat, outcomes, timedOut } from './state-builders.ts';
 
 /**
  * The life of a run: what a person sees in the console is what the run's page says. Every waiting state hands its task
  * token to a Lambda function that keeps it with the run; every way out leads to exactly one ending, each of which is the
  * one finisher with another status.
  *
- * What is not configured costs nothing: PlanQueued, ApplyQueued and Applied send a run that has something to do first on
- * a detour, by an error of that name, and are entered again after it. After the plan and each of its checks a Choice leads
- * to what comes next; states are in the order of life, and every way but those detours leads down (decisions/0007, 0026).
+ * States are in the order of life, and a run enters each at most once: every way leads down. A step that several may follow
+ * is followed by a Choice, which compares what the step's result says; a step that is not configured is skipped, and
+ * costs nothing. What a state catches is a stop, a failure or a time limit (decisions/0198).
  *
- * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}}`. Only ids and
- * facts for Choices ever pass.
+ * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}, result: {next}}`,
+ * where `next` is the first state of the run. Only ids and facts for Choices ever pass.
  */
 export const definition = (arn: Arns) => {
   const build = builders(arn, resumeErrors);
   return {
     Comment: 'The life of a Terraform run',
-    StartAt: 'PlanQueued',
+    StartAt: 'AfterCreation',
     TimeoutSeconds: 360 * days,
     States: {
       ...beforePlan(build),
@@ -49,33 +40,41 @@ export const definition = (arn: Arns) => {
   };
 };
 
-/** Up to the start of a plan. What is not needed is entered only by a detour from PlanQueued. */
-const beforePlan = ({ waiting, tasks, tasksDone }: Builders) => ({
+/** Up to the start of a plan. A run that is created in a free workspace has its turn already. */
+const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
+  AfterCreation: choosing('Creation', 'PlanQueued', 'To the plan, or to what the new run has to wait for first'),
   Pending: waiting('Pending', {
     comment: 'Waits for its turn in the workspace’s queue and for the workspace to be unlocked',
-    next: 'PlanQueued',
+    next: 'AfterPending',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 90 * days },
+    chooses: true,
   }),
+  AfterPending: choosing(
+    'Pending',
+    'PlanQueued',
+    'To the configuration, to the run tasks before the plan, or to the plan',
+  ),
   Fetching: waiting('Fetching', {
     comment: 'Waits for the configuration to be uploaded',
-    next: 'PlanQueued',
+    next: 'AfterFetching',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 3600 },
+    chooses: true,
   }),
+  AfterFetching: choosing('Fetching', 'PlanQueued', 'To the run tasks before the plan, or to the plan'),
   PrePlanTasks: tasks('pre_plan', 'PrePlanTask', {
     comment: 'Run tasks before the plan, all at once',
     next: 'PrePlanTasksDone',
     catch: outcomes('PlanErrored'),
   }),
-  PrePlanTasksDone: tasksDone('pre_plan', 'PlanQueued', null),
+  PrePlanTasksDone: tasksDone('pre_plan', 'AfterPrePlanTasks'),
+  AfterPrePlanTasks: choosing('PrePlanTasks', 'PlanQueued', 'To the plan, or to an end where a mandatory task failed'),
   PlanQueued: waiting('PlanQueued', {
-    comment:
-      'Starts a runner and waits until it claims the plan; other runs and what else comes first are waited for first',
+    comment: 'Starts a runner and waits until it claims the plan',
     next: 'Planning',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 3600 },
-    catch: [detour('Pending'), detour('Fetching'), detour('PrePlanTasks')],
   }),
 });
 
@@ -86,13 +85,12 @@ const plan = ({ waiting, choosing }: Builders) => ({
     next: 'AfterPlanning',
     errored: 'PlanErrored',
     timeout: { TimeoutSecondsPath: '$.planTimeoutSeconds', HeartbeatSeconds: 60 },
-    result: '$.plan',
-    // Its function tells runs of this machine from those of former ones.
-    payload: { handsOver: true },
+    chooses: true,
     catch: [missedHeartbeat('PlanErrored')],
   }),
   AfterPlanning: choosing(
     'Planning',
+    'NeedsConfirmation',
     'To the first check of the plan, to a person, or to the apply, which the runner may have already',
   ),
 });
@@ -104,8 +102,12 @@ const postPlanTasks = ({ tasks, tasksDone, choosing }: Builders) => ({
     next: 'PostPlanTasksDone',
     catch: outcomes('PlanErrored'),
   }),
-  PostPlanTasksDone: tasksDone('post_plan', 'AfterPostPlanTasks', '$.plan'),
-  AfterPostPlanTasks: choosing('PostPlanTasks', 'To the next check, or to an end where a mandatory task failed'),
+  PostPlanTasksDone: tasksDone('post_plan', 'AfterPostPlanTasks'),
+  AfterPostPlanTasks: choosing(
+    'PostPlanTasks',
+    'NeedsConfirmation',
+    'To the next check, or to an end where a mandatory task failed',
+  ),
 });
 
 /** The second check: policies that OPA evaluates. */
@@ -117,6 +119,7 @@ const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
   }),
   AfterPolicyEvaluating: choosing(
     'PolicyEvaluating',
+    'NeedsConfirmation',
     'To the next check, or to a person where mandatory policies failed',
   ),
   PostPlanAwaitingDecision: waiting('PostPlanAwaitingDecision', {
@@ -124,11 +127,12 @@ const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
     next: 'AfterPostPlanAwaitingDecision',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
-    result: '$.plan',
+    chooses: true,
     catch: [timedOut('Discarded')],
   }),
   AfterPostPlanAwaitingDecision: choosing(
     'PostPlanAwaitingDecision',
+    'NeedsConfirmation',
     'To the next check: a person let the policies pass',
   ),
 });
@@ -149,7 +153,11 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
     next: 'AfterCostEstimating',
     errored: 'PlanErrored',
   }),
-  AfterCostEstimating: choosing('CostEstimating', 'To the last check, to a person, or to the apply'),
+  AfterCostEstimating: choosing(
+    'CostEstimating',
+    'NeedsConfirmation',
+    'To the last check, to a person, or to the apply',
+  ),
 });
 
 /** The last check: policies of three levels. */
@@ -161,6 +169,7 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
   }),
   AfterPolicyChecking: choosing(
     'PolicyChecking',
+    'NeedsConfirmation',
     'To a person or to the apply, or to an end where mandatory policies failed',
   ),
   PolicyOverride: waiting('PolicyOverride', {
@@ -168,14 +177,18 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
     next: 'AfterPolicyOverride',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
-    result: '$.plan',
+    chooses: true,
     catch: [timedOut('Discarded')],
   }),
-  AfterPolicyOverride: choosing('PolicyOverride', 'To a person or to the apply: a person let the policies pass'),
+  AfterPolicyOverride: choosing(
+    'PolicyOverride',
+    'NeedsConfirmation',
+    'To a person or to the apply: a person let the policies pass',
+  ),
 });
 
 /** A person confirms or discards. Only a saved plan lets the queue go on, and is queued again. */
-const confirmation = ({ waiting }: Builders) => ({
+const confirmation = ({ waiting, choosing }: Builders) => ({
   PlannedAndSaved: waiting('PlannedAndSaved', {
     comment: 'Keeps the plan until a person confirms or discards it; the queue goes on',
     next: 'Confirmed',
@@ -185,47 +198,59 @@ const confirmation = ({ waiting }: Builders) => ({
   }),
   Confirmed: waiting('Confirmed', {
     comment: 'Waits for its turn at the end of the workspace’s queue',
-    next: 'ApplyQueued',
+    next: 'AfterConfirmation',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 90 * days },
+    chooses: true,
   }),
   NeedsConfirmation: waiting('NeedsConfirmation', {
     comment: 'Waits for a person to confirm or discard',
-    next: 'ApplyQueued',
+    next: 'AfterConfirmation',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
+    chooses: true,
     catch: [timedOut('Discarded')],
   }),
+  AfterConfirmation: choosing(
+    'Confirmation',
+    'ApplyQueued',
+    'To the run tasks before the apply, to the runner that stands by, or to another one',
+  ),
 });
 
 /** A runner that stands by asks for its offer every second. */
 const offerSeconds = 10;
 
-/** Up to the start of an apply. What is not needed is entered only by a detour from ApplyQueued. */
-const beforeApply = ({ waiting, tasks, tasksDone }: Builders) => ({
+/** Up to the start of an apply. */
+const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
     comment: 'Run tasks before the apply, all at once',
     next: 'PreApplyTasksDone',
     catch: outcomes('PlanErrored'),
   }),
-  PreApplyTasksDone: tasksDone('pre_apply', 'ApplyQueued', null),
-  ApplyQueued: waiting('ApplyQueued', {
-    comment:
-      'Hands the apply to the runner that made the plan, or starts one, and waits until it is claimed; what comes first is done first',
+  PreApplyTasksDone: tasksDone('pre_apply', 'AfterPreApplyTasks'),
+  AfterPreApplyTasks: choosing(
+    'PreApplyTasks',
+    'ApplyQueued',
+    'To a runner, to an end where a mandatory task failed, or to a person where automatic apply was withdrawn',
+  ),
+  NeedsConfirmationAfterTasks: waiting('NeedsConfirmation', {
+    comment: 'The authors of the run lost the permission to apply meanwhile: waits for a person to confirm or discard',
+    next: 'ApplyQueued',
+    errored: 'PlanErrored',
+    timeout: { TimeoutSeconds: 60 * days },
+    catch: [timedOut('Discarded')],
+  }),
+  ApplyOffered: waiting('ApplyQueued', {
+    comment: 'Offers the apply to the runner that made the plan and stands by, and waits until it claims the apply',
+    payload: { isOffer: true },
     next: 'Applying',
     errored: 'ApplyErrored',
     timeout: { TimeoutSeconds: offerSeconds },
-    catch: [
-      detour('NeedsConfirmation'),
-      detour('PreApplyTasks'),
-      { ErrorEquals: ['TaskStageFailed'], ResultPath: '$.error', Next: 'PlanErrored' },
-      { ErrorEquals: ['States.Timeout'], ResultPath: null, Next: 'ApplyUnclaimed' },
-    ],
+    catch: [{ ErrorEquals: ['States.Timeout'], ResultPath: null, Next: 'ApplyQueued' }],
   }),
-  // Not ApplyQueued again: the new attempt waits as long as a container may take to start.
-  ApplyUnclaimed: waiting('ApplyQueued', {
-    comment: 'Starts a runner if the one that was offered the apply has not claimed it, and waits until it is claimed',
-    payload: { isUnclaimed: true },
+  ApplyQueued: waiting('ApplyQueued', {
+    comment: 'Starts a runner and waits until it claims the apply',
     next: 'Applying',
     errored: 'ApplyErrored',
     timeout: { TimeoutSeconds: 3600 },
@@ -233,14 +258,16 @@ const beforeApply = ({ waiting, tasks, tasksDone }: Builders) => ({
 });
 
 /** The apply, and what follows it. */
-const apply = ({ waiting, tasks, tasksDone, ending }: Builders) => ({
+const apply = ({ waiting, tasks, tasksDone, choosing, ending }: Builders) => ({
   Applying: waiting('Applying', {
     comment: 'Waits for terraform apply; the runner beats',
-    next: 'Applied',
+    next: 'AfterApplying',
     errored: 'ApplyErrored',
     timeout: { TimeoutSecondsPath: '$.applyTimeoutSeconds', HeartbeatSeconds: 60 },
+    chooses: true,
     catch: [missedHeartbeat('ApplyErrored')],
   }),
+  AfterApplying: choosing('Applying', 'Applied', 'To the run tasks after the apply, or to the end'),
   // A failure here cannot undo the apply; a cancel ends the run as canceled (HCP Terraform: run states).
   PostApplyTasks: tasks('post_apply', 'PostApplyTask', {
     comment: 'Run tasks after the apply, all at once; their failure only warns',
@@ -251,12 +278,10 @@ const apply = ({ waiting, tasks, tasksDone, ending }: Builders) => ({
     ],
   }),
   PostApplyTasksDone: {
-    ...tasksDone('post_apply', 'Applied', '$.postApply'),
+    ...tasksDone('post_apply', 'Applied'),
     Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'Applied' }],
   },
-  Applied: ending('Finishes the run as applied, starts the next; post-apply tasks are run first', [
-    detour('PostApplyTasks'),
-  ]),
+  Applied: ending('Finishes the run as applied, starts the next'),
 });
 
 /** Every other way to end; each of them is the one finisher with another status. */

@@ -13,9 +13,13 @@ export const launching = (may: Grants): Permission[] => [
   may.onTasks('StopTask'),
 ];
 
+/** Leads a run past its confirmation: whether its authors may still apply it, and a line of its timeline where they may not. */
+export const passingConfirmation = (may: Grants): Permission =>
+  may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
+
 /** Judges a plan by policies: what it read and what it found lies with the run. */
 export const judgingPolicies = (may: Grants): Permission[] => [
-  may.table('GetItem', 'PutItem', 'UpdateItem'),
+  passingConfirmation(may),
   may.key('Decrypt', 'GenerateDataKey'),
   may.readObjects('inputs', 'policies', 'runs'),
   may.writeObjects('runs'),

@@ -1,5 +1,5 @@
 import { Aws } from 'aws-cdk-lib/core';
-import { nextStates } from '#run/lifecycle.ts';
+import { type Next, nextStates } from '#run/lifecycle.ts';
 import type { LifecycleFunction } from './functions.ts';
 
 /** How the states of the run machine are built. Amazon States Language, JSONPath. */
@@ -44,9 +44,6 @@ export interface Catcher {
   Next: string;
 }
 
-/** Something has to be done first: the state it leads to leads back here. */
-export const detour = (to: string): Catcher => ({ ErrorEquals: [to], ResultPath: null, Next: to });
-
 /** Nobody said anything in time. */
 export const timedOut = (next: string): Catcher => ({
   ErrorEquals: ['States.Timeout'],
@@ -82,6 +79,9 @@ interface Common {
   catch?: Catcher[];
 }
 
+/** Where the result of a step says which state is next; the input of an execution does so for the first one. */
+const result = '$.result';
+
 /** What states are built with. */
 interface Machine {
   arn: Arns;
@@ -89,7 +89,11 @@ interface Machine {
   unretried: string[];
 }
 
-/** Hands its task token to a function that keeps it with the run, and waits. */
+/**
+ * Hands its task token to a function that keeps it with the run, and waits.
+ *
+ * `chooses`: what resumes it says which state is next.
+ */
 const waiting =
   ({ arn, unretried }: Machine) =>
   (
@@ -99,10 +103,10 @@ const waiting =
       next,
       errored,
       timeout,
-      result,
+      chooses = false,
       catch: more,
       payload = {},
-    }: Common & { timeout: object; result?: string; payload?: object },
+    }: Common & { timeout: object; chooses?: boolean; payload?: object },
   ) => ({
     Type: 'Task',
     Comment: comment,
@@ -112,7 +116,7 @@ const waiting =
       Payload: { 'runId.$': '$.runId', ...attempt, ...payload },
     },
     ...timeout,
-    ResultPath: result ?? null,
+    ResultPath: chooses ? result : null,
     Retry: [
       never(unretried),
       // No Fargate capacity: the run stays queued until there is some.
@@ -133,17 +137,7 @@ const waiting =
 /** A function that does the work itself, and says where the run goes next. */
 const checking =
   ({ arn, unretried }: Machine) =>
-  (
-    name: LifecycleFunction,
-    {
-      comment,
-      next,
-      errored,
-      catch: more,
-      payload = {},
-      result = '$.plan',
-    }: Common & { payload?: object; result?: string | null },
-  ) => ({
+  (name: LifecycleFunction, { comment, next, errored, catch: more, payload = {} }: Common & { payload?: object }) => ({
     Type: 'Task',
     Comment: comment,
     Resource: invoke,
@@ -222,29 +216,32 @@ const taskStates = ({ arn, unretried }: Machine, name: string) => ({
 });
 
 /** Decides whether a stage has passed. */
-const tasksDone = (machine: Machine) => (stage: string, next: string, result: string | null) =>
+const tasksDone = (machine: Machine) => (stage: string, next: string) =>
   checking(machine)('TaskStageDone', {
     comment: 'Decides whether the stage has passed: no mandatory task failed',
     payload: { stage },
     next,
     errored: 'PlanErrored',
-    result,
   });
 
-/** What the plan or its check found says which state is next. */
-const choosing = (after: keyof typeof nextStates, comment: string) => ({
+/** The result of a step says which state is next. */
+const choosing = <Step extends keyof typeof nextStates>(
+  after: Step,
+  usual: Extract<(typeof nextStates)[Step][number], Next>,
+  comment: string,
+) => ({
   Type: 'Choice',
   Comment: comment,
   Choices: nextStates[after]
-    .filter((state) => state !== 'NeedsConfirmation')
-    .map((state) => ({ Variable: '$.plan.next', StringEquals: state, Next: state })),
-  Default: 'NeedsConfirmation',
+    .filter((state) => state !== usual)
+    .map((state) => ({ Variable: `${result}.next`, StringEquals: state, Next: state })),
+  Default: usual,
 });
 
 /** The one finisher. */
 const ending =
   ({ arn }: Machine) =>
-  (comment: string, more: Catcher[] = []) => ({
+  (comment: string) => ({
     Type: 'Task',
     Comment: comment,
     Resource: invoke,
@@ -255,7 +252,6 @@ const ending =
     ResultSelector: { 'next.$': '$.Payload.next' },
     ResultPath: '$.ended',
     Retry: [
-      ...(more.length ? [never(more.flatMap(({ ErrorEquals }) => ErrorEquals))] : []),
       // The queue moves only when the process is known to be gone; a container gets up to 120 s to stop.
       {
         ErrorEquals: ['RunnerStillStoppingError'],
@@ -267,7 +263,6 @@ const ending =
       throttled,
       { ...again, MaxDelaySeconds: 60, MaxAttempts: 12 },
     ],
-    ...(more.length ? { Catch: more } : {}),
     End: true,
   });
 

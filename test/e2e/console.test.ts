@@ -149,7 +149,7 @@ it.skipIf(!platform.awsEndpointUrl)('an execution shows what it waits for, and n
     new GetExecutionHistoryCommand({ executionArn: executionArn(run), includeExecutionData: true }),
   );
   const entered = events.map(({ stateEnteredEventDetails }) => stateEnteredEventDetails?.name).filter(Boolean);
-  expect(entered).toEqual(['PlanQueued', 'PrePlanTasks', 'PrePlanTask']);
+  expect(entered).toEqual(['AfterCreation', 'Pending', 'AfterPending', 'PrePlanTasks', 'PrePlanTask']);
   const text = JSON.stringify(events);
   for (const secret of ['tweet-tweet-tweet', 'canary-of-the-task', payload.access_token, 'canary']) {
     expect(text).not.toContain(secret);

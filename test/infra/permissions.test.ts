@@ -35,8 +35,9 @@ const launch = [
 ];
 
 const enter = [...table('GetItem', 'UpdateItem'), ...answers()];
+const passesConfirmation = table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
 const judgePolicies = [
-  ...table('GetItem', 'PutItem', 'UpdateItem'),
+  ...passesConfirmation,
   'kms:Decrypt key',
   'kms:GenerateDataKey key',
   ...objects('GetObject', 'inputs', 'policies', 'runs'),
@@ -44,7 +45,7 @@ const judgePolicies = [
   's3:ListBucket bucket',
 ];
 const estimate = [
-  ...table('GetItem', 'UpdateItem'),
+  ...passesConfirmation,
   'kms:Decrypt key',
   'kms:GenerateDataKey key',
   ...objects('GetObject', 'runs'),
@@ -214,7 +215,7 @@ const expected: Record<FunctionId, string[]> = {
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
   Pending: [...enter, ...table('Query', 'DeleteItem'), ...tells],
-  PlanQueued: [...launcher, ...table('Query', 'DeleteItem'), ...tells],
+  PlanQueued: [...launcher, ...tells],
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
     ...['Decrypt', 'GenerateDataKey'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
@@ -222,6 +223,7 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
     ...answers(),
+    ...tells,
   ],
   Planning: [...enter, ...tells],
   PolicyEvaluating: judgePolicies,
@@ -237,7 +239,7 @@ const expected: Record<FunctionId, string[]> = {
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem')],
-  TaskStageDone: [...table('GetItem', 'Query', 'UpdateItem')],
+  TaskStageDone: [...passesConfirmation, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
   RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],

@@ -24,6 +24,8 @@ afterAll(() => aws.close());
 
 /** Entry, commit, run, three pointers, StartExecution; and one read to find out whether this creation is a repeat. */
 const callsOfCreation = 8;
+/** Its queue, the lock, and the run that has its turn. */
+const callsInFreeWorkspace = callsOfCreation + 3;
 const create: Action = { do: 'create', kind: 'queued' };
 const inOrder = (function* () {
   for (;;) yield 0;
@@ -40,12 +42,12 @@ const explore = async (steps: Step[], check: (world: QueueWorld) => Promise<void
   }
 };
 
-it('takes 6 writes and 1 StartExecution, however many runs wait', async () => {
+it('takes 6 writes and 1 StartExecution, however many runs wait, and its turn in a free workspace', async () => {
   const world = await QueueWorld.open(aws);
   for (let waiting = 0; waiting < 3; waiting++) {
     const before = aws.calls;
     await world.create('queued');
-    expect(aws.calls - before).toBe(callsOfCreation);
+    expect(aws.calls - before).toBe(waiting ? callsOfCreation : callsInFreeWorkspace);
   }
   const before = aws.calls;
   await world.create('plan-only');
@@ -54,7 +56,7 @@ it('takes 6 writes and 1 StartExecution, however many runs wait', async () => {
 });
 
 it('keeps the order when the creation freezes for seconds, without the sweep', async () => {
-  for (let n = 1; n <= callsOfCreation; n++) {
+  for (let n = 1; n <= callsInFreeWorkspace; n++) {
     const frozen: Step = { action: create, freeze: { n, tasks: 3 } };
     await explore(
       [frozen, { action: create }, { action: { do: 'rest' } }, { action: { do: 'nothing' } }],
@@ -68,7 +70,7 @@ it('keeps the order when the creation freezes for seconds, without the sweep', a
 
 it('lets the next run go on when the creation freezes for minutes, and then refuses it', async () => {
   let refused = 0;
-  for (let n = 1; n <= callsOfCreation; n++) {
+  for (let n = 1; n <= callsInFreeWorkspace; n++) {
     const frozen: Step = { action: create, freeze: { n, tasks: 6 } };
     const others: Action['do'][] = ['rest', 'wait', 'sweep', 'rest', 'nothing'];
     const steps = others.map((what): Step => ({ action: { do: what } as Action }));
@@ -95,7 +97,7 @@ it.each(['before', 'after', 'late'] as const)(
   'keeps the order when a call of the creation is cut off (%s)',
   async (when) => {
     const created = new Set<boolean>();
-    for (let n = 1; n <= callsOfCreation; n++) {
+    for (let n = 1; n <= callsInFreeWorkspace; n++) {
       const steps: Step[] = [{ action: create, cut: { n, when } }, { action: create }, { action: { do: 'rest' } }];
       await explore(steps, async (world) => {
         const [first, second] = world.creations;
@@ -113,7 +115,7 @@ it.each(['before', 'after', 'late'] as const)(
 );
 
 it('keeps the order when an interrupted creation is repeated behind another run', async () => {
-  for (let n = 1; n <= callsOfCreation; n++) {
+  for (let n = 1; n <= callsInFreeWorkspace; n++) {
     const again: Action = { do: 'create again', which: 0 };
     const actions: Action[] = [create, again, { do: 'rest' }];
     const steps: Step[] = [{ action: create, cut: { n, when: 'after' } }, ...actions.map((action) => ({ action }))];

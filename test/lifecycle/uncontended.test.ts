@@ -14,7 +14,7 @@ const load = async () => ({
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/creation/new-run.ts')),
   ...(await import('#lifecycle/queue/queue.ts')),
-  ...(await import('#lifecycle/queue/turns.ts')),
+  ...(await import('#lifecycle/phases/progress.ts')),
   ...(await import('#lifecycle/phases/finish.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
@@ -42,22 +42,15 @@ const newRun = (workspaceId: string, savePlan = false): Promise<Run> =>
 const confirm = ({ id }: Run) =>
   store.updateRun(id, { set: { status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } } });
 
-class NotItsTurn extends Error {}
-
-/** As the machine does: into the queue's first place, or to wait for it. */
+/** As the machine does: to the plan with the turn that the run got when it was created, or to wait for it. */
 const enter = async ({ id }: Run): Promise<'PlanQueued' | 'Pending'> => {
   const attempt = { token: `${id}/1` };
-  const look = async (run: Run) => {
-    if (store.awaitsTurn(run)) throw new NotItsTurn();
-  };
-  try {
-    await store.enterInTurn(id, 'PlanQueued', attempt, { look });
+  if ((await store.getRun(id))?.current) {
+    await store.enterState(id, 'PlanQueued', attempt);
     return 'PlanQueued';
-  } catch (error) {
-    if (!(error instanceof NotItsTurn)) throw error;
-    await store.pending({ runId: id, ...attempt });
-    return 'Pending';
   }
+  await store.pending({ runId: id, ...attempt });
+  return 'Pending';
 };
 
 const lockOf = async (workspaceId: string) => (await store.get<Workspace>(store.keys.workspace(workspaceId)))?.lock;
@@ -75,8 +68,12 @@ it('reads the queue once when it starts, and not when it ends', async () => {
 
 it('is not marked uncontended while another run is queued', async () => {
   const workspaceId = await openWorkspace();
+  const key = store.keys.workspace(workspaceId);
+  await store.update(key, { set: { lock: { kind: 'user', userId: 'user-1', reason: '', at: '' } } });
   const [first, second] = [await newRun(workspaceId), await newRun(workspaceId)];
-  await enter(first);
+  await store.update(key, { remove: ['lock'] });
+  await store.enqueue(first);
+  expect(await lockOf(workspaceId)).toMatchObject({ kind: 'run', runId: first.id });
   expect(await lockOf(workspaceId)).not.toHaveProperty('uncontended');
   await enter(second);
   await store.finishRun(first.id, 'Canceled');

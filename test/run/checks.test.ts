@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { completed, nextCheck, restingStatus } from '#run/checks.ts';
 import { endReason } from '#run/ending.ts';
-import { exitOnEntry, resume } from '#run/lifecycle.ts';
+import { nextStep, resume } from '#run/lifecycle.ts';
 import type { Run } from '#run/run.ts';
 import { newRun } from '#test/support/run.ts';
 
@@ -121,32 +121,31 @@ describe('a plan that waits for a decision', () => {
   });
 });
 
-describe('a state with a detour', () => {
-  const current = true;
-  const run = newRun({ current, checks: { fetching: true, tasks: { pre_plan: stage, pre_apply: stage } } });
+describe('a run with run tasks in several stages', () => {
+  const run = newRun({ current: true, checks: { fetching: true, tasks: { pre_plan: stage, post_apply: stage } } });
 
-  it('is left for the states that come first, one after the other', () => {
-    expect(exitOnEntry('PlanQueued', { ...run, current: false })).toMatchObject({ error: 'Pending' });
-    expect(exitOnEntry('PlanQueued', run)).toMatchObject({ error: 'Fetching' });
-    expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed' } })).toMatchObject({
-      error: 'PrePlanTasks',
-    });
-    expect(exitOnEntry('PlanQueued', { ...run, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBeUndefined();
-    const confirmed: Run = { ...run, status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } };
-    expect(exitOnEntry('ApplyQueued', confirmed)).toMatchObject({ error: 'PreApplyTasks' });
-    expect(exitOnEntry('Planning', run)).toBeUndefined();
+  it('has its configuration and each stage before what follows', () => {
+    expect(nextStep(run)).toBe('Fetching');
+    const fetched: Run = { ...run, verdicts: { fetching: 'passed' } };
+    expect(nextStep(fetched)).toBe('PrePlanTasks');
+    expect(nextStep({ ...fetched, verdicts: { fetching: 'passed', pre_plan: 'passed' } })).toBe('PlanQueued');
+    const applied: Run = {
+      ...fetched,
+      apply: { status: 'running', statusTimestamps: {}, report: { outcome: 'finished' } },
+    };
+    expect(nextStep(applied)).toBe('PostApplyTasks');
+    expect(nextStep({ ...applied, verdicts: { post_apply: 'passed' } })).toBe('Applied');
   });
 
-  it('ends with the reason when the detour fails', () => {
+  it('ends with the reason when a stage fails', () => {
     const failed: Run = { ...run, verdicts: { fetching: 'passed', pre_plan: 'failed' }, failure: 'The task said no.' };
-    expect(exitOnEntry('PlanQueued', failed)).toEqual({ error: 'TaskStageFailed', cause: 'The task said no.' });
-    expect(endReason(failed, 'PlanErrored', { Error: 'TaskStageFailed', Cause: 'The task said no.' })).toBe(
-      'The task said no.',
-    );
+    expect(nextStep(failed)).toBe('PlanErrored');
+    expect(endReason(failed, 'PlanErrored', undefined)).toBe('The task said no.');
   });
 
-  it('takes no detour once the run is canceled', () => {
+  it('goes nowhere once it is canceled', () => {
     const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
+    expect(nextStep({ ...run, cancel })).toBe('Canceled');
     expect(resume({ ...run, wait: { state: 'PlanQueued', token: 't' }, cancel })).toMatchObject({ error: 'Canceled' });
   });
 });

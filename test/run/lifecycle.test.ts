@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { endReason, finalPhases, statusAtEnd } from '#run/ending.ts';
-import { exitOnEntry, handsOver, isAboutToApply, mayApply, nextStep, resume } from '#run/lifecycle.ts';
+import {
+  exitOnEntry,
+  firstState,
+  handsOver,
+  isAboutToApply,
+  mayApply,
+  mayEnter,
+  nextStep,
+  resume,
+} from '#run/lifecycle.ts';
 import type { Ending } from '#run/machine-states.ts';
 import type { Phase, Run } from '#run/run.ts';
 import type { RunStatus } from '#run/status.ts';
@@ -60,7 +69,7 @@ describe('a run that is about to apply', () => {
     ['waits for nobody', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
     ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
     ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
-    ['is not confirmed by anybody', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
+    ['has not been confirmed', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
     ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
   ])('%s: %s', (_, expected, change) => {
     expect(isAboutToApply(newRun(change))).toBe(expected);
@@ -69,9 +78,7 @@ describe('a run that is about to apply', () => {
 
 describe('a run that reaches its plan', () => {
   it.each<[string, Partial<Run>, object | undefined]>([
-    ['waits for its turn elsewhere', {}, { error: 'Pending' }],
-    ['goes on when its turn has come', { current: true }, undefined],
-    ['needs no turn when it only plans', { planOnly: true }, undefined],
+    ['goes on', { current: true }, undefined],
     ['ends when it was canceled before', { current: true, cancel }, { error: 'Canceled' }],
     ['ends when it was discarded before', { decision: { action: 'discard', at: '' } }, { error: 'Discarded' }],
   ])('%s', (_, change, expected) => {
@@ -81,8 +88,66 @@ describe('a run that reaches its plan', () => {
   });
 });
 
+describe('the states of runners', () => {
+  const stage = { id: 'ts-1', taskResultIds: ['taskrs-1'] };
+  const planned = phase({ status: 'finished', report: finished(true) });
+  const decision = { action: 'apply', by: 'user-1', at: '' } as const;
+  it.each<[string, 'PlanQueued' | 'ApplyQueued', boolean, Partial<Run>]>([
+    ['a plan that has its turn', 'PlanQueued', true, { current: true }],
+    ['a plan-only run, which needs no turn', 'PlanQueued', true, { planOnly: true }],
+    ['a plan behind other runs', 'PlanQueued', false, {}],
+    ['a plan without its configuration', 'PlanQueued', false, { current: true, checks: { fetching: true } }],
+    ['a plan before its run tasks', 'PlanQueued', false, { current: true, checks: { tasks: { pre_plan: stage } } }],
+    [
+      'a plan after run tasks that failed',
+      'PlanQueued',
+      false,
+      { current: true, checks: { tasks: { pre_plan: stage } }, verdicts: { pre_plan: 'failed' } },
+    ],
+    ['a run that is canceled, and ends there', 'PlanQueued', true, { cancel }],
+    ['a confirmed apply', 'ApplyQueued', true, { plan: planned, decision }],
+    ['an automatic apply', 'ApplyQueued', true, { plan: planned, autoApply: true }],
+    ['an apply that was not confirmed', 'ApplyQueued', false, { plan: planned }],
+    [
+      'an automatic apply without the permission of its author',
+      'ApplyQueued',
+      false,
+      { plan: planned, autoApply: true, appliesFor: undefined },
+    ],
+    [
+      'an apply before its run tasks',
+      'ApplyQueued',
+      false,
+      { plan: planned, decision, checks: { tasks: { pre_apply: stage } } },
+    ],
+    [
+      'an apply after run tasks that failed',
+      'ApplyQueued',
+      false,
+      { plan: planned, decision, checks: { tasks: { pre_apply: stage } }, verdicts: { pre_apply: 'failed' } },
+    ],
+    ['an apply before a check', 'ApplyQueued', false, { plan: planned, decision, checks: { policyCheck: true } }],
+  ])('admit or refuse %s', (_, state, expected, change) => {
+    expect(mayEnter(state, newRun(change))).toBe(expected);
+  });
+});
+
+describe('a new run', () => {
+  const stage = { id: 'ts-1', taskResultIds: ['taskrs-1'] };
+  it.each<[string, Partial<Run>, string]>([
+    ['waits for its turn', {}, 'Pending'],
+    ['waits for its turn before its configuration', { checks: { fetching: true } }, 'Pending'],
+    ['with its turn is planned', { current: true }, 'PlanQueued'],
+    ['with its turn waits for its configuration', { current: true, checks: { fetching: true } }, 'Fetching'],
+    ['that only plans is planned', { planOnly: true }, 'PlanQueued'],
+    ['with run tasks is announced in Pending', { current: true, checks: { tasks: { pre_plan: stage } } }, 'Pending'],
+  ])('%s', (_, change, expected) => {
+    expect(firstState(newRun(change))).toBe(expected);
+  });
+});
+
 describe('an apply handed over with the plan', () => {
-  const wait = { state: 'Planning', token: 't', handsOver: true } as const;
+  const wait = { state: 'Planning', token: 't' } as const;
   const planned = phase({ status: 'running', report: finished(true), taskArn: 'arn' });
   const ready = { wait, status: 'planning', autoApply: true, plan: planned } as const;
   const stage = { id: 'ts-1', taskResultIds: [] };
@@ -99,7 +164,6 @@ describe('an apply handed over with the plan', () => {
     ['not twice', false, { apply: phase({ claimNonce: 'n' }) }],
     ['not while another runner is started', false, { apply: phase({ claimHash: 'h' }) }],
     ['not to a container that could not be stopped', false, { plan: phase({ report: finished(true) }) }],
-    ['not by an execution of a former version', false, { wait: { state: 'Planning', token: 't' } }],
     ['not before the machine waits for the plan', false, { wait: { ...wait, state: 'PlanQueued' } }],
   ])('%s: %s', (_, expected, change) => {
     expect(handsOver(newRun({ ...ready, ...change }))).toBe(expected);
@@ -134,8 +198,8 @@ describe('a waiting execution', () => {
   });
 
   it('leaves Pending when it is first in the queue, or immediately when it takes no turn', () => {
-    expect(waiting('Pending', { current: true })).toEqual({ output: {} });
-    expect(waiting('Pending', { planOnly: true })).toEqual({ output: {} });
+    expect(waiting('Pending', { current: true })).toEqual({ output: { next: 'PlanQueued' } });
+    expect(waiting('Pending', { planOnly: true })).toEqual({ output: { next: 'PlanQueued' } });
     expect(waiting('Pending', { current: true, cancel })).toMatchObject({ error: 'Canceled' });
   });
 
@@ -150,21 +214,19 @@ describe('a waiting execution', () => {
     expect(waiting('ApplyQueued', { status, cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
   });
 
-  it('enters the apply only after a confirmation or with auto-apply', () => {
+  it('leaves the apply at once when it was discarded on the way there', () => {
     const plan = phase({ report: finished(true) });
-    const refused = { error: 'NeedsConfirmation', cause: 'a user with permission to apply runs must confirm it' };
-    const by = { by: 'user-1', at: '' };
-    expect(waiting('ApplyQueued', { plan })).toEqual(refused);
-    expect(waiting('ApplyQueued', { plan, autoApply: true, appliesFor: undefined })).toEqual(refused);
+    const discarded = { action: 'discard', by: 'user-1', at: '' } as const;
     expect(waiting('ApplyQueued', { plan, autoApply: true })).toBeUndefined();
-    expect(waiting('ApplyQueued', { plan, decision: { action: 'apply', ...by } })).toBeUndefined();
-    expect(waiting('ApplyQueued', { plan, autoApply: true, decision: { action: 'discard', ...by } })).toMatchObject({
+    expect(waiting('ApplyQueued', { plan, autoApply: true, decision: discarded })).toMatchObject({
       error: 'Discarded',
     });
   });
 
   it('accepts an apply that finished despite a cancel', () => {
-    expect(waiting('Applying', { cancel, apply: phase({ report: { outcome: 'finished' } }) })).toEqual({ output: {} });
+    expect(waiting('Applying', { cancel, apply: phase({ report: { outcome: 'finished' } }) })).toEqual({
+      output: { next: 'Applied' },
+    });
     expect(waiting('Planning', { cancel, plan: phase({ report: finished(true) }) })).toMatchObject({
       error: 'Canceled',
     });

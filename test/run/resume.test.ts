@@ -19,6 +19,10 @@ const reported = (outcome: 'finished' | 'errored' | 'canceled', message?: string
 const verdicts = (change: Verdicts) => ({ verdicts: change });
 
 const goesOn = { output: {} };
+const goesTo = (next: string) => ({ output: { next } });
+const stage = { id: 'ts-1', taskResultIds: ['taskrs-1'] };
+const tasks = { checks: { tasks: { pre_plan: stage, pre_apply: stage, post_apply: stage } } };
+const standsBy = { plan: { ...reported('finished'), heldUntil: '2099-01-01T00:00:00.000Z' } };
 const Canceled = { error: 'Canceled', cause: 'canceled by user-1' };
 const Discarded = { error: 'Discarded', cause: 'discarded by user-1' };
 
@@ -41,13 +45,26 @@ type Row = [state: string, fact: string, change: Partial<Run>, resumes: object |
 const rows: Row[] = [
   ['Pending', 'waits behind other runs', {}, undefined],
   ['Pending', 'is confirmed, which decides nothing here', confirmed, undefined],
-  ['Pending', 'becomes current', { current: true }, goesOn],
-  ['Pending', 'only plans', { planOnly: true }, goesOn],
-  ['Pending', 'saves its plan', { savePlan: true }, goesOn],
+  ['Pending', 'becomes current', { current: true }, goesTo('PlanQueued')],
+  ['Pending', 'only plans', { planOnly: true }, goesTo('PlanQueued')],
+  ['Pending', 'saves its plan', { savePlan: true }, goesTo('PlanQueued')],
+  [
+    'Pending',
+    'has no configuration',
+    { current: true, checks: { ...tasks.checks, fetching: true } },
+    goesTo('Fetching'),
+  ],
+  ['Pending', 'has run tasks before its plan', { current: true, ...tasks }, goesTo('PrePlanTasks')],
   ['Pending', 'is discarded', discarded, Discarded],
   ['Pending', 'is canceled', { cancel }, Canceled],
   ['Fetching', 'has no configuration yet', {}, undefined],
-  ['Fetching', 'has its configuration', verdicts({ fetching: 'passed' }), goesOn],
+  ['Fetching', 'has its configuration', { current: true, ...verdicts({ fetching: 'passed' }) }, goesTo('PlanQueued')],
+  [
+    'Fetching',
+    'has run tasks before its plan',
+    { current: true, ...tasks, ...verdicts({ fetching: 'passed' }) },
+    goesTo('PrePlanTasks'),
+  ],
   [
     'Fetching',
     'gets no configuration',
@@ -55,6 +72,7 @@ const rows: Row[] = [
     { error: 'ConfigurationFailed', cause: 'It is damaged.' },
   ],
   ['Fetching', 'is canceled', { cancel }, Canceled],
+  ['Fetching', 'was discarded on the way here', discarded, Discarded],
   ['PlanQueued', 'has no runner yet', { current: true }, undefined],
   ['PlanQueued', 'has a runner', { current: true, plan: phase({ claimNonce: 'n' }) }, goesOn],
   ['PlanQueued', 'is canceled', { current: true, cancel }, Canceled],
@@ -99,7 +117,9 @@ const rows: Row[] = [
   }),
   ...(['NeedsConfirmation', 'PlannedAndSaved'] as const).flatMap((state): Row[] => [
     [state, 'waits for a confirmation', {}, undefined],
-    [state, 'is confirmed', confirmed, goesOn],
+    [state, 'is confirmed', confirmed, goesTo('ApplyQueued')],
+    [state, 'is confirmed while its runner stands by', { ...confirmed, ...standsBy }, goesTo('ApplyOffered')],
+    [state, 'has run tasks before its apply', { ...confirmed, ...standsBy, ...tasks }, goesTo('PreApplyTasks')],
     [state, 'is discarded', discarded, Discarded],
     [
       state,
@@ -111,14 +131,16 @@ const rows: Row[] = [
     [state, 'is canceled after its confirmation', { ...confirmed, cancel }, Canceled],
   ]),
   ['Confirmed', 'waits behind other runs', confirmed, undefined],
-  ['Confirmed', 'becomes current', { ...confirmed, current: true }, goesOn],
+  ['Confirmed', 'becomes current', { ...confirmed, current: true }, goesTo('ApplyQueued')],
+  ['Confirmed', 'has run tasks before its apply', { ...confirmed, current: true, ...tasks }, goesTo('PreApplyTasks')],
   ['Confirmed', 'is discarded', { ...discarded, current: true }, Discarded],
   ['Confirmed', 'is canceled', { ...confirmed, cancel, current: true }, Canceled],
   ['ApplyQueued', 'has no runner yet', {}, undefined],
   ['ApplyQueued', 'has a runner', { apply: phase({ claimNonce: 'n' }) }, goesOn],
   ['ApplyQueued', 'is canceled', { cancel }, Canceled],
   ['Applying', 'is still applied', {}, undefined],
-  ['Applying', 'is applied', { apply: reported('finished') }, goesOn],
+  ['Applying', 'is applied', { apply: reported('finished') }, goesTo('Applied')],
+  ['Applying', 'has run tasks after its apply', { apply: reported('finished'), ...tasks }, goesTo('PostApplyTasks')],
   ['Applying', 'fails', { apply: reported('errored') }, { error: 'TerraformFailed', cause: 'terraform apply failed' }],
 ];
 

@@ -1,8 +1,9 @@
 import type { TaskStage } from '#run/check-record.ts';
-import { completed, detourBefore } from '#run/checks.ts';
+import { completed } from '#run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '#run/ending.ts';
-import { appliesAutomatically, exitOnEntry, handsOver, nextStep, resume } from '#run/lifecycle.ts';
+import { exitOnEntry, firstState, handsOver, mayEnter, nextStep, passesConfirmation, resume } from '#run/lifecycle.ts';
 import {
+  aliases,
   type CheckState,
   checkStates,
   type Ending,
@@ -53,20 +54,18 @@ export interface Path {
   /** How often the finisher gave the run its end. */
   finished: number;
   ending: Ending;
+  /** Errors that were caught on the way. */
+  caught: string[];
   run: Run;
 }
 
-type So = Pick<Path, 'happenings' | 'states' | 'statuses'>;
+type So = Pick<Path, 'happenings' | 'states' | 'statuses' | 'caught'>;
 type Told = { output?: { next: string } } | { error: CaughtError };
 /** What happened, the run after it, and what the machine hears. */
 type Way = [string, Run, Told];
 interface Data {
   next?: string;
-  postApply?: boolean;
 }
-
-/** More than any way through all detours and checks needs. */
-const maxVisits = 8;
 
 const is =
   <T extends string>(names: readonly T[]) =>
@@ -78,13 +77,14 @@ const isEnding = (name: string): name is Ending => name in endings;
 
 const enter = (run: Run, state: RunState): Run => {
   const entry = entryOf(state, run);
+  if (!mayEnter(state, run)) throw new Error(`the machine enters ${state}, which run/ does not allow`);
   if (run.status !== entry.status && !entry.from.includes(run.status)) {
     throw new Error(`the machine enters ${state} while the run is ${run.status}; run/ allows ${entry.from.join(', ')}`);
   }
   return {
     ...run,
     status: entry.status,
-    wait: { state, token: 't', handsOver: true },
+    wait: { state, token: 't' },
     plan: { ...run.plan, taskArn: 'arn', status: entry.plan ?? run.plan.status },
     apply: { ...run.apply, status: entry.apply ?? run.apply.status },
   };
@@ -115,12 +115,17 @@ const handingOver = (name: string, told: Way[]): Way[] =>
     return [[happening, taken, heard(name, happening, taken)]];
   });
 
-/** States of the machine that are another one's for the run. */
-const sameAs: Record<string, WaitingState> = { ApplyUnclaimed: 'ApplyQueued' };
+/** An author may have lost the permission to apply: people are asked, as recheckAutomaticApply does. */
+const withdrawing = (told: Way[]): Way[] =>
+  told.flatMap(([what, run]): Way[] => {
+    if (!passesConfirmation(run)) return [];
+    const withdrawn = { ...run, autoApply: false, appliesFor: undefined };
+    return [[`${what}, permission withdrawn`, withdrawn, { output: { next: nextStep(withdrawn) } }]];
+  });
 
 /** Every way out of a state, with the run as it is entered. */
 const waysOut = (state: State, stateName: string, before: Run): { entered: Run; ways: Way[] } => {
-  const name = sameAs[stateName] ?? stateName;
+  const name = aliases[stateName as keyof typeof aliases] ?? stateName;
   if (isWaiting(name)) {
     const away = exitOnEntry(name, before);
     if (away && 'error' in away) {
@@ -132,7 +137,8 @@ const waysOut = (state: State, stateName: string, before: Run): { entered: Run; 
       const after = happen(entered);
       return [what, after, heard(name, what, after)];
     });
-    if (state.Parameters?.Payload.handsOver) told.push(...handingOver(name, told));
+    told.push(...handingOver(name, told));
+    if (!entered.decision) told.push(...withdrawing(told.filter(([, { apply }]) => !apply.claimNonce)));
     const beats = state.HeartbeatSeconds ? ['States.HeartbeatTimeout'] : [];
     return { entered, ways: [...told, ...failing(entered, ['States.Timeout', ...beats, 'Lambda.Unknown'])] };
   }
@@ -157,6 +163,7 @@ const waysOut = (state: State, stateName: string, before: Run): { entered: Run; 
       const after = happen(entered);
       return [what, after, { output: { next: nextStep(after) } }];
     });
+  told.push(...withdrawing(told));
   return { entered, ways: [...told, ...failing(entered, ['Lambda.Unknown'])] };
 };
 
@@ -171,7 +178,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
       start,
       ...so,
       statuses: [...so.statuses, ...passed, status],
-      finished: so.states.filter((name) => name in endings).length - so.happenings.filter(isDetourOfEnd).length,
+      finished: so.states.filter((name) => name in endings).length,
       ending,
       run: {
         ...run,
@@ -185,8 +192,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
   const follow = (state: State, name: string, [what, after, told]: Way, data: Data, so: So): void => {
     const more = { ...so, happenings: [...so.happenings, `${name}: ${what}`] };
     const keep = (path: string | null | undefined): Data => ({
-      next: path === '$.plan' && 'output' in told ? told.output?.next : data.next,
-      postApply: data.postApply || path === '$.postApply',
+      next: path === '$.result' && 'output' in told ? told.output?.next : data.next,
     });
     if (!('error' in told)) {
       walk(state.Next as string, after, keep(state.ResultPath), more);
@@ -196,18 +202,17 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
       ({ ErrorEquals }) => ErrorEquals.includes(told.error.Error) || ErrorEquals.includes('States.ALL'),
     );
     if (!caught) throw new Error(`${name}: nobody catches ${told.error.Error}`);
-    walk(caught.Next, after, keep(caught.ResultPath), more);
+    walk(caught.Next, after, data, { ...more, caught: [...so.caught, `${name}: ${told.error.Error}`] });
   };
 
   const walk = (name: string, run: Run, data: Data, so: So): void => {
     const state = machine.States[name];
     if (!state) throw new Error(`no state ${name}`);
     const here = { ...so, states: [...so.states, name] };
-    if (so.states.filter((one) => one === name).length > maxVisits)
-      throw new Error(`loops: ${here.states.join(' → ')}`);
+    if (so.states.includes(name)) throw new Error(`loops: ${here.states.join(' → ')}`);
     if (state.Type === 'Choice') {
       const choice = state.Choices?.find(({ Variable, StringEquals }) => {
-        if (Variable !== '$.plan.next') throw new Error(`${name}: unknown variable ${Variable}`);
+        if (Variable !== '$.result.next') throw new Error(`${name}: unknown variable ${Variable}`);
         return data.next === StringEquals;
       });
       // Only what is expected may be the default.
@@ -219,22 +224,8 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
     if (state.Type !== 'Task' && state.Type !== 'Map') throw new Error(`${name}: unknown type ${state.Type}`);
     if (isEnding(name)) {
       if (!state.End) throw new Error(`${name} does not end`);
-      const detour = name === 'Applied' && !data.postApply ? detourBefore('Applied', run) : undefined;
-      if (detour) follow(state, name, [detour, run, { error: { Error: detour } }], data, here);
-      else end(name, run, here);
+      end(name, run, here);
       return;
-    }
-    if (name === 'PlanQueued' && run.status === 'pending' && takesQueue(run) && !run.current) {
-      walk(name, { ...run, current: true }, data, {
-        ...so,
-        happenings: [...so.happenings, 'PlanQueued: its turn at once'],
-      });
-    }
-    if (name === 'ApplyQueued' && !run.decision && appliesAutomatically(run)) {
-      walk(name, { ...run, autoApply: false, appliesFor: undefined }, data, {
-        ...so,
-        happenings: [...so.happenings, 'ApplyQueued: permission withdrawn'],
-      });
     }
     const { entered, ways } = waysOut(state, name, run);
     const statuses =
@@ -254,11 +245,15 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
   };
 
   if (isFinal(first.status)) throw new Error('a run begins unfinished');
-  walk(machine.StartAt, first, {}, { happenings: [], states: [], statuses: [first.status] });
+  const created = takesQueue(first)
+    ? { 'its turn': { ...first, current: true }, 'a place in the queue': first }
+    : { '': first };
+  for (const [what, run] of Object.entries(created)) {
+    const so = { happenings: what ? [`Creation: ${what}`] : [], states: [], statuses: [first.status], caught: [] };
+    walk(machine.StartAt, run, { next: firstState(run) }, so);
+  }
   return paths;
 };
-
-const isDetourOfEnd = (happening: string): boolean => happening === 'Applied: PostApplyTasks';
 
 /** What is stamped on the way into a status. */
 const completedBefore = (run: Run, visited: RunStatus[], status?: RunStatus): RunStatus[] =>

@@ -198,14 +198,19 @@ export class LifecycleWorld {
         else await store.reportPhase(run, phase, report, 60);
         return;
       }
-      const container = this.aws.containers.findLast(
-        ({ startedBy, environment }) =>
-          startedBy === run.id && environment.STEPFORM_CLAIM?.startsWith(`${run.id}.${phase}.`),
+      const containers = this.aws.containers.filter(
+        ({ startedBy, environment, stopped }) =>
+          !stopped && startedBy === run.id && environment.STEPFORM_CLAIM?.startsWith(`${run.id}.${phase}.`),
       );
-      if (claimHash && container && !container.stopped) {
-        const claimed = await store.claimPhase(container.environment.STEPFORM_CLAIM as string, container.arn);
-        if (claimed && phase === 'plan') this.tokens.set(run.id, claimed.token);
-        if (claimed) await store.deliver(claimed.run);
+      if (claimHash && containers.length > 0) {
+        // The claim of a container whose start was answered too late is void.
+        for (const { environment, arn } of containers) {
+          const claimed = await store.claimPhase(environment.STEPFORM_CLAIM as string, arn);
+          if (!claimed) continue;
+          if (phase === 'plan') this.tokens.set(run.id, claimed.token);
+          await store.deliver(claimed.run);
+          return;
+        }
         return;
       }
       if (phase === 'apply' && run.apply.offeredAt) {

@@ -1,5 +1,6 @@
 import { dropPlace, type Taken, takePlace, unlessVoided } from '#lifecycle/queue/places.ts';
 import { startIfFree } from '#lifecycle/queue/queue.ts';
+import { claimTurn } from '#lifecycle/queue/turns.ts';
 import { yieldToRun } from '#lifecycle/queue/yield-to-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId, newSecret } from '#platform/store/id.ts';
@@ -61,7 +62,7 @@ export class CreationTooLateError extends Error {
 /**
  * Takes the run's number and place, then stores and starts it. If this stops before the run exists, it never will: its
  * place is voided. If it stops later, the sweep finds the run by its due time and calls {@link enqueue} again. 6 writes, 1
- * StartExecution, however long the queue is.
+ * StartExecution, however long the queue is; 1 read and 2 writes more where the workspace is free.
  * @throws {OutdatedCommitError}
  * @throws {CreationTooLateError}
  */
@@ -90,7 +91,7 @@ export const createRun = async (workspaceId: string, options: NewRun): Promise<R
       throw new CreationTooLateError(`Run ${id} was not created: it took too long. Create it again.`);
     }
   }
-  await enqueue(run);
+  await enqueue(run, { isLocked: workspace.lock !== undefined });
   return run;
 };
 
@@ -163,17 +164,21 @@ const agentPoolOf = async ({ executionMode, agentPoolId }: RunHome): Promise<Run
   return { id: agentPoolId, name: (await getAgentPool(agentPoolId))?.name ?? agentPoolId };
 };
 
-/** Everything after the run's item; each step may be repeated. */
-export const enqueue = async (run: Run): Promise<void> => {
+/**
+ * Everything after the run's item; each step may be repeated.
+ * @param isLocked the workspace was locked a moment ago: the run waits in Pending, without another look
+ */
+export const enqueue = async (run: Run, { isLocked = false } = {}): Promise<void> => {
   if (isHidden(run)) {
     await beginHidden(run);
     return startExecution(run);
   }
   const pointer = { runId: run.id, workspaceId: run.workspaceId, operation: operationOf(run), source: run.source };
-  await Promise.all([
+  const [started] = await Promise.all([
+    isLocked ? run : claimTurn(run),
     put({ ...keys.runNumber(run.workspaceId, run.number), ...pointer }),
     put({ ...keys.organizationRun(run.organization, run.createdAt, run.id), ...pointer }),
     put({ ...keys.openRun(run.organization, run.createdAt, run.id), ...pointer }),
   ]);
-  await startExecution(run);
+  await startExecution(started);
 };

@@ -4,6 +4,7 @@ import { recordRunEvent } from '#resources/runs/events.ts';
 import { getRun, updateRun } from '#resources/runs/records.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
+import { passesConfirmation } from '#run/lifecycle.ts';
 import { isUser, type Run } from '#run/run.ts';
 
 /**
@@ -39,12 +40,15 @@ const reason =
   'Not applied automatically: the author of this run or of its configuration no longer has permission to apply runs in this workspace. Confirm it as a user with that permission.';
 
 /**
- * Checks the authors of a run once more before it is applied without a confirmation: one of them may have lost the
- * permission since the run was created. May be repeated.
+ * Checks the authors of a run once more where it would pass its confirmation, and after the run tasks that follow: one of
+ * them may have lost the permission since the run was created. Must be called before what leads there is recorded or
+ * answered. May be repeated. No read for any other run.
+ *
+ * @param run with what is about to be recorded
  */
 export const recheckAutomaticApply = async (run: Run): Promise<Run> => {
-  const { id, organization, workspaceId, appliesFor, decision, status } = run;
-  if (decision || !appliesFor || status === 'apply_queued') return run;
+  const { id, organization, workspaceId, appliesFor } = run;
+  if (!appliesFor || !passesConfirmation(run)) return run;
   if (await mayAllApply(appliesFor, { organization, workspace: workspaceId })) return run;
   const withdrawn = await updateRun(id, {
     set: { autoApply: false },

@@ -7,6 +7,7 @@ import { getRun, statusChange, updateRun } from '#resources/runs/records.ts';
 import { afterConfirmation, forceCancelCoolOffSeconds } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { type Overridable, type RunAction, statuses, statusesFor } from '#run/status.ts';
+import { recheckAutomaticApply } from './automatic-apply.ts';
 
 /** Users' actions on a run. Each may be repeated. */
 
@@ -151,13 +152,15 @@ export const overrideRun = async (
   comment?: string,
 ): Promise<ActionResult> => {
   const at = now();
+  const override = { by: userId, at, comment };
+  await recheckAutomaticApply({ ...run, overrides: { ...run.overrides, [which]: override } });
   const result = await act(
     run,
     'policy_overridden',
     userId,
     comment,
     {
-      set: { [`overrides.${which}`]: { by: userId, at, comment } },
+      set: { [`overrides.${which}`]: override },
       ...mayNow('override', which),
     },
     ({ overrides }) => overrides?.[which]?.by === userId && overrides[which].at === at,

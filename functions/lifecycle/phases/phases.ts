@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import { recheckAutomaticApply } from '#lifecycle/decisions/automatic-apply.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { hashSecret, newSecret } from '#platform/store/id.ts';
 import { deliver } from '#resources/runs/execution.ts';
@@ -138,7 +139,10 @@ export const reportPhase = async (
   holdSeconds: number,
 ): Promise<Run | undefined> => {
   const { tokenHash } = run[phase];
-  const holds = phase === 'plan' && holdSeconds > 0 && mayApply({ ...run, plan: { ...run.plan, report } });
+  const planned = { ...run, plan: { ...run.plan, report } };
+  // The runner of a plan to be saved does not stand by (runner/api/job.ts).
+  const holds = phase === 'plan' && holdSeconds > 0 && !run.savePlan && mayApply(planned);
+  if (phase === 'plan') await recheckAutomaticApply(planned);
   const reported = await updateRun(run.id, {
     set: {
       [`${phase}.report`]: report,

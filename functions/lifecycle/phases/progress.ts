@@ -1,9 +1,10 @@
+import { recheckAutomaticApply } from '#lifecycle/decisions/automatic-apply.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
 import { type Attempt, notSuperseded, orderOf } from '#run/attempts.ts';
 import type { Verdicts } from '#run/check-record.ts';
-import { exitOnEntry, isHandedOver, type Next, nextStep } from '#run/lifecycle.ts';
+import { exitOnEntry, isHandedOver, mayEnter, type Next, nextStep } from '#run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '#run/machine-states.ts';
 import type { Run } from '#run/run.ts';
 
@@ -30,8 +31,8 @@ export class RunNotInStateError extends Error {
 export interface Entering {
   /** Attributes set together with the status. */
   extra?: (run: Run) => Record<string, unknown>;
-  /** Checks again whether the run may enter the state. Becoming current is written in any case. */
-  recheck?: (run: Run) => Promise<Run>;
+  /** Called with the run before it is written. */
+  look?: (run: Run) => Promise<void>;
 }
 
 /**
@@ -47,36 +48,36 @@ const enter = async (
   runId: string,
   state: RunState,
   attempt: Attempt | undefined,
-  { extra = () => ({}), recheck = async (run) => run }: Entering = {},
+  { extra = () => ({}), look = async () => {} }: Entering = {},
 ): Promise<Run> => {
   const order = attempt && orderOf(attempt);
   const last = notSuperseded('wait.order', order);
   let status = 'missing';
   for (let i = 0; i < tries; i++) {
     const eventually = i === 0 && afterClaim.includes(state);
-    const stored = await (eventually ? getRunEventually(runId) : getRun(runId));
-    if (!stored) {
+    const before = await (eventually ? getRunEventually(runId) : getRun(runId));
+    if (!before) {
       if (eventually) continue;
       throw new Error(`run ${runId} does not exist`);
     }
-    const before = await recheck(stored);
     status = before.status;
     const entry = entryOf(state, before);
     const repeat = status === entry.status;
     // Every task of a stage enters it; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
-    if (!repeat && !entry.from.includes(before.status) && !isHandedOver(state, before)) {
+    const isAllowed = repeat || (entry.from.includes(before.status) && mayEnter(state, before));
+    if (!isAllowed && !isHandedOver(state, before)) {
       if (eventually) continue;
       break;
     }
+    await look(before);
     const away = exitOnEntry(state, before) !== undefined;
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),
         ...(away ? {} : extra(before)),
-        ...(before.current && !stored.current ? { current: true } : {}),
-        wait: attempt ? { state, token: attempt.token, order, handsOver: attempt.handsOver } : { state },
+        wait: attempt ? { state, token: attempt.token, order } : { state },
         ...checkIn(runId, entry.lookAfterSeconds, before),
       },
       condition: ['#status = :expected', last.condition].filter(Boolean).join(' AND '),
@@ -89,9 +90,8 @@ const enter = async (
 
 /**
  * Enters a waiting state: status, timeline and token in one write; then resumes the execution if its answer was there
- * before the token. Entering again with a new token is a repeat. When the run may not enter the state yet, only the
- * token is written, and the answer names the state that comes first.
- * @throws {RunNotInStateError} when the run is in another state, final, or a later attempt exists
+ * before the token. Entering again with a new token is a repeat. When the run has been stopped, only the token is written.
+ * @throws {RunNotInStateError} when the run may not enter the state, is final, or a later attempt exists
  */
 export const enterState = async (
   runId: string,
@@ -129,4 +129,6 @@ export const recordVerdict = async <K extends keyof Verdicts>(
 };
 
 /** The output of a check's function for the machine. */
-export const nextOutput = (run: Run): { next: Next } => ({ next: nextStep(run) });
+export const nextOutput = async (run: Run): Promise<{ next: Next }> => ({
+  next: nextStep(await recheckAutomaticApply(run)),
+});

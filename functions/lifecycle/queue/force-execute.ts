@@ -20,7 +20,7 @@ export const forceExecuteRun = async (run: Run, userId: string, comment?: string
   const holder = workspace?.lock?.kind === 'run' ? workspace.lock.runId : undefined;
   const moved = run.place === frontPlace && run.status === 'pending';
   if (moved && holder === run.id) return 'accepted';
-  if (run.status !== 'pending' || run.current || run.decision || run.cancel || !takesQueue(run)) return 'not pending';
+  if (run.status !== 'pending' || run.decision || run.cancel || !takesQueue(run)) return 'not pending';
   const front = holder && holder !== run.id ? await getRun(holder) : undefined;
   if (!front) return 'not behind a run';
   if (moved && front.decision?.action === 'discard' && front.decision.by === userId) return 'accepted';

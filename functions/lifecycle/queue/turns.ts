@@ -1,35 +1,24 @@
-import { type Entering, enterState } from '#lifecycle/phases/progress.ts';
-import type { Attempt } from '#run/attempts.ts';
-import { takesQueue, type WaitingState } from '#run/machine-states.ts';
+import { deliver } from '#resources/runs/execution.ts';
+import { updateRun } from '#resources/runs/records.ts';
+import { takesQueue } from '#run/machine-states.ts';
 import type { Run } from '#run/run.ts';
 import { claim, release } from './queue.ts';
 
 export const awaitsTurn = (run: Run): boolean => takesQueue(run) && !run.current && !run.cancel && !run.decision;
 
 /**
- * Like {@link enterState}, but makes the run current if it is first in the queue of a free workspace. The write that stores the
- * token also marks the run as current.
- * @param look inspects the run before it is written; throws to leave it unchanged
+ * Makes a new run current if it is first in the queue of a free workspace. A run that does not get its turn here waits for it in
+ * Pending, which starts the queue itself. May be repeated, also while the run waits there. 1 read; 2 writes for the turn.
+ * @returns the run, current or not
  */
-export const enterInTurn = async (
-  runId: string,
-  state: WaitingState,
-  attempt: Attempt,
-  { look = async () => {}, ...entering }: Omit<Entering, 'recheck'> & { look?: (run: Run) => Promise<void> } = {},
-): Promise<Run> => {
-  let claimed: Run | undefined;
-  try {
-    return await enterState(runId, state, attempt, {
-      ...entering,
-      recheck: async (stored) => {
-        if (!claimed && awaitsTurn(stored) && (await claim(stored))) claimed = stored;
-        const run = claimed ? { ...stored, current: true } : stored;
-        await look(run);
-        return run;
-      },
-    });
-  } catch (error) {
-    if (claimed) await release(claimed);
-    throw error;
+export const claimTurn = async (run: Run): Promise<Run> => {
+  if (!awaitsTurn(run) || !(await claim(run))) return run;
+  const current = await updateRun(run.id, { set: { current: true } });
+  if (!current) {
+    // The run ended in the meantime.
+    await release(run);
+    return run;
   }
+  await deliver(current);
+  return current;
 };

@@ -40,7 +40,7 @@ export const handOver = async (run: Run, report: PhaseReport, planToken: string)
       ...checkIn(id, entry.lookAfterSeconds, run),
     },
     remove: spent.plan,
-    condition: `status = :planning AND wait.state = :waiting AND attribute_exists(wait.handsOver) AND plan.tokenHash = :mine
+    condition: `status = :planning AND wait.state = :waiting AND plan.tokenHash = :mine
       AND attribute_not_exists(plan.report) AND attribute_not_exists(apply.claimNonce) AND attribute_not_exists(apply.claimHash)
       AND attribute_not_exists(cancel) AND attribute_not_exists(decision)`,
     values: { ':planning': 'planning', ':waiting': 'Planning', ':mine': hashSecret(planToken) },

@@ -1,23 +1,17 @@
 import { notify } from '#lifecycle/phases/notifications.ts';
 import { newClaim } from '#lifecycle/phases/phases.ts';
-import type { WaitingTask } from '#lifecycle/phases/progress.ts';
-import { awaitsTurn, enterInTurn } from '#lifecycle/queue/turns.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 import { needsRunner, refusalOfRun, runContainer, stopRunner } from '#lifecycle/runners/launcher.ts';
 import { launchFirst } from '#lifecycle/runners/warm-offers.ts';
 import { environment } from '#platform/environment.ts';
-import { answerWait } from '#resources/runs/execution.ts';
 import { exitOnEntry } from '#run/lifecycle.ts';
 import type { Run } from '#run/run.ts';
-
-/** Other runs are ahead in the queue. */
-class NotItsTurn extends Error {}
 
 const starts = (run: Run): boolean =>
   !run.agentPool && !environment.warmRunners && refusalOfRun(run) === undefined && needsRunner(run, 'plan');
 
 /**
- * The first state: makes the run current, or leaves for Pending, where queued runs wait. Then starts a runner or takes one
- * that stands ready, or queues the plan for an agent, and waits for the claim. Exits early if another state comes first.
+ * Starts a runner or takes one that stands ready, or queues the plan for an agent, and waits for the claim.
  *
  * A container is started before the run is written, so that one write contains its claim and its ARN: until then its claim is
  * rejected with 503 (phases.ts). A container that is not in the run is stopped, or exits when its claim is rejected.
@@ -27,8 +21,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
   let taskArn: string | undefined;
   let refusal: unknown;
   const look = async (before: Run): Promise<void> => {
-    if (before.status === 'pending' && awaitsTurn(before)) throw new NotItsTurn();
-    // No notifications have been sent for the new run yet; Pending sends them if the run goes there first.
+    // The first state of the run sends the notifications of a new one.
     if (!before.wait) await notify(before);
     if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
     taskArn = await runContainer(runId, `${runId}.plan.${secret}`).catch((error) => {
@@ -37,15 +30,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
     });
   };
   const extra = (before: Run) => (taskArn && starts(before) ? { ...set, 'plan.taskArn': taskArn } : {});
-  let run: Run;
-  try {
-    run = await enterInTurn(runId, 'PlanQueued', attempt, { look, extra });
-  } catch (error) {
-    if (!(error instanceof NotItsTurn)) throw error;
-    // A result instead of an error: failing functions raise an alarm.
-    await answerWait(attempt.token, { error: 'Pending', cause: 'other runs of the workspace come first' });
-    return;
-  }
+  const run = await enterState(runId, 'PlanQueued', attempt, { look, extra });
   if (taskArn && run.plan.taskArn !== taskArn) {
     await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
   }

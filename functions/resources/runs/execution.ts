@@ -10,7 +10,7 @@ import { environment } from '#platform/environment.ts';
 import { directly } from '#platform/store/direct-calls.ts';
 import type { TaskResult } from '#resources/run-tasks/results.ts';
 import { openTaskTokens } from '#resources/run-tasks/stages.ts';
-import { type Resume, resume } from '#run/lifecycle.ts';
+import { firstState, type Resume, resume } from '#run/lifecycle.ts';
 import { phaseSeconds } from '#run/limits.ts';
 import type { Run } from '#run/run.ts';
 import { isResultFinal } from '#run/task-stages.ts';
@@ -40,6 +40,7 @@ export const startExecution = async (run: Run): Promise<void> => {
           planTimeoutSeconds: phaseSeconds(run, 'plan'),
           applyTimeoutSeconds: phaseSeconds(run, 'apply'),
           taskResults: taskResultsOf(run),
+          result: { next: firstState(run) },
         }),
       }),
     );

@@ -13,7 +13,7 @@ export interface Marker {
 }
 
 /** Raise it with each change that makes an earlier version misread the folder, or this one a folder of before. */
-export const dataFormat = 1;
+export const dataFormat = 2;
 
 const name = 'data-folder.json';
 

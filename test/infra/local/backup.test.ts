@@ -20,6 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
 import { backUp } from '#infra/local/commands/backup.ts';
+import { dataFormat } from '#infra/local/host/data-format.ts';
 import { Folder, type Local } from '#infra/local/host/folder.ts';
 import { startOf } from '#infra/local/host/processes.ts';
 import { restore } from '#infra/local/host/restore.ts';
@@ -131,7 +132,7 @@ describe('a backup of the data folder', () => {
     // Its next start ends the runs that were under way, and its runners are not those of another moment.
     const restored = new Folder(data());
     restored.previous();
-    expect(restored.marker).toEqual({ format: 1, used: true, recoverTo: at });
+    expect(restored.marker).toEqual({ format: dataFormat, used: true, recoverTo: at });
     restored.release();
     expect(existsSync(join(data(), 'tasks'))).toBe(false);
   });
@@ -177,7 +178,7 @@ describe('a backup of the data folder', () => {
     ['that leads out of the folder', ['stepform-backup', '../escaped'], /outside/],
   ])('rejects %s', async (_, names, why) => {
     const archive = pack();
-    for (const name of names) archive.entry({ name }, JSON.stringify({ format: 1 }));
+    for (const name of names) archive.entry({ name }, JSON.stringify({ format: dataFormat }));
     archive.finalize();
     writeFileSync(file(), gzipSync(await buffer(archive)));
     await expect(restore(join(root, 'new'), file())).rejects.toThrow(why);

@@ -78,9 +78,9 @@ it.each([
   [
     'a newer version',
     { format: 99 },
-    /written by a newer version .*format 99; this version reads 1.*Start that version/,
+    /written by a newer version .*format 99; this version reads 2.*Start that version/,
   ],
-  ['an earlier version', { format: 0 }, /written by an earlier version .*format 0; this version reads 1/],
+  ['an earlier version', { format: 1 }, /written by an earlier version .*format 1; this version reads 2/],
 ])('refuses a folder of %s with the way out', async (_, marker, reason) => {
   const folder = usedFolder();
   writeFileSync(folder.at('data-folder.json'), JSON.stringify(marker));

@@ -118,7 +118,7 @@ describe('the platform', () => {
     await stop();
     truncateSync(join(dataDir, 'dynamodb', 'tables.sqlite'));
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('tables.sqlite is empty');
-    writeFileSync(join(dataDir, 'data-folder.json'), '{"format":2}');
+    writeFileSync(join(dataDir, 'data-folder.json'), '{"format":99}');
     // Twice: the refusal releases the folder.
     for (let n = 0; n < 2; n++)
       await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('written by a newer version');

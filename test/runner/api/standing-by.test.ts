@@ -89,7 +89,7 @@ it('exits when the run is canceled while it waits', async () => {
 });
 
 describe('an apply without a decision', () => {
-  const wait = { state: 'Planning', token: 'token', handsOver: true };
+  const wait = { state: 'Planning', token: 'token' };
   const ready = async (change: Record<string, unknown> = {}) => {
     const appliesFor = [runner.api.userId];
     return planning({
@@ -127,7 +127,7 @@ describe('an apply without a decision', () => {
     await report(token);
     const { enterState } = await import('#lifecycle/phases/progress.ts');
     // Whoever entered Planning is called again, with another token, when the apply has begun.
-    const again = { token: 'another', entered: '2099-01-01T00:00:00.000Z', attempt: 1, handsOver: true } as const;
+    const again = { token: 'another', entered: '2099-01-01T00:00:00.000Z', attempt: 1 } as const;
     expect((await enterState(run, 'Planning', again)).status).toBe('apply_queued');
     const told = runner.api.aws.sent.filter(({ action }) => action === 'SendTaskSuccess').slice(-2);
     expect(told.map(({ input }) => [input.taskToken, JSON.parse(String(input.output))])).toEqual([
@@ -139,7 +139,6 @@ describe('an apply without a decision', () => {
 
   it.each<[string, Record<string, unknown>]>([
     ['its author may not apply any more', { appliesFor: ['user-gone'] }],
-    ['its execution is of a former version', { wait: { state: 'Planning', token: 'token' } }],
     ['a person has to confirm it', { autoApply: false }],
   ])('is queued when %s', async (_, change) => {
     const { run, token } = await ready(change);
