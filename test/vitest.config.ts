@@ -65,6 +65,7 @@ export default defineConfig({
       // Results and durations, which CI keeps.
       ...(report ? [['json', { outputFile: report }] as ['json', object]] : []),
     ],
+    tags: [{ name: 'elsewhere', description: 'also run against the deployment to an emulator (test/elsewhere)' }],
     projects: [
       {
         extends: true,

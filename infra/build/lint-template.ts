@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { providePython } from './python.ts';
 import { synthesize } from './synth.ts';
 
 /**
- * `npm run lint:template`: holds the synthesized template against CloudFormation's own schemas (cfn-lint), in three
+ * `npm run lint:template`: holds the synthesized templates against CloudFormation's own schemas (cfn-lint), in three
  * regions, once with default settings and once with everything that adds resources. cfn-lint is a Python program: without
  * Python, or a registry to install it from, nothing is checked, which is said.
  */
@@ -49,12 +48,10 @@ if ('missing' in provided) console.error(`SKIPPED: the template is not linted: $
 if ('program' in provided) {
   const files: string[] = [];
   for (const [n, context] of settings.entries()) {
-    const { template } = await synthesize({ outdir: join(build, `lint-${n}`), context });
-    const file = join(build, `lint-${n}.json`);
-    await writeFile(file, JSON.stringify(template));
-    files.push(file);
+    const { templates } = await synthesize({ outdir: join(build, `lint-${n}`), context });
+    files.push(...templates.map(({ file }) => file));
   }
-  // Both at once: half of what it reads before it begins.
+  // All at once: half of what it reads before it begins.
   const options = ['--ignore-checks', ...Object.keys(ignored), '--regions', ...regions, '--template', ...files];
   const { status, stdout, stderr } = spawnSync(provided.program, options, { encoding: 'utf8' });
   const names = settings.map((one) => Object.keys(one).join(', ') || 'default settings').join('; ');

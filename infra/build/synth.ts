@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import type { Bundles } from './bundle.ts';
 import { locked } from './file-lock.ts';
+import { mergeStacks } from './merge-stacks.ts';
 
 /**
  * Makes bundles and CloudFormation template, for the CDK command line, the local platform and the tests alike. Needs
@@ -23,8 +24,10 @@ export interface SynthesizeOptions {
 }
 
 export interface Synthesis {
-  /** CloudFormation template of the one stack. */
+  /** CloudFormation templates of both stacks as if they were one. */
   template: Template;
+  /** Each stack's own, in the order in which they are deployed. */
+  templates: StackTemplate[];
   /** Absolute path of the cloud assembly. */
   assembly: string;
   bundles: Bundles;
@@ -34,9 +37,16 @@ export interface Synthesis {
   took: number;
 }
 
+export interface StackTemplate {
+  stackName: string;
+  /** Absolute path. */
+  file: string;
+  template: Template;
+}
+
 export interface Template {
   Resources: Record<string, { Type: string; Properties?: Record<string, unknown>; [more: string]: unknown }>;
-  Outputs: Record<string, { Value: unknown }>;
+  Outputs: Record<string, { Value: unknown; Export?: { Name: string } }>;
   Parameters?: Record<string, { Type: string; Default?: unknown }>;
 }
 
@@ -58,14 +68,14 @@ export const synthesize = (options: SynthesizeOptions = {}): Promise<Synthesis> 
  */
 export const giveBuild = (copy: string): Promise<void> =>
   locked(join(build, 'lock'), async () => {
-    const { bundles, assembly } = await make();
-    const template = join(assembly, 'Stepform.template.json');
-    for (const path of [join(build, 'functions'), join(build, 'runner'), template])
+    const { bundles, assembly, templates } = await make();
+    const files = templates.map(({ file }) => file);
+    for (const path of [join(build, 'functions'), join(build, 'runner'), ...files])
       await cp(path, join(copy, relative(root, path)), { recursive: true });
     const sources = await hashSources(copy);
     await writeStamp(copy, 'bundles', { input: sources, value: bundles });
     const input = stackInput(sources, await defaultContext(), false);
-    await writeStamp(copy, stackName(assembly), { input, value: { file: template } });
+    await writeStamp(copy, stackName(assembly), { input, value: { files } });
   });
 
 const make = async ({
@@ -92,8 +102,10 @@ const make = async ({
   const cached = bundles.cached && stack.cached;
   const took = Math.round(performance.now() - started);
   if (!cached) tell(`Built in ${(took / 1000).toFixed(1)} s.`);
+  const templates = await Promise.all(stack.value.files.map(readTemplate));
   return {
-    template: JSON.parse(await readFile(stack.value.file, 'utf8')) as Template,
+    template: mergeStacks(...templates.map(({ template }) => template)),
+    templates,
     assembly,
     bundles: bundles.value,
     cached,
@@ -101,13 +113,21 @@ const make = async ({
   };
 };
 
+const ending = '.template.json';
+
+const readTemplate = async (file: string): Promise<StackTemplate> => ({
+  stackName: basename(file, ending),
+  file,
+  template: JSON.parse(await readFile(file, 'utf8')) as Template,
+});
+
 const makeAssembly = async (
   assembly: string,
   context: Record<string, unknown>,
   bundles: Bundles,
   validate: boolean,
-): Promise<{ file: string }> => {
-  const [{ App }, { Platform }, { readSettings }, { featureFlags }] = await Promise.all([
+): Promise<{ files: string[] }> => {
+  const [{ App }, { platformStacks }, { readSettings }, { featureFlags }] = await Promise.all([
     import('aws-cdk-lib/core'),
     import('#infra/stack/stack.ts'),
     import('#infra/settings/settings.ts'),
@@ -121,8 +141,11 @@ const makeAssembly = async (
     treeMetadata: false,
     builtinCloudFormationValidation: validate,
   });
-  const { artifactId } = new Platform(app, readSettings(context), bundles);
-  return { file: app.synth().getStackArtifact(artifactId).templateFullPath };
+  const { data, platform } = platformStacks(app, readSettings(context), bundles);
+  const artifacts = app.synth();
+  return {
+    files: [data, platform].map(({ artifactId }) => artifacts.getStackArtifact(artifactId).templateFullPath),
+  };
 };
 
 /** Each change of a bundle leaves a copy under another name. The folder itself may hold the command line's lock. */

@@ -18,7 +18,7 @@ export const Runs: HttpDeclaration = {
   ],
   http: {
     routes: async () => (await import('#public-api/runs-routes.ts')).allRunRoutes,
-    // A stack has 500 resources at most: one key in place of six.
+    // An API has 300 routes at most (HTTP APIs: quotas): one key in place of six.
     subtrees: ['ANY /api/v2/runs/{proxy+}'],
     authorization: `${bearer}.`,
   },

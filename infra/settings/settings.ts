@@ -35,7 +35,7 @@ const retentions = [
 
 const schema = v.object({
   stackName: v.optional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,127}$/, 'must be letters, digits and hyphens')),
+    v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,122}$/, 'must be letters, digits and hyphens')),
     'Stepform',
   ),
   /** Which program runs configurations: Terraform or OpenTofu. */

@@ -1,13 +1,14 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
-import { acknowledge } from './acknowledge.ts';
+import { apiBody } from './api-body.ts';
 import type { ApiRoute } from './api-routes.ts';
 import type { HttpDeclaration } from './declaration.ts';
 import { type HttpFunction, httpFunctions } from './functions.ts';
+import { httpStage } from './http-stage.ts';
 import { removalPolicy } from './storage.ts';
 import { vendedLogName } from './vended-log.ts';
 
@@ -19,23 +20,35 @@ import { vendedLogName } from './vended-log.ts';
 const publicLimit = { rate: 1_200, burst: 600 };
 const noLimit = { rate: 2_500, burst: 1_250 };
 
+export interface HttpApiProps {
+  settings: Settings;
+  routes: ApiRoute[];
+  /** Whom API Gateway invokes functions as. */
+  roleArn: string;
+}
+
 /** The HTTP API. Made before the functions, because some of them need to know its URL. */
 export class HttpApi extends Construct {
   /** Without a slash at the end. */
   readonly url: string;
   readonly apiId: string;
   readonly accessLog: logs.LogGroup;
-  readonly #routes: apigateway.CfnRoute[] = [];
+  readonly #api: apigateway.CfnApi;
+  readonly #routes: ApiRoute[];
 
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, { settings, routes, roleArn }: HttpApiProps) {
     super(scope, id);
-    const api = new apigateway.CfnApi(this, 'Api', {
-      name: Aws.STACK_NAME,
-      description: 'Stepform: HCP Terraform API v2, logs, runner protocol, web page',
-      protocolType: 'HTTP',
+    this.#routes = routes;
+    this.#api = new apigateway.CfnApi(this, 'Api', {
+      body: apiBody({
+        title: Aws.STACK_NAME,
+        description: 'Stepform: HCP Terraform API v2, logs, runner protocol, web page',
+        routes,
+        roleArn,
+      }),
     });
-    this.apiId = api.ref;
-    this.url = api.attrApiEndpoint;
+    this.apiId = this.#api.ref;
+    this.url = this.#api.attrApiEndpoint;
     this.accessLog = new logs.LogGroup(this, 'AccessLog', {
       logGroupName: vendedLogName('api'),
       retention: settings.logRetentionDays,
@@ -43,49 +56,17 @@ export class HttpApi extends Construct {
     });
   }
 
-  connect(routes: ApiRoute[], targets: Record<HttpFunction, lambda.IFunction>): void {
-    for (const [name, target] of Object.entries(targets) as [HttpFunction, lambda.IFunction][])
-      this.#connect(name, target, routes);
-    const stage = new apigateway.CfnStage(this, 'Stage', {
-      apiId: this.apiId,
-      stageName: '$default',
-      autoDeploy: true,
-      accessLogSettings: { destinationArn: this.accessLog.logGroupArn, format: JSON.stringify(accessLogFormat) },
-      defaultRouteSettings: { throttlingRateLimit: publicLimit.rate, throttlingBurstLimit: publicLimit.burst },
-      routeSettings: Object.fromEntries(
-        routes
-          .filter(({ target }) => declared(target).http.unlimited)
-          .map(({ key }) => [key, { ThrottlingRateLimit: noLimit.rate, ThrottlingBurstLimit: noLimit.burst }]),
-      ),
+  connect(targets: Record<HttpFunction, lambda.IFunction>, invocation: IDependable): void {
+    const unlimited = this.#routes.filter(({ target }) => declared(target).http.unlimited);
+    httpStage(this, 'Stage', {
+      api: this.#api,
+      targets,
+      invocation,
+      accessLog: this.accessLog,
+      logFormat: accessLogFormat,
+      limit: publicLimit,
+      routeLimits: Object.fromEntries(unlimited.map(({ key }) => [key, noLimit])),
     });
-    // A stage may only name routes that exist.
-    for (const route of this.#routes) stage.addResourceDependency(route);
-  }
-
-  #connect(name: HttpFunction, target: lambda.IFunction, routes: ApiRoute[]): void {
-    const integration = new apigateway.CfnIntegration(this, `${name}Integration`, {
-      apiId: this.apiId,
-      integrationType: 'AWS_PROXY',
-      integrationUri: target.functionArn,
-      payloadFormatVersion: '2.0',
-      timeoutInMillis: 30_000,
-    });
-    new lambda.CfnPermission(this, `${name}Permission`, {
-      action: 'lambda:InvokeFunction',
-      functionName: target.functionArn,
-      principal: 'apigateway.amazonaws.com',
-      sourceArn: `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${this.apiId}/*/*`,
-    });
-    for (const { key } of routes.filter((route) => route.target === name)) {
-      // Named by its key: a route that comes or goes renames no other, whose key could not be there twice.
-      const route = new apigateway.CfnRoute(this, key, {
-        apiId: this.apiId,
-        routeKey: key,
-        target: `integrations/${integration.ref}`,
-      });
-      acknowledge(route, { APIG4: declared(name).http.authorization });
-      this.#routes.push(route);
-    }
   }
 }
 

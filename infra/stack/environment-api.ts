@@ -1,16 +1,18 @@
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws, Fn } from 'aws-cdk-lib/core';
-import { Construct } from 'constructs';
+import { Construct, type IDependable } from 'constructs';
 import { environmentBuildRoutes } from '#infra/functions/environment-builds.ts';
 import { environmentFileRoutes } from '#infra/functions/environment-files.ts';
 import { environmentGovernanceRoutes } from '#infra/functions/environment-governance.ts';
 import { templateRoutes } from '#infra/functions/environment-templates.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import { apiBody, type BodyRoute } from './api-body.ts';
 import type { PlatformFunction } from './function.ts';
+import { httpStage } from './http-stage.ts';
 import { removalPolicy } from './storage.ts';
 import { vendedLogName } from './vended-log.ts';
 
@@ -29,13 +31,24 @@ const httpLog = {
 
 const stageName = 'logs';
 
-interface Targets {
-  target: lambda.IFunction;
-  builds: lambda.IFunction;
-  templates: lambda.IFunction;
-  files: lambda.IFunction;
-  governance: lambda.IFunction;
-  delivery: PlatformFunction;
+const keys = <T extends string>(target: T, all: string[]) => all.map((key) => ({ key, target }));
+
+/** Of the environments' host. Without authorizers: the functions check tokens themselves; build info and the like are public by contract. */
+const routes = [
+  { key: '$default', target: 'Environments' },
+  ...keys('EnvironmentBuilds', environmentBuildRoutes),
+  ...keys('EnvironmentTemplates', templateRoutes),
+  ...keys('EnvironmentFiles', environmentFileRoutes),
+  ...keys('EnvironmentGovernance', environmentGovernanceRoutes),
+] as const satisfies BodyRoute[];
+
+export type EnvironmentFunction = (typeof routes)[number]['target'];
+export const environmentFunctionIds = [...new Set(routes.map(({ target }) => target))];
+
+export interface EnvironmentApiProps {
+  settings: Settings;
+  /** Whom API Gateway invokes functions as. */
+  roleArn: string;
 }
 
 /**
@@ -48,16 +61,21 @@ export class EnvironmentApi extends Construct {
   /** Where clients connect and where messages to them are posted. */
   readonly socketUrl: string;
   readonly connectionsArn: string;
-  readonly #apiId: string;
+  readonly #http: apigateway.CfnApi;
   readonly #socketId: string;
   readonly #accessLog: logs.LogGroup;
+  readonly #roleArn: string;
 
-  constructor(scope: Construct, id: string, settings: Settings) {
+  constructor(scope: Construct, id: string, { settings, roleArn }: EnvironmentApiProps) {
     super(scope, id);
-    const http = new apigateway.CfnApi(this, 'Http', {
-      name: `${Aws.STACK_NAME}-environments`,
-      description: "Stepform: environments (Coder's API)",
-      protocolType: 'HTTP',
+    this.#roleArn = roleArn;
+    this.#http = new apigateway.CfnApi(this, 'Http', {
+      body: apiBody({
+        title: `${Aws.STACK_NAME}-environments`,
+        description: "Stepform: environments (Coder's API)",
+        routes,
+        roleArn,
+      }),
     });
     const sockets = new apigateway.CfnApi(this, 'Sockets', {
       name: `${Aws.STACK_NAME}-environment-logs`,
@@ -65,9 +83,8 @@ export class EnvironmentApi extends Construct {
       protocolType: 'WEBSOCKET',
       routeSelectionExpression: '$request.body.action',
     });
-    this.#apiId = http.ref;
     this.#socketId = sockets.ref;
-    this.url = http.attrApiEndpoint;
+    this.url = this.#http.attrApiEndpoint;
     const host = Fn.join('', ['https://', sockets.ref, '.execute-api.', Aws.REGION, '.', Aws.URL_SUFFIX]);
     this.socketUrl = `${host}/${stageName}`;
     this.connectionsArn = `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${sockets.ref}/${stageName}/*/@connections/*`;
@@ -78,40 +95,28 @@ export class EnvironmentApi extends Construct {
     });
   }
 
-  connect({ target, builds, templates, files, governance, delivery }: Targets): void {
-    const route = this.#route(
-      'HttpRoute',
-      this.#apiId,
-      '$default',
-      this.#integrate('Http', this.#apiId, target, '2.0'),
-    );
-    acknowledge(route, { APIG4: 'The function checks tokens itself; build info and the like are public by contract.' });
-    this.#handOver('Builds', builds, environmentBuildRoutes);
-    this.#handOver('Templates', templates, templateRoutes);
-    this.#handOver('Files', files, environmentFileRoutes);
-    this.#handOver('Governance', governance, environmentGovernanceRoutes);
-    const stage = new apigateway.CfnStage(this, 'HttpStage', {
-      apiId: this.#apiId,
-      stageName: '$default',
-      autoDeploy: true,
-      accessLogSettings: { destinationArn: this.#accessLog.logGroupArn, format: JSON.stringify(httpLog) },
-      defaultRouteSettings: { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
+  connect(
+    targets: Record<EnvironmentFunction, lambda.IFunction>,
+    delivery: PlatformFunction,
+    invocation: IDependable,
+  ): void {
+    const logging = { accessLog: this.#accessLog, logFormat: httpLog };
+    httpStage(this, 'HttpStage', { api: this.#http, targets, invocation, limit, ...logging });
+    this.#connectSockets(delivery, invocation);
+  }
+
+  #connectSockets(delivery: PlatformFunction, invocation: IDependable): void {
+    const integration = new apigateway.CfnIntegration(this, 'ConnectIntegration', {
+      apiId: this.#socketId,
+      integrationType: 'AWS_PROXY',
+      integrationUri: `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${delivery.function.functionArn}/invocations`,
+      credentialsArn: this.#roleArn,
     });
-    stage.addResourceDependency(route);
-    this.#connectSockets(delivery);
-  }
-
-  #handOver(name: string, target: lambda.IFunction, routeKeys: string[]): void {
-    const integration = this.#integrate(name, this.#apiId, target, '2.0');
-    for (const [n, key] of routeKeys.entries()) {
-      const route = this.#route(`${name}Route${n}`, this.#apiId, key, integration);
-      acknowledge(route, { APIG4: 'The function checks tokens itself.' });
-    }
-  }
-
-  #connectSockets(delivery: PlatformFunction): void {
-    const integration = this.#integrate('Connect', this.#socketId, delivery.function, undefined);
-    const connect = this.#route('ConnectRoute', this.#socketId, '$connect', integration);
+    const connect = new apigateway.CfnRoute(this, 'ConnectRoute', {
+      apiId: this.#socketId,
+      routeKey: '$connect',
+      target: `integrations/${integration.ref}`,
+    });
     acknowledge(connect, { APIG4: 'The function checks the ticket, which is good once, for one job and one minute.' });
     const stage = new apigateway.CfnStage(this, 'SocketStage', {
       apiId: this.#socketId,
@@ -123,7 +128,7 @@ export class EnvironmentApi extends Construct {
       APIG1:
         "On a WebSocket stage an access log needs API Gateway's account-wide CloudWatch role, which a new account lacks: its deployment would fail (aws-cdk #33977). The function logs what it answers.",
     });
-    stage.addResourceDependency(connect);
+    stage.node.addDependency(connect, invocation);
     // Apart from the role's own policy, which the function waits for.
     const again = new iam.Policy(this, 'DeliverLater', {
       statements: [
@@ -133,33 +138,5 @@ export class EnvironmentApi extends Construct {
       roles: [delivery.role],
     });
     acknowledgeWildcard(again, this.connectionsArn, 'Connections of this one API; API Gateway makes up their ids.');
-  }
-
-  #integrate(
-    name: string,
-    apiId: string,
-    target: lambda.IFunction,
-    payloadFormatVersion: '2.0' | undefined,
-  ): apigateway.CfnIntegration {
-    const uri =
-      payloadFormatVersion === undefined
-        ? `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`
-        : target.functionArn;
-    new lambda.CfnPermission(this, `${name}Permission`, {
-      action: 'lambda:InvokeFunction',
-      functionName: target.functionArn,
-      principal: 'apigateway.amazonaws.com',
-      sourceArn: `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${apiId}/*`,
-    });
-    return new apigateway.CfnIntegration(this, `${name}Integration`, {
-      apiId,
-      integrationType: 'AWS_PROXY',
-      integrationUri: uri,
-      ...(payloadFormatVersion === undefined ? {} : { payloadFormatVersion, timeoutInMillis: 30_000 }),
-    });
-  }
-
-  #route(id: string, apiId: string, routeKey: string, { ref }: apigateway.CfnIntegration): apigateway.CfnRoute {
-    return new apigateway.CfnRoute(this, id, { apiId, routeKey, target: `integrations/${ref}` });
   }
 }

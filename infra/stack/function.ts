@@ -1,39 +1,33 @@
 import { dirname } from 'node:path';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
-import * as logs from 'aws-cdk-lib/aws-logs';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledgeWildcard } from './acknowledge.ts';
 import type { Declaration } from './declaration.ts';
 import { type Permission, statement } from './grants.ts';
-import { removalPolicy } from './storage.ts';
 
 export interface PlatformFunctionProps {
   declaration: Declaration;
-  settings: Settings;
+  /** Of its class (function-logs.ts). */
+  logGroup: logs.LogGroup;
   /** Absolute path of its bundle. */
   bundle: string;
   environment: Record<string, string>;
   permissions: Permission[];
 }
 
-/** How every function is built: one bundle, one role, one log. */
+/** How every function is built: one bundle, one role. */
 export class PlatformFunction extends Construct {
   readonly function: lambda.Function;
   readonly role: iam.Role;
-  readonly logGroup: logs.LogGroup;
 
   constructor(scope: Construct, id: string, props: PlatformFunctionProps) {
     super(scope, id);
-    this.logGroup = new logs.LogGroup(this, 'Log', {
-      retention: props.settings.logRetentionDays,
-      removalPolicy: removalPolicy(props.settings),
-    });
     const own: Permission = {
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
-      resources: [this.logGroup.logGroupArn],
+      resources: [props.logGroup.logGroupArn],
     };
     this.role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
@@ -53,7 +47,7 @@ export class PlatformFunction extends Construct {
       code: lambda.Code.fromAsset(dirname(props.bundle)),
       handler: 'index.handler',
       role: this.role,
-      logGroup: this.logGroup,
+      logGroup: props.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
       // Start, end and report lines of each call would cost more than the calls; failures are still reported.
       systemLogLevelV2: lambda.SystemLogLevel.WARN,

@@ -1,5 +1,6 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as kms from 'aws-cdk-lib/aws-kms';
+import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Settings } from '#infra/settings/settings.ts';
@@ -13,6 +14,7 @@ export interface OperationsProps {
   machine: sfn.StateMachine;
   lostEvents: sqs.Queue;
   api: HttpApi;
+  sweepLog: logs.LogGroup;
   key: kms.Key;
 }
 

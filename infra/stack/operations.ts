@@ -137,8 +137,7 @@ export class Operations extends Construct {
   }
 
   #counts(): Counts {
-    const { api, functions } = this.#props;
-    const { logGroup: sweep } = functions.Sweep;
+    const { api, sweepLog: sweep } = this.#props;
     return {
       apiErrors: this.#count('ApiErrors', api.accessLog, failedRequests, 'Internal errors of the API'),
       repairs: this.#count('SweepRepairs', sweep, logs.FilterPattern.allTerms('repaired'), 'Repairs by the sweep'),

@@ -3,33 +3,48 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import type { Bundles } from '#infra/build/bundle.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { HttpApi } from './api.ts';
+import { ApiRole } from './api-role.ts';
+import { Data } from './data.ts';
 import type { Declaration } from './declaration.ts';
-import { EnvironmentApi } from './environment-api.ts';
+import { EnvironmentApi, environmentFunctionIds } from './environment-api.ts';
 import { Events, LostEvents } from './events.ts';
 import { PlatformFunction } from './function.ts';
+import { FunctionLogs } from './function-logs.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
 import { grants, statement, withTableRules } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { Operations } from './operations.ts';
 import { Runners } from './runner.ts';
-import { Storage } from './storage.ts';
+import type { Storage } from './storage.ts';
 import { type Parts, variableGroups } from './variables.ts';
 
 type Handlers = Record<FunctionId, PlatformFunction>;
 
-/** The whole platform, as one stack. */
-export class Platform extends Stack {
-  constructor(app: App, settings: Settings, bundles: Bundles) {
+/** Data and platform, each as a stack. */
+export const platformStacks = (app: App, settings: Settings, bundles: Bundles) => {
+  const data = new Data(app, settings);
+  return { data, platform: new Platform(app, settings, bundles, data.storage) };
+};
+
+/** Everything but the data. */
+class Platform extends Stack {
+  readonly #logs: FunctionLogs;
+
+  constructor(app: App, settings: Settings, bundles: Bundles, storage: Storage) {
     super(app, settings.stackName, {
       description: 'Stepform: Terraform Cloud’s run lifecycle as a serverless application',
       analyticsReporting: false,
+      // CloudFormation takes 1 MB (quotas), of which indentation would be a third.
+      suppressTemplateIndentation: true,
     });
-    const storage = new Storage(this, 'Storage', settings);
     const identity = new IdentityKeys(this, 'IdentityKeys', settings);
-    const api = new HttpApi(this, 'HttpApi', settings);
-    const environments = new EnvironmentApi(this, 'EnvironmentApi', settings);
+    const invoker = new ApiRole(this, 'ApiInvoker');
+    const { roleArn } = invoker.role;
+    const api = new HttpApi(this, 'HttpApi', { settings, routes: bundles.apiRoutes, roleArn });
+    const environments = new EnvironmentApi(this, 'EnvironmentApi', { settings, roleArn });
     const runners = new Runners(this, 'Runners', settings, bundles.runner);
+    this.#logs = new FunctionLogs(this, 'FunctionLogs', settings);
     const lost = new LostEvents(this, 'LostEvents');
 
     const parts: Parts = {
@@ -43,7 +58,11 @@ export class Platform extends Stack {
       lostEvents: lost.queue,
     };
     const { handlers, lifecycle } = this.#functions(parts, bundles);
-    this.#connect(api, environments, bundles, handlers);
+    const functionsOf = <K extends FunctionId>(ids: readonly K[]) => record(ids, (id) => handlers[id].function);
+    const invoked = [...new Set([...httpFunctionIds, ...environmentFunctionIds, 'EnvironmentLogs' as const])];
+    const invocation = invoker.allow(Object.values(functionsOf(invoked)));
+    api.connect(functionsOf(httpFunctionIds), invocation);
+    environments.connect(functionsOf(environmentFunctionIds), handlers.EnvironmentLogs, invocation);
     new Events(this, 'Events', {
       functions: handlers,
       lost,
@@ -57,6 +76,7 @@ export class Platform extends Stack {
       machine: lifecycle.machine,
       lostEvents: lost.queue,
       api,
+      sweepLog: this.#logs.of('Sweep'),
       key: storage.key,
     });
 
@@ -109,27 +129,12 @@ export class Platform extends Stack {
     return { handlers: record(functionIds, (id) => built[id] ?? build(id)), lifecycle };
   }
 
-  #connect(api: HttpApi, environments: EnvironmentApi, bundles: Bundles, handlers: Handlers): void {
-    api.connect(
-      bundles.apiRoutes,
-      record(httpFunctionIds, (id) => handlers[id].function),
-    );
-    environments.connect({
-      target: handlers.Environments.function,
-      builds: handlers.EnvironmentBuilds.function,
-      templates: handlers.EnvironmentTemplates.function,
-      files: handlers.EnvironmentFiles.function,
-      governance: handlers.EnvironmentGovernance.function,
-      delivery: handlers.EnvironmentLogs,
-    });
-  }
-
   #build(id: FunctionId, parts: Parts, bundles: Bundles): PlatformFunction {
     const declaration: Declaration = functions[id];
     const variables = variableGroups(parts);
     return new PlatformFunction(this, id, {
-      settings: parts.settings,
       declaration,
+      logGroup: this.#logs.of(id),
       bundle: bundles.functions[id].file,
       environment: Object.assign({}, ...declaration.environment.map((group) => variables[group]())),
       permissions: withTableRules(parts.storage, declaration.rights(grants(parts))),

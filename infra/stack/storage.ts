@@ -41,11 +41,13 @@ export class Storage extends Construct {
       removalPolicy: keep,
     });
 
-    this.table = this.#table(keep);
     this.bucket = this.#bucket(settings, keep);
+    this.table = this.#table(settings, keep);
+    // Made last, so that no deployment that fails has to take a protected table back.
+    this.table.node.addDependency(this.bucket);
   }
 
-  #table(keep: RemovalPolicy): dynamodb.Table {
+  #table(settings: Settings, keep: RemovalPolicy): dynamodb.Table {
     const table = new dynamodb.Table(this, 'Table', {
       partitionKey: { name: 'pk', type: dynamodb.AttributeType.STRING },
       sortKey: { name: 'sk', type: dynamodb.AttributeType.STRING },
@@ -54,8 +56,7 @@ export class Storage extends Construct {
       encryption: dynamodb.TableEncryption.CUSTOMER_MANAGED,
       encryptionKey: this.key,
       timeToLiveAttribute: 'expiresAt',
-      // No deletion protection: a first deployment that fails could not take the table back. Whoever deletes it by hand
-      // has 35 days to restore it (DynamoDB: system backups of tables with point-in-time recovery).
+      deletionProtection: settings.removalPolicy === 'retain',
       removalPolicy: keep,
     });
     table.addGlobalSecondaryIndex({

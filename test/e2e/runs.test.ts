@@ -32,7 +32,7 @@ const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
 };
 
 describe('a run', () => {
-  it('waits for confirmation, applies, and leaves state and outputs', async () => {
+  it('waits for confirmation, applies, and leaves state and outputs', { tags: ['elsewhere'] }, async () => {
     const workspace = await newWorkspace();
     await client.setVariable(workspace.id, { key: 'word', value: 'hidden-word', sensitive: true });
     const run = await startRun(workspace, {
@@ -86,7 +86,9 @@ output "word" {
     await untilUnlocked(workspace);
   });
 
-  it('with auto-apply needs no confirmation; without changes it is planned and finished', async () => {
+  it('with auto-apply needs no confirmation; without changes it is planned and finished', {
+    tags: ['elsewhere'],
+  }, async () => {
     const workspace = await newWorkspace();
     const files = { 'main.tf': resources(['a']) };
     expect((await untilFinal(await startRun(workspace, files, { 'auto-apply': true }))).attributes.status).toBe(
@@ -120,7 +122,9 @@ output "word" {
     });
   });
 
-  it('whose plan fails reports the reason in one line and releases the workspace', async () => {
+  it('whose plan fails reports the reason in one line and releases the workspace', {
+    tags: ['elsewhere'],
+  }, async () => {
     const workspace = await newWorkspace();
     const run = await untilFinal(
       await startRun(workspace, { 'main.tf': 'output "x" { value = terraform_data.missing.id }' }),
@@ -151,7 +155,7 @@ resource "terraform_data" "bad" {
     expect(state.attributes.resources.map(({ name }: { name: string }) => name).sort()).toEqual(['bad', 'good']);
   });
 
-  it('that is canceled while it applies is interrupted, and its state kept', async () => {
+  it('that is canceled while it applies is interrupted, and its state kept', { tags: ['elsewhere'] }, async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const slow = `${resources(['quick'])}
 resource "terraform_data" "slow" {

@@ -4,9 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { synthesize, type Template } from '#infra/build/synth.ts';
+import { type StackTemplate, synthesize, type Template } from '#infra/build/synth.ts';
 import type { Emulator } from './emulator.ts';
 import { leaveOut } from './left-out.ts';
+import { expandApis } from './openapi.ts';
 
 /** The synthesized application, deployed with the real CDK command line. */
 
@@ -53,10 +54,10 @@ const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
 const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
   const { context } = JSON.parse(await readFile('cdk.json', 'utf8')) as { context?: object };
   const outdir = join(folder, 'assembly');
-  const { assembly } = await synthesize({ outdir, context: { ...context, runnerImage } });
-  const file = join(assembly, `${stackName}.template.json`);
-  const template = JSON.parse(await readFile(file, 'utf8')) as Template;
+  const { assembly, templates } = await synthesize({ outdir, context: { ...context, runnerImage } });
+  const [, { file, template }] = templates as [StackTemplate, StackTemplate];
   const leftOut = leaveOut(template);
+  expandApis(template);
   await writeFile(file, JSON.stringify(template));
   return { assembly, template, leftOut };
 };
@@ -65,7 +66,7 @@ export const deploy = async (emulator: Emulator, folder: string): Promise<Deploy
   const [{ assembly, ...rest }] = await Promise.all([prepare(folder), cdk(['bootstrap', account], folder, emulator)]);
   const file = join(folder, 'outputs.json');
   const options = ['--require-approval', 'never', '--method', 'direct', '--outputs-file', file];
-  await cdk(['deploy', '--app', assembly, ...options], folder, emulator);
+  await cdk(['deploy', '--all', '--app', assembly, ...options], folder, emulator);
   const outputs = JSON.parse(await readFile(file, 'utf8'))[stackName] as Deployment['outputs'];
   return { outputs, ...rest };
 };

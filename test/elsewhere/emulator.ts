@@ -35,6 +35,9 @@ const packages: [string, ...string[]] = [
 
 const program = fileURLToPath(new URL('emulator.py', import.meta.url));
 
+/** A line of JSON for each call that IAM judged (emulator.py). */
+export const judgedFile = 'judged.jsonl';
+
 export interface Emulator {
   url: string;
   /** For the AWS SDKs and the CDK command line. */
@@ -79,6 +82,9 @@ export const startEmulator = async (folder: string): Promise<Emulator | string> 
       SFTP_ENABLED: '0',
       DOCKER_HOST: 'unix:///nonexistent',
       LAMBDA_EXECUTOR: 'local',
+      // Its IAM judges every call that functions make.
+      AUTH: 'true',
+      JUDGED: join(folder, judgedFile),
     },
     stdio: ['ignore', output, output],
     detached: true,

@@ -7,7 +7,7 @@ import { ECSClient, ListClustersCommand } from '@aws-sdk/client-ecs';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { Containers } from './containers.ts';
 import { bootstrap, deploy } from './deploy.ts';
-import { type Emulator, startEmulator } from './emulator.ts';
+import { type Emulator, judgedFile, startEmulator } from './emulator.ts';
 import { functionLogs } from './function-logs.ts';
 import './localhost.mjs';
 
@@ -20,13 +20,11 @@ const root = resolve(import.meta.dirname, '../..');
 const localhost = new URL('localhost.mjs', import.meta.url).href;
 const organization = 'elsewhere';
 
-/** What runs there unless told otherwise: the way of a run, with state, outputs and logs; one that fails; one that is canceled. */
-const usual = [
-  'test/e2e/runs.test.ts',
-  '-t',
-  'waits for confirmation|auto-apply needs nobody|plan fails|while it applies',
-];
-const tests = process.argv.length > 2 ? process.argv.slice(2) : usual;
+/** What runs there unless told otherwise: a run that is confirmed, one with auto-apply, one that fails, one that is canceled. */
+const usual = ['test/e2e/runs.test.ts', '--tags-filter', 'elsewhere'];
+const usualCount = 4;
+const chosen = process.argv.slice(2);
+const tests = chosen.length ? chosen : usual;
 
 const started = performance.now();
 const say = (text: string): void =>
@@ -46,7 +44,7 @@ const physicalNames = async ({ environment }: Emulator): Promise<{ cluster: stri
   return { cluster: clusterArns[0], runnerStopped };
 };
 
-const runTests = (local: string, authority?: string): Promise<number> =>
+const runTests = (local: string, report: string, authority?: string): Promise<number> =>
   new Promise((done) => {
     const vitest = join(createRequire(import.meta.url).resolve('vitest/package.json'), '../vitest.mjs');
     const args = [vitest, 'run', '--config', 'test/vitest.config.ts', '--project', 'e2e', ...tests];
@@ -55,6 +53,7 @@ const runTests = (local: string, authority?: string): Promise<number> =>
       env: {
         ...process.env,
         STEPFORM_E2E: local,
+        STEPFORM_TEST_REPORT: report,
         NODE_EXTRA_CA_CERTS: authority,
         NODE_OPTIONS: `--import ${localhost}`,
       },
@@ -73,6 +72,29 @@ const printLogs = async (emulator: Emulator, folder: string): Promise<void> => {
   }
 };
 
+/** A renamed test must not be left out in silence. */
+const countProblems = async (report: string): Promise<string[]> => {
+  const { numPassedTests: passed } = JSON.parse(await readFile(report, 'utf8')) as { numPassedTests: number };
+  const expected = chosen.length ? Math.max(passed, 1) : usualCount;
+  return passed === expected ? [] : [`${passed} tests passed here, not ${expected}: test/elsewhere/main.ts names them`];
+};
+
+/** Actions that the way of a run takes: their absence would mean that IAM was not asked. */
+const judgedActions = ['dynamodb:UpdateItem', 'ecs:RunTask', 's3:PutObject', 'states:SendTaskSuccess', 'kms:Decrypt'];
+
+/** What the emulator's IAM judged of the functions' calls. */
+const rightsProblems = async (folder: string): Promise<string[]> => {
+  const lines = (await readFile(join(folder, judgedFile), 'utf8')).trim().split('\n');
+  const calls = lines.map((line) => JSON.parse(line) as { action: string; resource: string; verdict: string });
+  const actions = new Set(calls.map(({ action }) => action));
+  say(`IAM judged ${calls.length} calls of functions, ${actions.size} actions`);
+  const denied = calls.filter(({ verdict }) => verdict === 'denied');
+  return [
+    ...judgedActions.filter((action) => !actions.has(action)).map((action) => `IAM judged no ${action}`),
+    ...new Set(denied.map(({ action, resource }) => `IAM denied ${action} on ${resource}`)),
+  ];
+};
+
 const test = async (emulator: Emulator, folder: string): Promise<number> => {
   say('MiniStack answers');
   const deployment = await deploy(emulator, folder);
@@ -88,15 +110,18 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
     ...(await physicalNames(emulator)),
   });
   try {
-    const code = await runTests(local, emulator.environment.NODE_EXTRA_CA_CERTS);
+    const report = join(folder, 'report.json');
+    const code = await runTests(local, report, emulator.environment.NODE_EXTRA_CA_CERTS);
     say(`${containers.started} tasks started; tests ended with ${code}`);
-    return code;
+    const problems = [...(await countProblems(report)), ...(await rightsProblems(folder))];
+    for (const problem of problems) console.error(problem);
+    return code || (problems.length ? 1 : 0);
   } finally {
     await containers.close();
   }
 };
 
-const limitMs = 300_000;
+const limitMs = 600_000;
 const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
 await chmod(folder, 0o711);
 const emulator = await startEmulator(folder);

@@ -10,7 +10,8 @@ interface Statement {
 }
 
 describe('with an alarm recipient', () => {
-  const template = stackWith({ alarmEmail: 'ops@example.com' }).template();
+  const stacks = stackWith({ alarmEmail: 'ops@example.com' });
+  const template = stacks.template();
   const [topic = ''] = Object.keys(template.findResources('AWS::SNS::Topic'));
   const ofThisAccount = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
 
@@ -34,7 +35,7 @@ describe('with an alarm recipient', () => {
   });
 
   it("allows CloudWatch to use the topic's key", () => {
-    const statements = Object.values(template.findResources('AWS::KMS::Key')).flatMap(
+    const statements = Object.values(stacks.dataTemplate().findResources('AWS::KMS::Key')).flatMap(
       ({ Properties }) => Properties.KeyPolicy.Statement as Statement[],
     );
     expect(

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { resources, synthesizedMachine, template } from './template.ts';
+import { environmentFunctionIds } from '#infra/stack/environment-api.ts';
+import { functionIds, httpFunctionIds } from '#infra/stack/functions.ts';
+import {
+  environmentOf,
+  functionProperties,
+  readable,
+  resources,
+  routesOf,
+  synthesizedMachine,
+  template,
+} from './template.ts';
 
 /** Rules of AWS that no validator knows, each with its source: a deployment into a new account breaks them first. */
 
@@ -44,5 +54,74 @@ describe('a first deployment, in any partition', () => {
   it('has a data key that can have replicas in other regions (KMS: a single-region key never can)', () => {
     const keys = resources('AWS::KMS::Key').filter(({ id }) => id.startsWith('Storage'));
     expect(keys.map(({ Properties }) => Properties.MultiRegion)).toEqual([true]);
+  });
+});
+
+describe('limits that a deployment meets, not a validator', () => {
+  it('keeps the inline policies of a role below 10,240 characters (IAM: quotas), with room for long names', () => {
+    // What a reference becomes is at most this long: an ARN with a stack's name in it.
+    const length = (policy: unknown): number =>
+      JSON.stringify(policy, (_, value) => {
+        const [key] = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];
+        return key === 'Ref' || key?.startsWith('Fn::') ? 'x'.repeat(110) : value;
+      }).replaceAll(/\s/g, '').length;
+    const attached = (role: string) =>
+      resources('AWS::IAM::Policy').filter(({ Properties }) => JSON.stringify(Properties.Roles).includes(`"${role}"`));
+    const sizes = resources('AWS::IAM::Role').map(({ id, Properties }) => ({
+      id,
+      size: length(Properties.Policies ?? []) + length(attached(id).map((one) => one.Properties.PolicyDocument)),
+    }));
+    expect(Math.max(...sizes.map(({ size }) => size))).toBeGreaterThan(2_000);
+    expect(sizes.filter(({ size }) => size > 10_240)).toEqual([]);
+  });
+
+  it('keeps the environment of a function below 4 KB (Lambda: quotas)', () => {
+    const size = (variables: Record<string, unknown>) =>
+      Object.entries(variables).reduce(
+        (sum, [name, value]) => sum + name.length + Math.max(110, readable(value).length),
+        0,
+      );
+    expect(functionIds.filter((id) => size(environmentOf(id)) > 4_096)).toEqual([]);
+  });
+
+  it('has every function behind an HTTP API time out before API Gateway does after 30 s (HTTP APIs: quotas)', () => {
+    const behind = [...new Set([...httpFunctionIds, ...environmentFunctionIds])];
+    expect(behind.length).toBeGreaterThan(24);
+    expect(behind.filter((id) => Number(functionProperties(id).Timeout) >= 30)).toEqual([]);
+  });
+
+  it('has at most 300 routes in an API (HTTP APIs: quotas)', () => {
+    for (const api of ['HttpApi', 'EnvironmentApi'] as const) {
+      const count = Object.keys(routesOf(api)).length;
+      expect(count).toBeGreaterThan(10);
+      expect(count).toBeLessThanOrEqual(300);
+    }
+  });
+
+  it('limits only routes that exist: a stage that names others is refused (serverless-application-model #2479)', () => {
+    const limited = resources('AWS::ApiGatewayV2::Stage').flatMap(({ Properties }) =>
+      Object.keys((Properties.RouteSettings ?? {}) as object),
+    );
+    expect(limited.length).toBeGreaterThan(0);
+    expect(limited.filter((key) => !(key in routesOf('HttpApi')))).toEqual([]);
+  });
+
+  it('has no route or integration beside the document of an HTTP API (AWS::ApiGatewayV2::Api: Body)', () => {
+    const documented = resources('AWS::ApiGatewayV2::Api').filter(({ Properties }) => Properties.Body !== undefined);
+    for (const { id, Properties } of documented) expect(Object.keys(Properties), id).toEqual(['Body']);
+    const beside = resources().filter(
+      ({ Type, Properties }) =>
+        /^AWS::ApiGatewayV2::(Route|Integration)$/.test(Type) &&
+        documented.some(({ id }) => (Properties.ApiId as { Ref: string }).Ref === id),
+    );
+    expect(beside).toEqual([]);
+  });
+
+  it('names stage variables by letters and digits (AWS::ApiGatewayV2::Stage: StageVariables)', () => {
+    const names = resources('AWS::ApiGatewayV2::Stage').flatMap(({ Properties }) =>
+      Object.keys((Properties.StageVariables ?? {}) as object),
+    );
+    expect(names.length).toBeGreaterThan(24);
+    expect(names.filter((name) => !/^\w+$/.test(name))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type FunctionId, functionIds, lifecycleFunctions } from '#infra/stack/functions.ts';
-import { functionProperties, permissionsOf, resources, roleOf } from './template.ts';
+import { functionProperties, permissionsOf, resources, roleOf, routesOf } from './template.ts';
 
 /** Per function exactly what it may do. A line that a function does not need is a defect, and so is a missing one. */
 
@@ -374,8 +374,19 @@ describe('IAM permissions', () => {
     expect(writers).toEqual(['FetchProvider']);
   });
 
+  it('let API Gateway only invoke the functions behind its APIs', () => {
+    const behind = ['HttpApi', 'EnvironmentApi'] as const;
+    const targets = [...behind.flatMap((api) => Object.values(routesOf(api))), 'EnvironmentLogsFunction'];
+    const invocations = [...new Set(targets)].map((target) => `lambda:InvokeFunction ${target}`);
+    expect(permissionsOf(only('ApiInvokerRole'))).toEqual(invocations.sort());
+    expect(resources('AWS::Lambda::Permission').map(({ Properties }) => Properties.Principal)).toEqual(
+      resources('AWS::Events::Rule').map(() => 'events.amazonaws.com'),
+    );
+  });
+
   it('cover every role of the stack', () => {
-    const expectedRoles = [...functionIds.map(roleOf), executionRole, taskRole, only('LifecycleRunsRole')];
+    const others = [executionRole, taskRole, only('LifecycleRunsRole'), only('ApiInvokerRole')];
+    const expectedRoles = [...functionIds.map(roleOf), ...others];
     expect(
       resources('AWS::IAM::Role')
         .map(({ id }) => id)

@@ -7,7 +7,8 @@ const deployed = (context: Record<string, unknown>) => {
   const { app, ...made } = stackWith(context);
   const template = made.template();
   const [definition] = Object.values(template.findResources('AWS::ECS::TaskDefinition'));
-  const manifest = app.synth().artifacts.find(({ id }) => id.endsWith('.assets'))?.manifest.properties as {
+  const manifest = app.synth().artifacts.find(({ id }) => id === `${made.stack.artifactId}.assets`)?.manifest
+    .properties as {
     file: string;
   };
   const assets = JSON.parse(readFileSync(join(app.outdir, manifest.file), 'utf8')) as {

@@ -1,15 +1,15 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import { App } from 'aws-cdk-lib/core';
 import { readSettings } from '#infra/settings/settings.ts';
-import { Platform } from '#infra/stack/stack.ts';
+import { platformStacks } from '#infra/stack/stack.ts';
 import { bundles } from './template.ts';
 
 /**
- * A stack of its own, with other settings. Without the CDK's checks against CloudFormation's schemas, which take longer than
+ * Stacks of their own, with other settings. Without the CDK's checks against CloudFormation's schemas, which take longer than
  * all the rest: test/infra/synth.test.ts and `npm run lint:template` make those.
  */
 export const stackWith = (context: Record<string, unknown>) => {
   const app = new App({ analyticsReporting: false, treeMetadata: false, builtinCloudFormationValidation: false });
-  const stack = new Platform(app, readSettings(context), bundles);
-  return { app, stack, template: () => Template.fromStack(stack) };
+  const { data, platform: stack } = platformStacks(app, readSettings(context), bundles);
+  return { app, data, stack, template: () => Template.fromStack(stack), dataTemplate: () => Template.fromStack(data) };
 };

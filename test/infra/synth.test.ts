@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bundle } from '#infra/build/bundle.ts';
+import { mergeStacks } from '#infra/build/merge-stacks.ts';
 import { synthesize, type Template } from '#infra/build/synth.ts';
 import { functionIds } from '#infra/stack/functions.ts';
 
@@ -30,7 +31,8 @@ describe('synthesis', () => {
         },
       },
     );
-    const template = JSON.parse(await readFile(join(outdir, 'Stepform.template.json'), 'utf8')) as Template;
+    const read = async (name: string) => JSON.parse(await readFile(join(outdir, `${name}.template.json`), 'utf8'));
+    const template = mergeStacks(await read('Stepform-Data'), await read('Stepform'));
     // The command line adds metadata: where the assets lie.
     const bare = ({ Resources, Outputs }: Template) => ({
       Outputs,

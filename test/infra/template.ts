@@ -1,10 +1,12 @@
 import { synthesize, type Template } from '#infra/build/synth.ts';
+import { readRoutes } from '#infra/local/host/routes.ts';
+import { Stack } from '#infra/local/host/template.ts';
 
-/** The synthesized template, and how tests read it. */
+/** The synthesized templates, as one, and how tests read it. */
 
 export type Resource = Template['Resources'][string] & { id: string; Properties: Record<string, unknown> };
 
-export const { template, bundles } = await synthesize();
+export const { template, templates, bundles } = await synthesize();
 
 export const resources = (type?: string): Resource[] =>
   Object.entries(template.Resources)
@@ -126,3 +128,17 @@ export const roleOf = (functionId: string): string => {
 
 export const environmentOf = (functionId: string): Record<string, unknown> =>
   (functionProperties(functionId) as { Environment: { Variables: Record<string, unknown> } }).Environment.Variables;
+
+const home = { accountId: 'account', region: 'region', apiUrl: 'http://localhost' };
+
+/** Route keys and logical ids of functions of an HTTP API, as the local platform reads them. @param start of the API's logical id */
+export const routesOf = (start: 'HttpApi' | 'EnvironmentApi'): Record<string, string> => {
+  const stack = new Stack(template, home);
+  const api = stack
+    .all('AWS::ApiGatewayV2::Api')
+    .find(({ id, properties }) => id.startsWith(start) && properties.Body !== undefined);
+  if (!api) throw new Error(`there is no HTTP API ${start}`);
+  return Object.fromEntries(
+    readRoutes(stack, api).map(({ key, functionArn }) => [key, functionArn.split(':').at(-1) ?? '']),
+  );
+};

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { AwsClient } from 'aws4fetch';
+import { roomForNetwork, runtimeInRegion, serviceLinkedRole, zonesWithFargate } from './account-checks.ts';
+import { type Caller, type Credentials, call, increase, patienceMs, query, quotaOf } from './ask-aws.ts';
 
 /**
  * Checks the prerequisites of a deployment, which would otherwise fail after minutes with one problem at a time.
  */
 
-export interface Missing {
+export interface Finding {
   what: string;
   todo: string;
 }
@@ -14,16 +15,15 @@ export interface Missing {
 export interface Preflight {
   account?: string;
   region?: string;
-  missing: Missing[];
+  missing: Finding[];
   /** Default quotas of new accounts with which the platform works, but slowly. */
-  low: Missing[];
+  low: Finding[];
 }
-
-type Credentials = Awaited<ReturnType<SFNClient['config']['credentials']>>;
 
 /** The oldest bootstrap stack that the CDK accepts (aws-cdk-lib: MIN_BOOTSTRAP_STACK_VERSION). */
 const oldestBootstrap = 6;
-const patienceMs = 20_000;
+/** Of a bootstrap without one of its own (CDK: customize bootstrapping). */
+const usualQualifier = 'hnb659fds';
 
 const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
   const { config } = new SFNClient({});
@@ -34,50 +34,47 @@ const configuration = async (): Promise<{ region?: string; credentials?: Credent
   return { region, credentials };
 };
 
-const partitionSuffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
-
-/** Calls one action of a JSON or query service. @throws {Error} without a response */
-const ask = async (
-  service: 'sts' | 'ssm' | 'servicequotas',
-  region: string,
-  credentials: Credentials,
-  init: RequestInit,
-) => {
-  const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
-  const url = endpoint || `https://${service}.${region}.${partitionSuffix(region)}/`;
-  const client = new AwsClient({ ...credentials, service, region, retries: 1 });
-  const response = await client.fetch(url, { method: 'POST', signal: AbortSignal.timeout(patienceMs), ...init });
-  return { ok: response.ok, text: await response.text() };
+/** Partitions that the platform is made for; the isolated ones lack services that it needs. */
+const partitionOf = (region: string): string => {
+  if (region.startsWith('cn-')) return 'aws-cn';
+  return region.startsWith('us-gov-') ? 'aws-us-gov' : 'aws';
 };
 
-const accountOf = async (region: string, credentials: Credentials): Promise<string | Missing> => {
-  const { ok, text } = await ask('sts', region, credentials, {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'Action=GetCallerIdentity&Version=2011-06-15',
-  });
+const accountOf = async (caller: Caller): Promise<string | Finding> => {
+  const { ok, text } = await query('sts', caller, { Action: 'GetCallerIdentity', Version: '2011-06-15' });
   const account = /<Account>(\d+)<\/Account>/.exec(text)?.[1];
-  if (ok && account) return account;
+  const partition = /<Arn>arn:([^:]+):/.exec(text)?.[1];
+  if (ok && account) {
+    if (partition === undefined || partition === partitionOf(caller.region)) return account;
+    return {
+      what: `Region: ${caller.region} is not in the partition of these credentials (${partition}).`,
+      todo: 'Choose a region of that partition, or other credentials. Supported: aws, aws-cn, aws-us-gov.',
+    };
+  }
   const reason = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? text.slice(0, 200);
   return { what: `Credentials: AWS rejected them (${reason}).`, todo: 'Sign in again, e.g. aws sso login.' };
 };
 
-const bootstrapOf = async (region: string, credentials: Credentials, account: string): Promise<Missing | undefined> => {
-  const todo = `npx cdk bootstrap aws://${account}/${region}`;
-  const { ok, text } = await ask('ssm', region, credentials, {
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'AmazonSSM.GetParameter' },
-    body: JSON.stringify({ Name: '/cdk-bootstrap/hnb659fds/version' }),
+const bootstrapOf = async (caller: Caller, account: string, qualifier: string): Promise<Finding[]> => {
+  const { region } = caller;
+  const own =
+    qualifier === usualQualifier ? '' : ` --qualifier ${qualifier} --toolkit-stack-name CDKToolkit-${qualifier}`;
+  const todo = `npx cdk bootstrap aws://${account}/${region}${own}`;
+  const { ok, text } = await call('ssm', caller, 'AmazonSSM.GetParameter', {
+    Name: `/cdk-bootstrap/${qualifier}/version`,
   });
+  const called = own ? `CDK bootstrap (${qualifier})` : 'CDK bootstrap';
   if (ok) {
     const version = Number((JSON.parse(text) as { Parameter?: { Value?: string } }).Parameter?.Value);
-    if (version >= oldestBootstrap) return undefined;
-    return { what: `CDK bootstrap: version ${version} of ${account} in ${region} is too old.`, todo };
+    if (version >= oldestBootstrap) return [];
+    return [{ what: `${called}: version ${version} of ${account} in ${region} is too old.`, todo }];
   }
   if (text.includes('ParameterNotFound')) {
-    return { what: `CDK bootstrap: ${account} is not bootstrapped in ${region}.`, todo };
+    return [{ what: `${called}: ${account} is not bootstrapped in ${region}.`, todo }];
   }
   // Users with only the right to assume the CDK's roles cannot read the version; `cdk deploy` checks it again.
-  if (text.includes('AccessDenied')) return undefined;
-  return { what: `CDK bootstrap: its version in ${region} cannot be read (${text.slice(0, 200)}).`, todo };
+  if (text.includes('AccessDenied')) return [];
+  return [{ what: `${called}: its version in ${region} cannot be read (${text.slice(0, 200)}).`, todo }];
 };
 
 /** Minimum quotas (infra/docs/costs.md). */
@@ -87,33 +84,38 @@ const quotas = [
 ];
 
 const lowQuota = async (
-  region: string,
-  credentials: Credentials,
+  caller: Caller,
   { service, code, name, enough, request }: (typeof quotas)[number],
-): Promise<Missing[]> => {
-  const { ok, text } = await ask('servicequotas', region, credentials, {
-    headers: {
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': 'ServiceQuotasV20190624.GetServiceQuota',
-    },
-    body: JSON.stringify({ ServiceCode: service, QuotaCode: code }),
-  });
-  const value = ok ? (JSON.parse(text) as { Quota?: { Value?: number } }).Quota?.Value : undefined;
+): Promise<Finding[]> => {
+  const value = await quotaOf(caller, service, code);
   if (value === undefined || value >= enough) return [];
-  const increase = `--service-code ${service} --quota-code ${code} --desired-value ${request}`;
-  const todo = `aws service-quotas request-service-quota-increase --region ${region} ${increase}`;
-  return [{ what: `${name}: ${value} in ${region}. Runs will wait for each other.`, todo }];
+  const what = `${name}: ${value} in ${caller.region}. Runs will wait for each other.`;
+  return [{ what, todo: increase(caller.region, service, code, request) }];
 };
 
-/** Empty without permission to read quotas, and in regions without the service: a deployment works nevertheless. */
-const lowQuotas = async (region: string, credentials: Credentials): Promise<Missing[]> => {
-  const findings = await Promise.all(quotas.map((quota) => lowQuota(region, credentials, quota).catch(() => [])));
-  return findings.flat();
+/** A check that cannot be made finds nothing: a deployment may work nevertheless. */
+const all = async (checks: Promise<Finding[]>[]): Promise<Finding[]> =>
+  (await Promise.all(checks.map((check) => check.catch(() => [])))).flat();
+
+/** @param context of the CDK: settings and its own keys */
+const accountFindings = async (
+  caller: Caller,
+  account: string,
+  context: Record<string, unknown>,
+): Promise<Pick<Preflight, 'missing' | 'low'>> => {
+  const qualifier = String(context['@aws-cdk/core:bootstrapQualifier'] ?? usualQualifier);
+  const bootstrap = await bootstrapOf(caller, account, qualifier);
+  const makesNetwork = context.vpcId === undefined;
+  const network = makesNetwork
+    ? [roomForNetwork(caller, String(context.stackName ?? 'Stepform')), zonesWithFargate(caller)]
+    : [];
+  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network]);
+  return { missing: [...bootstrap, ...missing], low: await all(quotas.map((quota) => lowQuota(caller, quota))) };
 };
 
 const withoutImage = '-c runnerImage=public.ecr.aws/docker/library/node:24-bookworm';
 
-const dockerOf = (): Missing | undefined => {
+const dockerOf = (): Finding | undefined => {
   const docker = process.env.CDK_DOCKER || 'docker';
   const { status, error, stdout } = spawnSync(docker, ['info', '--format', '{{.ServerVersion}}'], {
     encoding: 'utf8',
@@ -130,26 +132,28 @@ const dockerOf = (): Missing | undefined => {
 
 /**
  * Finds all missing prerequisites that can be checked. Changes nothing.
- * @param buildsImage with Docker on this machine
+ * @param context of the CDK, with the settings of the deployment
  */
-export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight> => {
+export const preflight = async (context: Record<string, unknown> = {}): Promise<Preflight> => {
   const { region, credentials } = await configuration();
-  const missing: Missing[] = [];
+  const missing: Finding[] = [];
   if (!region) missing.push({ what: 'Region: not set.', todo: 'Set AWS_REGION, or a region in your AWS profile.' });
   if (!credentials) {
     const todo = 'Set AWS_PROFILE, or sign in, e.g. aws configure sso or aws configure.';
     missing.push({ what: 'Credentials: not found.', todo });
   }
   let account: string | undefined;
-  let low: Missing[] = [];
+  let low: Finding[] = [];
   if (region && credentials) {
+    const caller = { region, credentials };
     try {
-      const answer = await accountOf(region, credentials);
-      if (typeof answer === 'string') account = answer;
-      else missing.push(answer);
-      const bootstrap = account && (await bootstrapOf(region, credentials, account));
-      if (bootstrap) missing.push(bootstrap);
-      if (account) low = await lowQuotas(region, credentials);
+      const answer = await accountOf(caller);
+      if (typeof answer === 'string') {
+        account = answer;
+        const findings = await accountFindings(caller, account, context);
+        missing.push(...findings.missing);
+        low = findings.low;
+      } else missing.push(answer);
     } catch (error) {
       const { message, cause } = error as Error;
       const reason = cause instanceof Error ? cause.message : message;
@@ -159,7 +163,7 @@ export const preflight = async ({ buildsImage = true } = {}): Promise<Preflight>
       });
     }
   }
-  const docker = buildsImage ? dockerOf() : undefined;
+  const docker = context.runnerImage === undefined ? dockerOf() : undefined;
   if (docker) missing.push(docker);
   return { account, region, missing, low };
 };

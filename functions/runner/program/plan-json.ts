@@ -23,7 +23,7 @@ type CheckStatus = 'pass' | 'fail' | 'error' | 'unknown';
 
 /** Conditions of one object of the configuration, and those of each of its instances. */
 export interface Check {
-  address?: { kind?: string };
+  address?: { kind?: string; to_display?: string };
   status: CheckStatus;
   instances?: { status: CheckStatus }[];
 }

@@ -8,7 +8,7 @@ import { Accesses } from '#infra/local/aws/iam/access.ts';
 import { Permissions } from '#infra/local/aws/iam/iam.ts';
 import { Kms } from '#infra/local/aws/kms/kms.ts';
 import { type FunctionSettings, unset } from '#infra/local/aws/lambda/function-settings.ts';
-import { checkMachine, Invokers } from '#infra/local/aws/lambda/invokers.ts';
+import { checkMachine, checkRoute, Invokers } from '#infra/local/aws/lambda/invokers.ts';
 import { type FunctionProperties, Lambda } from '#infra/local/aws/lambda/lambda.ts';
 import type { Usage } from '#infra/local/aws/lambda/usage.ts';
 import type { Logs } from '#infra/local/aws/logs/logs.ts';
@@ -25,7 +25,7 @@ import type { Folder } from '#infra/local/host/folder.ts';
 import type { Home } from '#infra/local/host/home.ts';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { portsFile } from '#infra/local/host/moved-ports.ts';
-import { type Route, readRoutes } from '#infra/local/host/routes.ts';
+import { type DeclaredRoute, invokedBy, readRoutes } from '#infra/local/host/routes.ts';
 import type { Resource, Stack, Template } from '#infra/local/host/template.ts';
 import type { WarmRunners } from '#run/warm-runners.ts';
 
@@ -62,7 +62,7 @@ export interface Parts {
   accesses: Accesses;
   api: Resource;
   /** The environments' API and the function behind their WebSocket API; absent in an application without them. */
-  environments?: { api: Resource; routes: Route[]; connectArn: string };
+  environments?: { api: Resource; routes: DeclaredRoute[]; connectArn: string };
   callers: Callers;
   cors: Cors;
   dynamodb: DynamoDb;
@@ -72,7 +72,7 @@ export interface Parts {
   lambda: Lambda;
   mail: Mail;
   machine: Resource<MachineProperties>;
-  routes: Route[];
+  routes: DeclaredRoute[];
   s3: S3;
   states: StepFunctionsService;
 }
@@ -126,10 +126,9 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const apis = stack.all('AWS::ApiGatewayV2::Api');
   const api = apis.find(({ id }) => !id.startsWith('EnvironmentApi'));
   if (!api) throw new StartError('the template has no AWS::ApiGatewayV2::Api');
-  const routes = readRoutes(stack, api.ref);
-  checkInvokers(stack, home, api.ref, routes, events);
+  const routes = readRoutes(stack, api);
   const environments = environmentsOf(stack, apis);
-  if (environments) checkInvokers(stack, home, environments.api.ref, environments.routes, events);
+  checkInvokers(stack, permissions, [...routes, ...(environments?.routes ?? [])], events);
 
   const kms = new Kms(folder.at('kms.key'), stack.all('AWS::KMS::Key'));
   const ecs = openEcs(site, events);
@@ -173,14 +172,14 @@ export const assemble = async (site: Site): Promise<Parts> => {
 /** Of the WebSocket API only the function behind `$connect` counts: its clients have nothing to say. */
 const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] => {
   const own = apis.filter(({ id }) => id.startsWith('EnvironmentApi'));
-  const api = own.find(({ properties }) => properties.ProtocolType === 'HTTP');
+  const api = own.find(({ properties }) => properties.Body !== undefined);
   const sockets = own.find(({ properties }) => properties.ProtocolType === 'WEBSOCKET');
   if (!api || !sockets) return undefined;
   const integrations = stack.all<{ ApiId: string; IntegrationUri: string }>('AWS::ApiGatewayV2::Integration');
   const connect = integrations.find(({ properties }) => properties.ApiId === sockets.ref);
-  const connectArn = /functions\/(arn:[^/]+)\/invocations/.exec(connect?.properties.IntegrationUri ?? '')?.[1];
+  const connectArn = invokedBy(connect?.properties.IntegrationUri ?? '');
   if (!connectArn) throw new StartError('the WebSocket API has no function');
-  return { api, routes: readRoutes(stack, api.ref), connectArn };
+  return { api, routes: readRoutes(stack, api), connectArn };
 };
 
 /**
@@ -212,13 +211,9 @@ const withVersion = (warmRunners: string, { runner }: Application): string => {
 };
 
 /** AWS would refuse these invocations only when they happen. */
-const checkInvokers = (stack: Stack, { accountId, region }: Home, apiId: string, routes: Route[], events: Events) => {
+const checkInvokers = (stack: Stack, permissions: Permissions, routes: DeclaredRoute[], events: Events) => {
+  for (const { key, functionArn, roleArn } of routes) checkRoute(permissions, roleArn, key, functionArn);
   const invokers = new Invokers(stack);
-  for (const { key, functionArn } of routes) {
-    const [method = '*', path = ''] = key.split(' ');
-    const source = `arn:aws:execute-api:${region}:${accountId}:${apiId}/$default/${method === 'ANY' ? '*' : method}${path}`;
-    invokers.check('apigateway.amazonaws.com', source, functionArn, `route ${key}`);
-  }
   for (const { functionArn, rule, ruleArn } of events.targets)
     invokers.check('events.amazonaws.com', ruleArn, functionArn, `rule ${rule}`);
 };

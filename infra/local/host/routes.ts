@@ -1,11 +1,16 @@
 import { StartError } from './errors.ts';
-import type { Stack } from './template.ts';
+import type { Resource, Stack } from './template.ts';
 
 export interface Route {
   /** `ANY /api/v2/{proxy+}` or `$default`. */
   key: string;
   functionArn: string;
   timeoutMs: number;
+}
+
+export interface DeclaredRoute extends Route {
+  /** Whom API Gateway invokes the function as. */
+  roleArn: string;
 }
 
 export interface Match {
@@ -19,44 +24,67 @@ interface Compiled {
   segments: string[];
 }
 
-interface RouteProperties {
-  ApiId?: string;
-  RouteKey: string;
-  Target: string;
+/** The parts of an API's OpenAPI document that are read here (infra/stack/api-body.ts). */
+interface Body {
+  paths: Record<string, Record<string, Operation>>;
+  components: { 'x-amazon-apigateway-integrations': Record<string, Integration> };
 }
-interface IntegrationProperties {
-  IntegrationType: string;
-  IntegrationUri: string;
-  PayloadFormatVersion: string;
-  TimeoutInMillis?: number;
+interface Operation {
+  'x-amazon-apigateway-integration'?: { $ref: string };
 }
-
-/** API Gateway's own limit for an integration of an HTTP API. */
-const maxTimeoutMs = 30_000;
+interface Integration {
+  type: string;
+  uri: string;
+  payloadFormatVersion: string;
+  timeoutInMillis: number;
+  credentials: string;
+}
+interface StageProperties {
+  ApiId: string;
+  StageVariables?: Record<string, string>;
+}
 
 /** Those of one HTTP API. */
-export const readRoutes = (stack: Stack, apiId: string): Route[] => {
-  const integrations = new Map(
-    stack
-      .all<IntegrationProperties>('AWS::ApiGatewayV2::Integration')
-      .map((integration) => [integration.ref, integration]),
+export const readRoutes = (stack: Stack, { id, ref, properties }: Resource): DeclaredRoute[] => {
+  const { Body: body } = properties as { Body?: Body };
+  if (!body) throw new StartError(`API ${id}: the local platform knows APIs with an OpenAPI document only`);
+  const stage = stack
+    .all<StageProperties>('AWS::ApiGatewayV2::Stage')
+    .find(({ properties: { ApiId } }) => ApiId === ref);
+  const { StageVariables: variables = {} } = stage?.properties ?? {};
+  return Object.entries(body.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { 'x-amazon-apigateway-integration': integration }]) =>
+      integration ? [toRoute(keyOf(method, path), body, integration.$ref, variables)] : [],
+    ),
   );
-  const routes = stack.all<RouteProperties>('AWS::ApiGatewayV2::Route');
-  const own = routes.filter(({ properties }) => properties.ApiId === undefined || properties.ApiId === apiId);
-  return own.map(({ id, properties }) => {
-    const integration = integrations.get(properties.Target.replace('integrations/', ''));
-    if (
-      integration?.properties.IntegrationType !== 'AWS_PROXY' ||
-      integration.properties.PayloadFormatVersion !== '2.0'
-    )
-      throw new StartError(`route ${id}: the local platform knows Lambda proxies with payload format 2.0 only`);
-    return {
-      key: properties.RouteKey,
-      functionArn: integration.properties.IntegrationUri,
-      timeoutMs: integration.properties.TimeoutInMillis ?? maxTimeoutMs,
-    };
-  });
 };
+
+const keyOf = (method: string, path: string): string => {
+  if (path === '/$default') return '$default';
+  return `${method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase()} ${path}`;
+};
+
+const toRoute = (
+  key: string,
+  { components }: Body,
+  reference: string,
+  variables: Record<string, string>,
+): DeclaredRoute => {
+  const integration = components['x-amazon-apigateway-integrations'][reference.split('/').at(-1) ?? ''];
+  if (integration?.type !== 'aws_proxy' || integration.payloadFormatVersion !== '2.0')
+    throw new StartError(`route ${key}: the local platform knows Lambda proxies with payload format 2.0 only`);
+  const uri = integration.uri.replaceAll(/\$\{stageVariables\.(\w+)\}/g, (_, name: string) => {
+    const value = variables[name];
+    if (value === undefined) throw new StartError(`route ${key}: its stage has no variable ${name}`);
+    return value;
+  });
+  const functionArn = invokedBy(uri);
+  if (!functionArn) throw new StartError(`route ${key}: ${uri} is not the URI of a Lambda function`);
+  return { key, functionArn, timeoutMs: integration.timeoutInMillis, roleArn: integration.credentials };
+};
+
+/** ARN of the function in the URI of an integration. */
+export const invokedBy = (uri: string): string | undefined => /functions\/(arn:[^/]+)\/invocations$/.exec(uri)?.[1];
 
 /**
  * API Gateway's choice of a route (HTTP APIs: routing): a full match before a greedy one, a longer greedy prefix

@@ -7,12 +7,18 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { preflight } from '#clients/cli/preflight.ts';
 
-/** STS and Parameter Store, as far as they are asked. */
+/** The services that are asked, as far as they are. */
 let server: Server;
 let folder: string;
-let identity: { status: number; body: string };
-let parameter: { status: number; body: string };
-let quota: { status: number; body: string };
+interface Answer {
+  status: number;
+  body: string;
+}
+let identity: Answer;
+let parameter: Answer;
+let quota: Answer;
+/** By a part of the action, its input or its path. */
+let answers: Record<string, Answer>;
 const actions: string[] = [];
 
 const docker = (script: string): string => {
@@ -25,10 +31,12 @@ const docker = (script: string): string => {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'preflight-'));
   server = createServer(async (request, response) => {
-    const action = String(request.headers['x-amz-target'] ?? (await text(request)));
+    const body = await text(request);
+    const action = String(request.headers['x-amz-target'] ?? (body || request.url));
     actions.push(action);
-    const { status, body } = action.includes('GetParameter') ? parameter : action.includes('Quota') ? quota : identity;
-    response.writeHead(status).end(body);
+    const [, answer] = Object.entries(answers).find(([name]) => action.includes(name) || body.includes(name)) ?? [];
+    const { status, body: answered } = answer ?? identity;
+    response.writeHead(status).end(answered);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
@@ -45,6 +53,17 @@ beforeEach(() => {
   };
   parameter = { status: 200, body: JSON.stringify({ Parameter: { Value: '21' } }) };
   quota = { status: 200, body: JSON.stringify({ Quota: { Value: 1000 } }) };
+  answers = {
+    get GetParameter() {
+      return parameter;
+    },
+    get Quota() {
+      return quota;
+    },
+    GetRole: { status: 200, body: '<GetRoleResponse/>' },
+    DescribeVpcs: { status: 200, body: '<item><vpcId>vpc-1</vpcId></item>' },
+    '/layers': { status: 200, body: '{"Layers":[]}' },
+  };
   vi.unstubAllEnvs();
   for (const name of ['AWS_PROFILE', 'AWS_DEFAULT_REGION', 'AWS_SESSION_TOKEN', 'AWS_ENDPOINT_URL_STS'])
     vi.stubEnv(name, '');
@@ -62,7 +81,7 @@ const whats = async () => (await preflight()).missing.map(({ what }) => what);
 
 it('finds no missing prerequisites in a prepared account', async () => {
   expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [], low: [] });
-  expect(actions).toHaveLength(4);
+  expect(actions).toHaveLength(8);
 });
 
 it('names low quotas of a new account and how to raise them, without blocking the deployment', async () => {
@@ -128,4 +147,59 @@ it('names a Docker without daemon, and an AWS that does not respond', async () =
     expect.stringContaining('AWS: no response from eu-central-1'),
     expect.stringContaining('its daemon is not running'),
   ]);
+});
+
+it('names a missing service-linked role of ECS, and the command that makes it', async () => {
+  answers.GetRole = { status: 404, body: '<Error><Code>NoSuchEntity</Code></Error>' };
+  expect((await preflight()).missing).toEqual([
+    {
+      what: expect.stringContaining('no service-linked role'),
+      todo: 'aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com',
+    },
+  ]);
+  answers.GetRole = { status: 403, body: '<Error><Code>AccessDenied</Code></Error>' };
+  expect(await whats()).toEqual([]);
+});
+
+it('names a VPC quota that is used up, except for an own network and an upgrade', async () => {
+  const networks = (tags = '') => ['vpc-1', 'vpc-2'].map((id) => `<item><vpcId>${id}</vpcId>${tags}</item>`).join('');
+  quota.body = JSON.stringify({ Quota: { Value: 2 } });
+  answers.DescribeVpcs = { status: 200, body: networks() };
+  expect((await preflight()).missing).toEqual([
+    { what: expect.stringContaining('VPC: 2 of 2'), todo: expect.stringContaining('-c vpcId=') },
+  ]);
+  expect((await preflight({ vpcId: 'vpc-1' })).missing).toEqual([]);
+  answers.DescribeVpcs.body = networks(
+    '<tagSet><item><key>aws:cloudformation:stack-name</key><value>Stepform</value></item></tagSet>',
+  );
+  expect(await whats()).toEqual([]);
+  expect((await preflight({ stackName: 'Second' })).missing).toHaveLength(1);
+});
+
+it('names zones of the network in which there is no Fargate', async () => {
+  const zones = (...ids: string[]) =>
+    ids.map((id, n) => `<item><zoneName>us-west-1${'abc'[n]}</zoneName><zoneId>${id}</zoneId></item>`).join('');
+  vi.stubEnv('AWS_REGION', 'us-west-1');
+  answers.DescribeAvailabilityZones = { status: 200, body: zones('usw1-az1', 'usw1-az2', 'usw1-az3') };
+  expect(await whats()).toEqual([expect.stringContaining('not in zone us-west-1b (usw1-az2)')]);
+  answers.DescribeAvailabilityZones.body = zones('usw1-az3', 'usw1-az1', 'usw1-az2');
+  expect(await whats()).toEqual([]);
+});
+
+it('names a region without the runtime of the functions', async () => {
+  answers['/layers'] = { status: 400, body: '{"__type":"InvalidParameterValueException"}' };
+  expect(await whats()).toEqual(['Lambda: no runtime nodejs24.x in eu-central-1.']);
+});
+
+it('checks the bootstrap whose qualifier the deployment uses', async () => {
+  parameter = { status: 400, body: '{"__type":"ParameterNotFound"}' };
+  const { missing } = await preflight({ '@aws-cdk/core:bootstrapQualifier': 'acme' });
+  expect(missing[0]?.todo).toBe(
+    'npx cdk bootstrap aws://123456789012/eu-central-1 --qualifier acme --toolkit-stack-name CDKToolkit-acme',
+  );
+});
+
+it('names a region outside the partition of the credentials', async () => {
+  identity.body = '<Arn>arn:aws-us-gov:iam::123456789012:user/x</Arn><Account>123456789012</Account>';
+  expect(await whats()).toEqual([expect.stringContaining('eu-central-1 is not in the partition')]);
 });

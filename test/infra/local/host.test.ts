@@ -37,7 +37,11 @@ it('accepts signatures and ciphertexts from before a restart', async () => {
 });
 
 it.each([
-  ['a route', 'ApiPermission', /route POST \/call\/\{proxy\+\} may not invoke function CallerFunction/],
+  [
+    'a route',
+    'ApiPermission',
+    /route POST \/call\/\{proxy\+\}, is not authorized to perform: lambda:InvokeFunction on .*CallerFunction/,
+  ],
   ['a rule', 'CreatedPermission', /rule Created may not invoke function RecordsFunction/],
 ])('fails the start when %s may not invoke its function', async (_, id, message) => {
   const template = testTemplate();

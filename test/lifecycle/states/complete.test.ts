@@ -3,7 +3,6 @@ import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import { taskHelpers } from '#test/support/task-stages.ts';
 
 /** The last state of each run, and the states between plan and apply that may lead elsewhere. */
 
@@ -68,26 +67,6 @@ it('an apply starts the runs that follow it, and a run that changed nothing does
   expect(await endAs('ApplyErrored')).toBe('Nothing');
   const other = await inState({ status: 'applying' });
   expect((await end(other, 'Applied')).next).toBe('Nothing');
-});
-
-it('post-apply run tasks come before the end of an apply, once, and only of a run that goes on', async () => {
-  const help = await taskHelpers();
-  const applying = async (change: Partial<Run> = {}) => {
-    const run = await inState({ status: 'applying', ...change });
-    const { id } = await help.task({ url: 'https://192.0.2.1/' });
-    const { result } = await help.stageOf(run.id, id, 'post_apply');
-    return { run, taskResults: { post_apply: [result] } };
-  };
-  const first = await applying();
-  const tasksFirst = { name: 'PostApplyTasks', message: 'run tasks come first' };
-  await expect(end(first.run, 'Applied', { taskResults: first.taskResults })).rejects.toMatchObject(tasksFirst);
-  const { ended } = await end(first.run, 'Applied', { taskResults: first.taskResults, postApply: [] });
-  expect(ended.status).toBe('applied');
-  const again = await end(first.run, 'Applied', { taskResults: first.taskResults });
-  expect(again.ended.status, 'of a run that has ended').toBe('applied');
-  const failed = await applying();
-  const { ended: errored } = await end(failed.run, 'ApplyErrored', { taskResults: failed.taskResults });
-  expect(errored.status).toBe('errored');
 });
 
 it('only a saved plan that was confirmed, is not canceled and has no turn yet goes into the queue', async () => {

@@ -42,10 +42,14 @@ Create the first organization, with the BootstrapFunctionName above:
 
 It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
 
-/** Whether the settings name an existing runner image (infra/settings/settings.ts: runnerImage). */
-const namesImage = (settings: string[]): boolean => {
+/** CDK context: that of cdk.json, with the settings of the command line. */
+const contextWith = (settings: string[]): Record<string, unknown> => {
   const { context } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { context?: object };
-  return settings.some((setting) => setting.startsWith('runnerImage=')) || 'runnerImage' in { ...context };
+  const pairs = settings.map((setting) => {
+    const [name = '', ...value] = setting.split('=');
+    return [name, value.join('=')] as const;
+  });
+  return { ...context, ...Object.fromEntries(pairs) };
 };
 
 const deploy: Command = {
@@ -62,12 +66,13 @@ const deploy: Command = {
     check: { about: 'only check the prerequisites' },
     yes: { about: 'do not ask before permission changes', short: 'y' },
   },
-  more: `First checks region, credentials, CDK bootstrap and Docker (not needed with -c runnerImage=…), and lists everything missing and low quotas.
+  more: `First checks region, credentials, CDK bootstrap, ECS's role, the network's quota and zones, and Docker (not needed with -c runnerImage=…), and
+lists everything missing and low quotas.
 Credentials and region come from the environment, or from the profile in AWS_PROFILE, as for the AWS CLI. Give all settings again each time.
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
   run: async (call) => {
-    const { account, region, missing, low } = await preflight({ buildsImage: !namesImage(call.texts('context')) });
+    const { account, region, missing, low } = await preflight(contextWith(call.texts('context')));
     if (missing.length) {
       throw new CommandError(
         `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,
@@ -80,7 +85,7 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
     const settings = call.texts('context').flatMap((setting) => ['-c', setting]);
     const asking = call.flag('yes') ? ['--require-approval', 'never'] : [];
     const app = `"${process.execPath}" infra/stack/app.ts`;
-    const code = await runProgram([cdk, 'deploy', '--app', app, ...settings, ...asking], root);
+    const code = await runProgram([cdk, 'deploy', '--all', '--app', app, ...settings, ...asking], root);
     if (code === exit.done) print(afterwards);
     return code;
   },

@@ -40,3 +40,15 @@ const covers = (pattern: string, arn: string): boolean =>
 /** The machine's role must allow its invocations, as on AWS. Throws AwsError AccessDeniedException. */
 export const checkMachine = (permissions: Permissions, roleArn: string, machine: string, functionArn: string): void =>
   permissions.check(roleArn, `state machine ${machine}`, { action: 'lambda:InvokeFunction', resource: functionArn });
+
+/** The role in a route's integration must allow its invocation. Throws StartError: API Gateway would only say so to clients. */
+export const checkRoute = (permissions: Permissions, roleArn: string, key: string, functionArn: string): void => {
+  try {
+    permissions.check(roleArn, `API Gateway, for route ${key},`, {
+      action: 'lambda:InvokeFunction',
+      resource: functionArn,
+    });
+  } catch (error) {
+    throw new StartError((error as Error).message, { cause: error });
+  }
+};

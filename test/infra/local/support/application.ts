@@ -62,6 +62,8 @@ const rule = (pattern: object) => ({
   Properties: { State: 'ENABLED', EventPattern: pattern, Targets: [{ Id: 'T', Arn: arn('RecordsFunction') }] },
 });
 
+const integrations = 'x-amazon-apigateway-integrations';
+
 export const testTemplate = (statements = callerStatements): Template => ({
   Resources: {
     Table: {
@@ -124,21 +126,54 @@ export const testTemplate = (statements = callerStatements): Template => ({
         ContainerDefinitions: [{ Name: 'runner', StopTimeout: 1 }],
       },
     },
-    Api: { Type: 'AWS::ApiGatewayV2::Api' },
-    Integration: {
-      Type: 'AWS::ApiGatewayV2::Integration',
-      Properties: { IntegrationType: 'AWS_PROXY', IntegrationUri: arn('CallerFunction'), PayloadFormatVersion: '2.0' },
-    },
-    Route: {
-      Type: 'AWS::ApiGatewayV2::Route',
+    ApiRole: role([]),
+    ApiPermission: {
+      Type: 'AWS::IAM::Policy',
       Properties: {
-        RouteKey: 'POST /call/{proxy+}',
-        Target: { 'Fn::Join': ['/', ['integrations', { Ref: 'Integration' }]] },
+        PolicyDocument: {
+          Statement: [{ Effect: 'Allow', Action: 'lambda:InvokeFunction', Resource: arn('CallerFunction') }],
+        },
+        Roles: [{ Ref: 'ApiRole' }],
       },
     },
-    ApiPermission: permission('CallerFunction', 'apigateway.amazonaws.com', {
-      'Fn::Join': ['', ['arn:aws:execute-api:us-east-1:000000000000:', { Ref: 'Api' }, '/*/*']],
-    }),
+    Api: {
+      Type: 'AWS::ApiGatewayV2::Api',
+      Properties: {
+        Body: {
+          paths: {
+            '/call/{proxy+}': {
+              post: { 'x-amazon-apigateway-integration': { $ref: `#/components/${integrations}/Caller` } },
+              parameters: [{ name: 'proxy+', in: 'path', required: true, schema: { type: 'string' } }],
+            },
+          },
+          components: {
+            [integrations]: {
+              Caller: {
+                type: 'aws_proxy',
+                payloadFormatVersion: '2.0',
+                timeoutInMillis: 30_000,
+                credentials: arn('ApiRole'),
+                uri: {
+                  'Fn::Join': [
+                    '',
+                    [
+                      'arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/arn:aws:lambda:us-east-1:',
+                      { Ref: 'AWS::AccountId' },
+                      // biome-ignore lint/suspicious/noTemplateCurlyInString: API Gateway's way to name a stage variable
+                      ':function:${stageVariables.Caller}/invocations',
+                    ],
+                  ],
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    Stage: {
+      Type: 'AWS::ApiGatewayV2::Stage',
+      Properties: { ApiId: { Ref: 'Api' }, StageVariables: { Caller: { Ref: 'CallerFunction' } } },
+    },
     Created: rule({
       source: ['aws.s3'],
       'detail-type': ['Object Created'],

@@ -1,0 +1,80 @@
+import { ask, type Caller, increase, query, quotaOf } from './ask-aws.ts';
+import type { Finding } from './preflight.ts';
+
+/**
+ * What an account or region may lack. Each check finds nothing where the credentials may not look: who deploys with the CDK's
+ * roles alone may see none of it, and CloudFormation says the same later.
+ */
+
+/** Texts of every element of that name. */
+const elements = (xml: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, text = '']) => text);
+
+/**
+ * ECS makes its role with the first cluster of an account, if whoever creates that may (ECS: service-linked roles). Without it
+ * no task starts: "Unable to assume the service linked role".
+ */
+export const serviceLinkedRole = async (caller: Caller): Promise<Finding[]> => {
+  const { text } = await query('iam', caller, {
+    Action: 'GetRole',
+    RoleName: 'AWSServiceRoleForECS',
+    Version: '2010-05-08',
+  });
+  if (!elements(text, 'Code').includes('NoSuchEntity')) return [];
+  return [
+    {
+      what: 'ECS: the account has no service-linked role for it yet. The first runs could not start.',
+      todo: 'aws iam create-service-linked-role --aws-service-name ecs.amazonaws.com',
+    },
+  ];
+};
+
+const vpcQuota = { service: 'vpc', code: 'L-F678F1CE' };
+
+/** @param stackName whose own network counts already */
+export const roomForNetwork = async (caller: Caller, stackName: string): Promise<Finding[]> => {
+  const { ok, text } = await query('ec2', caller, { Action: 'DescribeVpcs', Version: '2016-11-15' });
+  if (!ok || elements(text, 'value').includes(stackName)) return [];
+  const networks = elements(text, 'vpcId').length;
+  const quota = await quotaOf(caller, vpcQuota.service, vpcQuota.code);
+  if (quota === undefined || networks < quota) return [];
+  return [
+    {
+      what: `VPC: ${networks} of ${quota} in ${caller.region}. The runners' network would be one more.`,
+      todo: `Use an existing one (-c vpcId=… -c subnetIds=…), or raise the quota:\n    ${increase(caller.region, vpcQuota.service, vpcQuota.code, quota + 5)}`,
+    },
+  ];
+};
+
+/** Regions where Fargate is in some zones only (ECS: supported Regions for Linux containers on Fargate). */
+const fargateZones: Record<string, string[]> = {
+  'us-west-1': ['usw1-az1', 'usw1-az3'],
+  'ap-northeast-1': ['apne1-az1', 'apne1-az2', 'apne1-az4'],
+  'cn-north-1': ['cnn1-az1', 'cnn1-az2'],
+};
+
+/** The runners' network has subnets in the first two zones that CloudFormation lists (infra/stack/runner.ts). */
+export const zonesWithFargate = async (caller: Caller): Promise<Finding[]> => {
+  const supported = fargateZones[caller.region];
+  if (!supported) return [];
+  const { ok, text } = await query('ec2', caller, { Action: 'DescribeAvailabilityZones', Version: '2016-11-15' });
+  if (!ok) return [];
+  const names = elements(text, 'zoneName');
+  const ids = elements(text, 'zoneId');
+  const zones = names.map((name, n) => ({ name, id: ids[n] ?? '' })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const without = zones.slice(0, 2).filter(({ id }) => !supported.includes(id));
+  return without.map(({ name, id }) => ({
+    what: `Fargate: not in zone ${name} (${id}), which the runners' network would use.`,
+    todo: `Use subnets in ${supported.join(', ')} of a network of your own: -c vpcId=… -c subnetIds=…`,
+  }));
+};
+
+const runtime = 'nodejs24.x';
+
+/** Lambda validates the name of a runtime against those that it has in the region. */
+export const runtimeInRegion = async (caller: Caller): Promise<Finding[]> => {
+  const path = `/2018-10-31/layers?CompatibleRuntime=${runtime}&MaxItems=1`;
+  const { ok, text } = await ask('lambda', caller, { method: 'GET', path });
+  if (ok || !/InvalidParameterValue|ValidationException/.test(text)) return [];
+  return [{ what: `Lambda: no runtime ${runtime} in ${caller.region}.`, todo: 'Choose another region.' }];
+};

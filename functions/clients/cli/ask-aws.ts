@@ -1,0 +1,88 @@
+import type { SFNClient } from '@aws-sdk/client-sfn';
+import { AwsClient } from 'aws4fetch';
+
+/** Calls of services that the command line has no SDK for. */
+
+export type Credentials = Awaited<ReturnType<SFNClient['config']['credentials']>>;
+
+/** An account in a region, as its credentials see it. */
+export interface Caller {
+  region: string;
+  credentials: Credentials;
+}
+
+export interface Answer {
+  ok: boolean;
+  text: string;
+}
+
+export const patienceMs = 20_000;
+
+const suffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
+
+/** IAM is one service for each partition, in one region of it (IAM: endpoints and quotas). */
+const iamRegion = (region: string): string => {
+  if (region.startsWith('cn-')) return 'cn-north-1';
+  return region.startsWith('us-gov-') ? 'us-gov-west-1' : 'us-east-1';
+};
+
+const iamHost = (region: string): string => {
+  if (region.startsWith('cn-')) return 'iam.cn-north-1.amazonaws.com.cn';
+  return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : 'iam.amazonaws.com';
+};
+
+type Service = 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
+
+/** One action. @throws {Error} without a response */
+export const ask = async (
+  service: Service,
+  { region, credentials }: Caller,
+  { path = '/', ...init }: RequestInit & { path?: string },
+): Promise<Answer> => {
+  const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
+  const host = service === 'iam' ? iamHost(region) : `${service}.${region}.${suffix(region)}`;
+  const client = new AwsClient({
+    ...credentials,
+    service,
+    region: service === 'iam' ? iamRegion(region) : region,
+    retries: 1,
+  });
+  const url = (endpoint || `https://${host}`).replace(/\/$/, '') + path;
+  const response = await client.fetch(url, { method: 'POST', signal: AbortSignal.timeout(patienceMs), ...init });
+  return { ok: response.ok, text: await response.text() };
+};
+
+/** An action of a query service: STS, IAM, EC2. */
+export const query = (
+  service: 'ec2' | 'iam' | 'sts',
+  caller: Caller,
+  parameters: Record<string, string>,
+): Promise<Answer> =>
+  ask(service, caller, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(parameters).toString(),
+  });
+
+/** An action of a JSON service. @param target with the service's prefix */
+export const call = (
+  service: 'servicequotas' | 'ssm',
+  caller: Caller,
+  target: string,
+  input: object,
+): Promise<Answer> =>
+  ask(service, caller, {
+    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    body: JSON.stringify(input),
+  });
+
+/** The applied quota; undefined without permission to read it, and in regions without the service. */
+export const quotaOf = async (caller: Caller, ServiceCode: string, QuotaCode: string): Promise<number | undefined> => {
+  const { ok, text } = await call('servicequotas', caller, 'ServiceQuotasV20190624.GetServiceQuota', {
+    ServiceCode,
+    QuotaCode,
+  });
+  return ok ? (JSON.parse(text) as { Quota?: { Value?: number } }).Quota?.Value : undefined;
+};
+
+export const increase = (region: string, service: string, code: string, value: number): string =>
+  `aws service-quotas request-service-quota-increase --region ${region} --service-code ${service} --quota-code ${code} --desired-value ${value}`;

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
+import type * as lambda from 'aws-cdk-lib/aws-lambda';
+import type * as logs from 'aws-cdk-lib/aws-logs';
+import { Stack } from 'aws-cdk-lib/core';
+import type { Construct, IDependable } from 'constructs';
+
+interface Limit {
+  /** Requests per second. */
+  rate: number;
+  burst: number;
+}
+
+export interface HttpStageProps {
+  api: apigateway.CfnApi;
+  /** By the names that the integrations of the API's document have for them. */
+  targets: Record<string, lambda.IFunction>;
+  accessLog: logs.LogGroup;
+  /** Fields of a line, by name. */
+  logFormat: Record<string, string>;
+  limit: Limit;
+  /** By route key. */
+  routeLimits?: Record<string, Limit>;
+  /** What lets API Gateway invoke the functions. */
+  invocation: IDependable;
+}
+
+/**
+ * The stage of an HTTP API. It does not deploy by itself: a changed document is imported before new functions exist, while
+ * requests still go by the former deployment. The stage then gets the new routes and their functions in one call.
+ */
+export const httpStage = (scope: Construct, id: string, props: HttpStageProps): void => {
+  const { accessLog, api, invocation, limit, logFormat, routeLimits = {}, targets } = props;
+  // A deployment never changes (API Gateway: deployments), so another document has another one.
+  const document = createHash('sha256').update(JSON.stringify(Stack.of(scope).resolve(api.body)));
+  const deployment = new apigateway.CfnDeployment(scope, `Deployment${document.digest('hex').slice(0, 8)}`, {
+    apiId: api.ref,
+  });
+  const stage = new apigateway.CfnStage(scope, id, {
+    apiId: api.ref,
+    stageName: '$default',
+    deploymentId: deployment.ref,
+    stageVariables: Object.fromEntries(Object.entries(targets).map(([id, target]) => [id, target.functionName])),
+    accessLogSettings: { destinationArn: accessLog.logGroupArn, format: JSON.stringify(logFormat) },
+    defaultRouteSettings: { throttlingRateLimit: limit.rate, throttlingBurstLimit: limit.burst },
+    routeSettings: Object.fromEntries(
+      Object.entries(routeLimits).map(([key, { rate, burst }]) => [
+        key,
+        { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst },
+      ]),
+    ),
+  });
+  stage.node.addDependency(invocation);
+};
