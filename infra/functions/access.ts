@@ -8,7 +8,7 @@ export const Access: HttpDeclaration = {
   rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   http: {
     routes: async () => (await import('#public-api/access-routes.ts')).accessRoutes,
-    // An API has 300 routes at most (HTTP APIs: quotas): one key in place of four.
+    // An API has at most 300 routes (HTTP APIs: quotas): one key replaces four.
     subtrees: ['ANY /api/v2/teams/{proxy+}'],
     authorization: `${bearer}.`,
   },

@@ -2,12 +2,12 @@ import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Agent: HttpDeclaration = {
   entry: 'functions/runner/api/agents.ts',
-  description: 'The agent protocol: jobs for machines of their owners',
+  description: 'The agent protocol: jobs for agents on machines of users',
   timeoutSeconds: 29,
   environment: ['table', 'bucket'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'),
-    // A runner of an agent that is gone without a word.
+    // Stops the runner of an agent that disappeared.
     may.answerExecutions(),
   ],
   http: {

@@ -3,13 +3,13 @@ import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 export const Api: HttpDeclaration = {
   entry: 'functions/public-api/api.ts',
   description: 'The public API (HCP Terraform API v2): discovery, reading workspaces, change requests, provider sets',
-  // API Gateway gives up after 30 s; the function answers before.
+  // API Gateway gives up after 30 s; the function times out first.
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'requestLimit', 'ipRanges'],
   rights: (may) => [
-    // What is deleted here is provider sets.
+    // Deletes provider sets.
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    // A workspace's readme is in its configuration, its outputs are in its state.
+    // A workspace's readme comes from its configuration, its outputs from its state.
     may.readObjects('configurations', 'states'),
     may.writeObjects('configurations'),
     may.storageKey('GenerateDataKey', 'Decrypt'),

@@ -3,14 +3,14 @@ import { passingConfirmation } from '#infra/stack/shared-rights.ts';
 
 export const CostEstimating: StateDeclaration = {
   entry: 'functions/lifecycle/states/cost-estimating.ts',
-  description: 'State CostEstimating: what the plan costs',
+  description: 'State CostEstimating: estimates the cost of the plan',
   timeoutSeconds: 60,
   state: 'works',
   environment: ['table', 'bucket', 'key'],
   rights: (may) => [
     passingConfirmation(may),
     may.key('Decrypt', 'GenerateDataKey'),
-    // What it read and what it found lies with the run.
+    // Its inputs and the estimate are stored with the run.
     may.readObjects('runs'),
     may.writeObjects('runs'),
     may.seeMissingObjects(),

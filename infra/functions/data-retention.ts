@@ -3,13 +3,13 @@ import type { Declaration } from '#infra/stack/declaration.ts';
 export const DataRetention: Declaration = {
   entry: 'functions/removal/retention/handler.ts',
   description:
-    'Deletes states, configurations and run data that data retention policies let go of, and workspaces for good',
-  // Fifty of each kind at most, one after the other.
+    'Deletes expired states, configurations and run data (data retention policies), and purges deleted workspaces',
+  // At most fifty of each kind, one after the other.
   timeoutSeconds: 300,
   environment: ['table', 'bucket'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    // Deleted objects are emptied; nothing in them is read.
+    // Purged objects are overwritten with empty ones; their content is not read.
     may.storageKey('GenerateDataKey', 'Decrypt'),
     may.writeObjects('configurations', 'runs', 'states', 'uploads'),
     may.readObjects('runs'),

@@ -1,6 +1,6 @@
 import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
+/** This function's routes of the environments' API (infra/stack/environment-api.ts). */
 export const environmentBuildRoutes = [
   'ANY /api/v2/users/{user}/workspaces',
   'ANY /api/v2/organizations/{organization}/members/{user}/workspaces',
@@ -9,7 +9,10 @@ export const environmentBuildRoutes = [
   'ANY /api/v2/workspacebuilds/{build}/state',
 ];
 
-/** Apart from Environments, which reads: nothing else of people's starts runs or touches states (decisions/0084). */
+/**
+ * Separate from Environments, which only reads, so that no reading request can start runs or touch states
+ * (decisions/0084).
+ */
 export const EnvironmentBuilds: HttpDeclaration = {
   entry: 'functions/environments/builds/handler.ts',
   description: "Builds of environments (Coder's API): start, cancel, states",
@@ -24,6 +27,7 @@ export const EnvironmentBuilds: HttpDeclaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
-  // The web page tells them apart itself (functions/clients/web/environments-client.ts): an API has no keys to spare.
+  // The web page maps its paths itself (functions/clients/web/environments-client.ts): an API has no route keys to
+  // spare.
   http: { subtrees: ['ANY /environments/builds/api/v2/{proxy+}'], authorization: bearer },
 };

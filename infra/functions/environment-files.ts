@@ -1,9 +1,12 @@
 import type { Declaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
+/** This function's routes of the environments' API (infra/stack/environment-api.ts). */
 export const environmentFileRoutes = ['ANY /api/v2/files', 'ANY /api/v2/files/{proxy+}'];
 
-/** Apart from templates: nothing else reads zip archives, and hostile ones reach no function that starts runs. */
+/**
+ * Separate from templates: only this function reads zip archives, so that malicious ones reach no function that starts
+ * runs.
+ */
 export const EnvironmentFiles: Declaration = {
   entry: 'functions/environments/templates/files-handler.ts',
   description: "Files of templates (Coder's API): uploads and downloads",

@@ -1,6 +1,6 @@
 import type { Declaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
+/** This function's routes of the environments' API (infra/stack/environment-api.ts). */
 export const environmentGovernanceRoutes = [
   'ANY /metrics',
   'ANY /api/v2/audit',
@@ -13,7 +13,7 @@ export const environmentGovernanceRoutes = [
 
 export const EnvironmentGovernance: Declaration = {
   entry: 'functions/environments/governance-handler.ts',
-  description: "Quotas, pools' settings, audit list and metrics of environments (Coder's API)",
+  description: "Quotas, settings of prebuilt pools, audit list and metrics of environments (Coder's API)",
   timeoutSeconds: 29,
   environment: ['table', 'requestLimit', 'environments'],
   rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), may.key('Decrypt')],

@@ -2,8 +2,8 @@ import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const EnvironmentLogs: Declaration = {
   entry: 'functions/environments/logs/handler.ts',
-  description: 'Sends logs of environments to those who follow them, as long as they do',
-  // As long as a function may; then another one goes on.
+  description: 'Streams logs of environments to connected clients',
+  // The maximum; then another invocation continues.
   timeoutSeconds: 900,
   environment: ['table', 'bucket', 'socket'],
   rights: (may) => [

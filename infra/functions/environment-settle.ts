@@ -2,7 +2,7 @@ import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const EnvironmentSettle: Declaration = {
   entry: 'functions/environments/settle-handler.ts',
-  description: 'Records what became of a build, an import or a dry run whose run has ended',
+  description: 'Records the result of a build, an import or a dry run after its run has ended',
   timeoutSeconds: 60,
   environment: ['table', 'bucket'],
   rights: (may) => [

@@ -1,6 +1,6 @@
 import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
-/** Routes of the environments' API (infra/stack/environment-api.ts) that are for it. */
+/** This function's routes of the environments' API (infra/stack/environment-api.ts). */
 export const templateRoutes = [
   'ANY /api/v2/templates',
   'ANY /api/v2/templates/{proxy+}',
@@ -24,6 +24,7 @@ export const EnvironmentTemplates: HttpDeclaration = {
     may.startExecutions(),
     may.answerExecutions(),
   ],
-  // The web page tells them apart itself (functions/clients/web/environments-client.ts): an API has no keys to spare.
+  // The web page maps its paths itself (functions/clients/web/environments-client.ts): an API has no route keys to
+  // spare.
   http: { subtrees: ['ANY /environments/templates/api/v2/{proxy+}'], authorization: bearer },
 };

@@ -1,9 +1,9 @@
 import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
-/** Behind an API of its own (infra/stack/environment-api.ts), and for the web page on the page's own origin. */
+/** Serves an API of its own (infra/stack/environment-api.ts), and the web page on the page's own origin. */
 export const Environments: HttpDeclaration = {
   entry: 'functions/environments/handler.ts',
-  description: "Environments, their builds and people (Coder's API): reading, settings, tokens",
+  description: "Environments, their builds and users (Coder's API): reads, settings, tokens",
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'key', 'requestLimit', 'environments'],
   rights: (may) => [

@@ -4,17 +4,17 @@ export const Explorer: HttpDeclaration = {
   entry: 'functions/public-api/explorer.ts',
   description: 'The public API: the explorer, its saved views, and bulk actions',
   timeoutSeconds: 29,
-  // All workspaces of an organization at once.
+  // Reads all workspaces of an organization in parallel.
   memoryMiB: 1024,
   environment: ['table', 'bucket', 'requestLimit', 'tellPeople'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    // What states consist of, the plans they came from, and its own files.
+    // State files, their plans, and the explorer's own files.
     may.readObjects('states', 'runs', 'uploads'),
     may.writeObjects('uploads'),
     may.storageKey('GenerateDataKey', 'Decrypt'),
     may.seeMissingObjects(),
-    // Teams are told of change requests.
+    // Change requests notify teams.
     may.tellPeople(),
   ],
   http: {

@@ -8,7 +8,7 @@ export const FetchProvider: Declaration = {
   rights: (may) => [
     may.table('UpdateItem'),
     may.storageKey('GenerateDataKey', 'Decrypt'),
-    // Where no other function writes, and no URL for uploads leads.
+    // No other function writes there, and no upload URL points there.
     may.writeObjects('providers'),
   ],
 };

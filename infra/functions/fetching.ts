@@ -9,11 +9,11 @@ export const Fetching: StateDeclaration = {
   rights: (may) => [
     may.table('GetItem', 'UpdateItem'),
     may.storageKey('Decrypt', 'GenerateDataKey'),
-    // What was uploaded is copied when it is accepted.
+    // An accepted upload is copied.
     may.readObjects('configurations', 'uploads'),
     may.writeObjects('configurations'),
     may.seeMissingObjects(),
-    // It sends the notifications of a new run that waits for nothing else.
+    // Sends the notifications of a new run that waits only for its configuration.
     may.notify(),
   ],
 };

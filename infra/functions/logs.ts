@@ -2,7 +2,7 @@ import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Logs: HttpDeclaration = {
   entry: 'functions/resources/runs/logs-handler.ts',
-  description: 'Logs of plans and applies, while they are written and after',
+  description: 'Logs of plans and applies, live and stored',
   timeoutSeconds: 29,
   environment: ['table', 'bucket', 'logWait'],
   rights: (may) => [

@@ -9,10 +9,10 @@ export const Modules: HttpDeclaration = {
   environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    // A workspace's first run; its upgrades are confirmed.
+    // The first run of a new workspace; upgrades wait for a confirmation.
     ...rightsToBeginRuns(may),
     may.answerExecutions(),
-    // What a module declares becomes a workspace's configuration; the first reader takes a new version in.
+    // A module's inputs become the workspace's configuration; the first reader processes a new module version.
     may.readObjects('registry'),
     may.writeObjects('registry'),
   ],

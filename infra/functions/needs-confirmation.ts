@@ -3,7 +3,7 @@ import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const NeedsConfirmation: StateDeclaration = {
   entry: 'functions/lifecycle/states/needs-confirmation.ts',
-  description: 'State NeedsConfirmation: waits for a person',
+  description: 'State NeedsConfirmation: waits for the decision of a user',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],

@@ -2,7 +2,7 @@ import type { StateDeclaration } from '#infra/stack/declaration.ts';
 
 export const Pending: StateDeclaration = {
   entry: 'functions/lifecycle/states/pending.ts',
-  description: 'State Pending: waits for the turn in the queue',
+  description: 'State Pending: waits in the queue',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],

@@ -7,6 +7,6 @@ export const PlanQueued: StateDeclaration = {
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'launch', 'warmRunners', 'notify'],
-  // It sends the notifications of a new run that waits for nothing.
+  // Sends the notifications of a new run that waits for nothing.
   rights: (may) => [...launching(may), may.notify()],
 };

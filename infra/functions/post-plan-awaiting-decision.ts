@@ -3,7 +3,7 @@ import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
 export const PostPlanAwaitingDecision: StateDeclaration = {
   entry: 'functions/lifecycle/states/post-plan-awaiting-decision.ts',
-  description: 'State PostPlanAwaitingDecision: waits for a person to override',
+  description: 'State PostPlanAwaitingDecision: waits for a user to override failed policies',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],

@@ -18,7 +18,8 @@ export const Runner: HttpDeclaration = {
     'runnerProgram',
   ],
   rights: (may) => [
-    // Teams and projects: whoever started a run must still be allowed to apply when its runner takes the apply along.
+    // Reads teams and projects: the creator of a run must still have the permission to apply when its runner claims the
+    // apply with the plan's report.
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     may.key('GenerateDataKey', 'Decrypt'),
     may.readObjects('configurations', 'inputs', 'runs', 'states', 'uploads', 'providers'),
@@ -32,7 +33,7 @@ export const Runner: HttpDeclaration = {
   http: {
     subtrees: ['ANY /runner/v1/{proxy+}'],
     authorization:
-      'The function checks the claim or token of one run and phase; runners have no other credentials by design. Their program, which is no secret, is for everybody.',
+      'The function checks the claim or token of one run and phase; runners have no other credentials by design. Their program is public.',
     unlimited: true,
   },
 };

@@ -8,17 +8,17 @@ export const Runs: HttpDeclaration = {
   environment: ['table', 'bucket', 'key', 'machine', 'requestLimit', 'commits'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
-    // What runs were given is theirs alone to read.
+    // No right to read the inputs of runs: only runners read them.
     ...rightsToBeginRuns(may),
-    // Uploads go to addresses that this function signs.
+    // Signs upload URLs.
     may.writeObjects('uploads'),
-    // A commit that could not be fetched, or has expired, is fetched again for a run of it.
+    // Fetches a commit again if its first fetch failed or its archive has expired.
     may.fetchCommits(),
     may.answerExecutions(),
   ],
   http: {
     routes: async () => (await import('#public-api/runs-routes.ts')).allRunRoutes,
-    // An API has 300 routes at most (HTTP APIs: quotas): one key in place of six.
+    // An API has at most 300 routes (HTTP APIs: quotas): one key replaces six.
     subtrees: ['ANY /api/v2/runs/{proxy+}'],
     authorization: `${bearer}.`,
   },

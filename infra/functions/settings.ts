@@ -8,7 +8,7 @@ export const Settings: HttpDeclaration = {
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
-    // Verifies notification configurations, and asks owners of addresses.
+    // Sends test notifications, and verification e-mails.
     ...may.sendEmails(),
   ],
   http: {

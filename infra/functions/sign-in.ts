@@ -2,7 +2,7 @@ import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const SignIn: HttpDeclaration = {
   entry: 'functions/public-api/sign-in.ts',
-  description: 'Signing in: terraform login, and the issuer that people sign in at',
+  description: 'Sign-in: terraform login and the OpenID Connect issuer',
   timeoutSeconds: 29,
   environment: ['table', 'outbound', 'requestLimit', 'organizationRules', 'signIn'],
   rights: (may) => [
@@ -12,7 +12,6 @@ export const SignIn: HttpDeclaration = {
   http: {
     routes: async () => (await import('#public-api/sign-in-routes.ts')).allSignInRoutes,
     subtrees: ['ANY /oauth/{proxy+}'],
-    authorization:
-      'Signing in is public by its nature: the function checks codes, verifiers and what the issuer signed.',
+    authorization: 'Sign-in must be public: the function checks codes, verifiers and signatures of the issuer.',
   },
 };

@@ -11,7 +11,7 @@ export const States: HttpDeclaration = {
     may.readObjects('runs', 'states', 'uploads'),
     may.writeObjects('runs', 'states', 'uploads'),
     may.seeMissingObjects(),
-    // Whoever unlocks a workspace lets the next run go.
+    // Unlocking a workspace resumes its next run.
     may.answerExecutions(),
   ],
   http: {

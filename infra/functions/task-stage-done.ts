@@ -3,7 +3,7 @@ import { passingConfirmation } from '#infra/stack/shared-rights.ts';
 
 export const TaskStageDone: StateDeclaration = {
   entry: 'functions/lifecycle/states/task-stage-done.ts',
-  description: 'States …TasksDone: whether a stage of run tasks has passed',
+  description: 'States …TasksDone: decide whether a stage of run tasks passed',
   timeoutSeconds: 30,
   state: 'works',
   environment: ['table'],

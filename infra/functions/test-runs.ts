@@ -11,7 +11,7 @@ export const TestRuns: HttpDeclaration = {
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // A test run and a query are runs.
     ...rightsToBeginRuns(may),
-    // Configurations of tests are uploaded to addresses that this function signs; what queries generated is read from the runs.
+    // Signs upload URLs for configurations of tests, and reads the files that queries generate from their runs.
     may.writeObjects('uploads'),
     may.readObjects('runs'),
     // Both can be canceled.

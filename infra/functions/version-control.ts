@@ -2,7 +2,7 @@ import { bearer, type HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const VersionControl: HttpDeclaration = {
   entry: 'functions/public-api/version-control.ts',
-  description: 'The public API: connections to version control, and what they reach',
+  description: 'The public API: connections to version control, their repositories and branches',
   timeoutSeconds: 29,
   environment: ['table', 'key', 'outbound', 'requestLimit', 'versionControl', 'publicUrl', 'githubApp'],
   rights: (may) => [
@@ -13,6 +13,6 @@ export const VersionControl: HttpDeclaration = {
   ],
   http: {
     routes: async () => (await import('#public-api/version-control-routes.ts')).versionControlRoutes,
-    authorization: `${bearer}; who comes back from a forge brings a cookie and a state of this platform.`,
+    authorization: `${bearer}; a redirect from a forge carries a cookie and a state that this platform issued.`,
   },
 };

@@ -9,6 +9,6 @@ export const Web: HttpDeclaration = {
   http: {
     subtrees: ['GET /', 'GET /app', 'GET /app/{proxy+}'],
     authorization:
-      'The page and its scripts hold no data and are the same for everybody; what they show comes from the API, with the reader’s own token.',
+      'The page and its scripts contain no data and are the same for all users; the page reads data from the API with the user’s own token.',
   },
 };

@@ -2,8 +2,8 @@ import type { HttpDeclaration } from '#infra/stack/declaration.ts';
 
 export const Webhooks: HttpDeclaration = {
   entry: 'functions/public-api/webhooks.ts',
-  description: 'Webhooks of version control: checks signatures, keeps what was said, answers at once',
-  // Forges give up after 5 to 10 seconds.
+  description: 'Webhooks of version control: checks signatures, stores the event, answers at once',
+  // Forges time out after 5 to 10 seconds.
   timeoutSeconds: 10,
   environment: ['table', 'key', 'requestLimit', 'versionControl', 'githubApp'],
   rights: (may) => [
@@ -15,7 +15,7 @@ export const Webhooks: HttpDeclaration = {
   http: {
     routes: async () => (await import('#public-api/webhook-routes.ts')).allWebhookRoutes,
     authorization:
-      'Forges sign webhooks with a secret of each repository, or of the GitHub App; the function checks it before anything else.',
+      'Forges sign webhooks with a secret per repository, or with the secret of the GitHub App; the function checks the signature first.',
     unlimited: true,
   },
 };
