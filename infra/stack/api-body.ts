@@ -1,14 +1,15 @@
 import { Aws, Fn } from 'aws-cdk-lib/core';
 
 /**
- * An HTTP API as one OpenAPI document, in the form that API Gateway itself exports (HTTP APIs: OpenAPI definitions). Routes and
- * integrations as resources of their own would be 200 of a stack's 500, and as many calls to a control plane that takes 10 per second.
+ * An HTTP API as one OpenAPI document, in API Gateway's own export format (HTTP APIs: OpenAPI definitions). As separate
+ * resources, routes and integrations would take 200 of a stack's 500 resources, and as many calls to a control plane
+ * that allows 10 per second.
  */
 
 export interface BodyRoute {
   /** `ANY /api/v2/{proxy+}`, or `$default`. */
   key: string;
-  /** Name of the stage variable that names the function. */
+  /** Name of the stage variable that contains the function's name. */
   target: string;
 }
 
@@ -17,11 +18,11 @@ export interface BodyProps {
   title: string;
   description: string;
   routes: BodyRoute[];
-  /** Whom API Gateway invokes functions as. */
+  /** Role with which API Gateway invokes functions. */
   roleArn: string;
 }
 
-/** Of API Gateway, and the longest (HTTP APIs: quotas). */
+/** API Gateway's timeout; this is the maximum (HTTP APIs: quotas). */
 const timeoutInMillis = 30_000;
 
 const integrations = 'x-amazon-apigateway-integrations';
@@ -44,8 +45,8 @@ export const apiBody = ({ title, description, routes, roleArn }: BodyProps) => (
 });
 
 /**
- * The function is named by a stage variable (HTTP APIs: stage variables reference), which is set once functions exist: they know
- * the API's URL, so the API cannot wait for them.
+ * A stage variable names the function (HTTP APIs: stage variables reference). It is set after the functions exist: they
+ * need the API's URL, so the API cannot wait for them.
  */
 const integration = (target: string, credentials: string) => ({
   type: 'aws_proxy',
@@ -76,7 +77,7 @@ const operation = ({ key, target }: BodyRoute) => {
   };
 };
 
-/** OpenAPI wants each parameter of a path declared. */
+/** OpenAPI requires a declaration of each path parameter. */
 const parameters = (path: string) => {
   const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
   if (names.length === 0) return {};

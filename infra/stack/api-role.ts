@@ -3,8 +3,9 @@ import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 
 /**
- * Whom API Gateway invokes functions as (its integrations' credentials), in place of a resource policy of each function. Only
- * somebody who may pass this role can have API Gateway use it, which nobody of another account can (IAM: PassRole).
+ * Role with which API Gateway invokes functions (its integrations' credentials), in place of a resource policy per
+ * function. Only a principal with iam:PassRole on this role can make API Gateway use it, and no principal of another
+ * account can have that (IAM: PassRole).
  */
 export class ApiRole extends Construct {
   readonly role: iam.Role;
@@ -17,7 +18,10 @@ export class ApiRole extends Construct {
     });
   }
 
-  /** Apart from the role itself: the functions know the APIs' addresses, and the APIs the role. @returns what stages wait for */
+  /**
+   * A separate policy: the functions need the APIs' addresses, and the APIs need the role.
+   * @returns the dependency of the stages
+   */
   allow(targets: lambda.IFunction[]): Construct {
     return new iam.Policy(this, 'Invoke', {
       statements: [

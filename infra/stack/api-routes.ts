@@ -1,25 +1,27 @@
 import type { HttpDeclaration } from './declaration.ts';
 import { type HttpFunction, httpFunctionIds, httpFunctions } from './functions.ts';
 
-/** Which function answers which path of the HTTP API, derived from the routes that each function's own router knows. */
+/** The function behind each path of the HTTP API, derived from the routes of each function's own router. */
 
 export interface ApiRoute {
-  /** Of API Gateway: `ANY /api/v2/{proxy+}`. */
+  /** Route key of API Gateway: `ANY /api/v2/{proxy+}`. */
   key: string;
   target: HttpFunction;
 }
 
-/** A path as API Gateway reads it. */
+/** A path segment as API Gateway reads it. */
 interface Node {
-  /** Path of this node, with the names of parameters that came first. */
+  /** Path of this node, with the parameter names of the first route. */
   path: string;
   literals: Map<string, Node>;
   parameter?: Node;
-  /** Who answers this very path, by method. */
+  /** The function behind exactly this path, by method. */
   targets: Map<string, HttpFunction>;
-  /** Who is declared to answer everything below it. */
+  /** The function that is declared for everything below it. */
   owner?: HttpFunction;
-  /** Found keys below it, by who answers around it: each is asked for once for every way to cut what is above. */
+  /**
+   * Memoized keys below it, by the function of the surrounding subtree: each cut of the tree above asks for them again.
+   */
   found: Map<HttpFunction | undefined, ApiRoute[]>;
 }
 
@@ -27,7 +29,7 @@ const node = (path: string): Node => ({ path, literals: new Map(), targets: new 
 
 const childrenOf = ({ literals, parameter }: Node): Node[] => [...literals.values(), ...(parameter ? [parameter] : [])];
 
-/** API Gateway knows a parameter by its place: whatever routes call it, it has one name. */
+/** API Gateway identifies a parameter by its position, so it needs one name for all routes. */
 const childAt = (parent: Node, segment: string): Node => {
   if (segment.startsWith('{')) {
     parent.parameter ??= node(`${parent.path}/${segment}`);
@@ -38,13 +40,13 @@ const childAt = (parent: Node, segment: string): Node => {
   return child;
 };
 
-/** All functions that answer something below a path, apart from the path itself. */
+/** All functions with routes below a path, without the path itself. */
 const targetsBelow = (at: Node): Set<HttpFunction> =>
   new Set(childrenOf(at).flatMap((child) => [...child.targets.values(), ...targetsBelow(child)]));
 
 const greedy = '{proxy+}';
 
-/** Keys of one path: for every method, where all of its methods are for one function. */
+/** Route keys of one path: one per method, or ANY if all of its methods belong to one function. */
 const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiRoute[] => {
   const astray = [...targets].filter(([, target]) => target !== around);
   const [first] = astray;
@@ -55,7 +57,7 @@ const keysOf = ({ path, targets }: Node, around: HttpFunction | undefined): ApiR
 const keysUnder = (at: Node, owner: HttpFunction | undefined): ApiRoute[] =>
   childrenOf(at).flatMap((child) => [...keysOf(child, owner), ...keysBelow(child, owner)]);
 
-/** As {@link fewestKeys}, from what was found before. */
+/** {@link fewestKeys}, memoized. */
 const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
   const keys = at.found.get(around) ?? fewestKeys(at, around);
   at.found.set(around, keys);
@@ -63,9 +65,9 @@ const keysBelow = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
 };
 
 /**
- * The fewest keys below a path. The most specific key wins (HTTP APIs: routing), so a subtree can belong to the function
- * that answers most of it: only paths of other functions have keys of their own. Where nobody answers the subtree around
- * it, what no function is declared for stays unanswered.
+ * The minimum of route keys below a path. The most specific key wins (HTTP APIs: routing), so a subtree can belong to
+ * the function with most of its routes: only paths of other functions have keys of their own. Where no function serves
+ * the surrounding subtree, undeclared paths get no key.
  */
 const fewestKeys = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
   if (at.owner !== undefined) return keysUnder(at, at.owner);
@@ -73,21 +75,21 @@ const fewestKeys = (at: Node, around: HttpFunction | undefined): ApiRoute[] => {
   const others = [...targets].filter((target) => target !== around);
   const wholes = others.map((target) => [{ key: `ANY ${at.path}/${greedy}`, target }, ...keysUnder(at, target)]);
   const [whole] = wholes;
-  // Also for a subtree of one path: routes that come to it change no key.
+  // Also for a subtree of one path: later routes of that function then change no key.
   if (whole && targets.size === 1) return whole;
   const separate = keysUnder(at, around);
   if (around === undefined) return separate;
   return wholes.reduce((fewest, keys) => (keys.length < fewest.length ? keys : fewest), separate);
 };
 
-/** What the functions' routers know, by full path. */
+/** The routes of the functions' routers, by full path. */
 export interface KnownRoute {
   method: string;
   path: string;
   target: HttpFunction;
 }
 
-/** Imports the modules of all routes: a second or so. */
+/** Imports the modules of all routes, which takes about a second. */
 export const knownRoutes = async (): Promise<KnownRoute[]> => {
   const all = httpFunctionIds.map(async (target) => {
     const { routes }: HttpDeclaration['http'] = httpFunctions[target].http;
@@ -101,7 +103,7 @@ const subtreesOf = (target: HttpFunction): ApiRoute[] => {
   return subtrees.map((key) => ({ key, target }));
 };
 
-/** As few keys as possible: an API has 300 (API Gateway: quotas). */
+/** As few keys as possible: an API has at most 300 (API Gateway: quotas). */
 export const deriveApiRoutes = async (): Promise<ApiRoute[]> => {
   const subtrees = httpFunctionIds.flatMap(subtreesOf);
   const root = node('');

@@ -13,9 +13,9 @@ import { removalPolicy } from './storage.ts';
 import { vendedLogName } from './vended-log.ts';
 
 /**
- * Requests per second. An account has 10,000 (burst 5,000) for all of its APIs, 2,500 (1,250) in the younger regions (API
- * Gateway: quotas): the public API stays well below the less of them, so that logs and runners always find room; a client
- * that polls a log dies of a single 429, and a runner must beat.
+ * Requests per second. An account has 10,000 (burst 5,000) for all of its APIs, or 2,500 (1,250) in newer regions (API
+ * Gateway: quotas). The public API stays well below the smaller quota, so that logs and runners always have capacity: a
+ * client that polls a log fails on a single 429, and a runner must send heartbeats.
  */
 const publicLimit = { rate: 1_200, burst: 600 };
 const noLimit = { rate: 2_500, burst: 1_250 };
@@ -23,13 +23,13 @@ const noLimit = { rate: 2_500, burst: 1_250 };
 export interface HttpApiProps {
   settings: Settings;
   routes: ApiRoute[];
-  /** Whom API Gateway invokes functions as. */
+  /** Role with which API Gateway invokes functions. */
   roleArn: string;
 }
 
-/** The HTTP API. Made before the functions, because some of them need to know its URL. */
+/** The HTTP API. Created before the functions, because some of them need its URL. */
 export class HttpApi extends Construct {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly apiId: string;
   readonly accessLog: logs.LogGroup;
@@ -72,7 +72,7 @@ export class HttpApi extends Construct {
 
 const declared = (name: HttpFunction): HttpDeclaration => httpFunctions[name];
 
-/** The route instead of the path: paths of logs are capabilities. */
+/** The route in place of the path, because log paths are capabilities. */
 const accessLogFormat = {
   time: '$context.requestTime',
   requestId: '$context.requestId',

@@ -1,7 +1,7 @@
 import { synthesize } from '#infra/build/synth.ts';
 import { SettingsError } from '#infra/settings/settings.ts';
 
-/** What the CDK command line runs (cdk.json): settings in, two stacks out. */
+/** The CDK app (cdk.json): reads the settings and declares two stacks. */
 try {
   await synthesize({
     outdir: process.env.CDK_OUTDIR,

@@ -14,8 +14,8 @@ export interface DashboardProps extends OperationsProps {
 }
 
 /**
- * Functions whose errors show nowhere else: those of a state's function are in the graph of executions, and events that
- * stay unhandled are lost events. A dashboard costs nothing up to 50 metrics, whatever the number of functions.
+ * Functions whose errors show nowhere else: errors of a state's function are in the graph of executions, and failed
+ * events are lost events. A dashboard with up to 50 metrics is free, for any number of functions.
  */
 const watched = [
   'Api',
@@ -37,8 +37,8 @@ const watched = [
 const period = Duration.minutes(5);
 
 /**
- * One page: how runs end, how long their states take, how API and functions do. What Step Functions publishes no metric
- * for is asked of the executions' log, which costs only while somebody looks.
+ * One page: run results, time per state, health of API and functions. For facts without a metric of Step Functions it
+ * queries the executions' log, which costs only while the dashboard is open.
  */
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {

@@ -3,8 +3,9 @@ import type { Settings } from '#infra/settings/settings.ts';
 import { Storage } from './storage.ts';
 
 /**
- * Table, bucket and key: what outlives the platform, which can be deleted and deployed anew beside it. The platform imports
- * them (CloudFormation: exports), so that this stack cannot be deleted, and nothing in it replaced, while a platform uses it.
+ * Table, bucket and key: they outlive the platform's stack, which can be deleted and deployed again. The platform
+ * imports their names (CloudFormation: exports), so that CloudFormation refuses to delete this stack, or to replace a
+ * resource of it, while a platform uses it.
  */
 export class Data extends Stack {
   readonly storage: Storage;
@@ -18,7 +19,8 @@ export class Data extends Stack {
     this.storage = new Storage(this, 'Storage', settings);
     const { table, bucket, key } = this.storage;
     for (const kept of [table, bucket, key]) CrossStackReferences.of(kept).produce(ReferenceStrength.STRONG);
-    // Whether or not this version imports them: CloudFormation refuses to take away an export that the platform before still uses.
+    // Exported even if this version does not import them: CloudFormation refuses to remove an export that the deployed
+    // platform still imports.
     for (const value of [table.tableArn, table.tableName, bucket.bucketArn, bucket.bucketName, key.keyArn])
       this.exportValue(value);
   }

@@ -3,38 +3,41 @@ import type { Grants, Permission } from './grants.ts';
 import type { VariableGroup } from './variables.ts';
 
 /**
- * What a Lambda function is, may do and how it is reached: one file for each in infra/functions/. The local platform and
- * the bundler read these too, so neither this nor they load the CDK.
+ * Code, permissions and routes of a Lambda function: one file per function in infra/functions/. The local platform and
+ * the bundler read these too, so neither this module nor those files load the CDK.
  */
 export interface Declaration {
-  /** Module that exports `handler`, from the checkout's root. */
+  /** Module that exports `handler`, relative to the checkout's root. */
   entry: string;
   description: string;
   timeoutSeconds: number;
-  /** 512 when nothing is said. */
+  /** Defaults to 512. */
   memoryMiB?: number;
   environment: VariableGroup[];
-  /** Beside writing its own log. */
+  /** In addition to its own log. */
   rights(may: Grants): Permission[];
 }
 
 /** A function behind API Gateway. */
 export interface HttpDeclaration extends Declaration {
   http: {
-    /** Routes that the function's own router knows: route keys are derived from them. */
+    /** Routes of the function's own router; route keys are derived from them. */
     routes?(): Promise<{ method: Method; path: `/${string}` }[]>;
-    /** Route keys of whole subtrees, which it answers whatever the path. */
+    /** Route keys of whole subtrees: the function serves every path in them. */
     subtrees?: string[];
     /** Why API Gateway has no authorizer for it. */
     authorization: string;
-    /** Never refused before the public API: its clients do not survive a 429. */
+    /** Exempt from the public API's throttling: its clients fail on a 429. */
     unlimited?: true;
   };
 }
 
 /** A function behind states of the machine. */
 export interface StateDeclaration extends Declaration {
-  /** A function that waits keeps its task token with the run, and may answer it; one that works is never waited for. */
+  /**
+   * `waits`: keeps its task token with the run, and may resume the run itself. `works`: the state machine uses its
+   * result.
+   */
   state: 'waits' | 'works';
 }
 

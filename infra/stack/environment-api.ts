@@ -16,7 +16,7 @@ import { httpStage } from './http-stage.ts';
 import { removalPolicy } from './storage.ts';
 import { vendedLogName } from './vended-log.ts';
 
-/** Well below what an account has for all of its APIs (infra/stack/api.ts). */
+/** Far below an account's quota for all of its APIs (infra/stack/api.ts). */
 const limit = { rate: 300, burst: 150 };
 
 const httpLog = {
@@ -33,7 +33,10 @@ const stageName = 'logs';
 
 const keys = <T extends string>(target: T, all: string[]) => all.map((key) => ({ key, target }));
 
-/** Of the environments' host. Without authorizers: the functions check tokens themselves; build info and the like are public by contract. */
+/**
+ * Routes of the environments' host. They have no authorizers: the functions check tokens, and build info and similar
+ * routes are public by contract.
+ */
 const routes = [
   { key: '$default', target: 'Environments' },
   ...keys('EnvironmentBuilds', environmentBuildRoutes),
@@ -47,18 +50,18 @@ export const environmentFunctionIds = [...new Set(routes.map(({ target }) => tar
 
 export interface EnvironmentApiProps {
   settings: Settings;
-  /** Whom API Gateway invokes functions as. */
+  /** Role with which API Gateway invokes functions. */
   roleArn: string;
 }
 
 /**
- * The environments' own host, because their API and HCP Terraform's both say /api/v2; and the WebSocket API that logs are
- * followed through (decisions/0040). Idle, neither costs anything.
+ * The environments' own host, because their API and HCP Terraform's both use /api/v2, and the WebSocket API that
+ * streams logs (decisions/0040). Idle, neither costs anything.
  */
 export class EnvironmentApi extends Construct {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Where clients connect and where messages to them are posted. */
+  /** URL for clients, and URL for posting messages to them. */
   readonly socketUrl: string;
   readonly connectionsArn: string;
   readonly #http: apigateway.CfnApi;
@@ -79,7 +82,7 @@ export class EnvironmentApi extends Construct {
     });
     const sockets = new apigateway.CfnApi(this, 'Sockets', {
       name: `${Aws.STACK_NAME}-environment-logs`,
-      description: 'Stepform: logs of environments, followed',
+      description: 'Stepform: log streams of environments',
       protocolType: 'WEBSOCKET',
       routeSelectionExpression: '$request.body.action',
     });
@@ -126,10 +129,10 @@ export class EnvironmentApi extends Construct {
     });
     acknowledge(stage, {
       APIG1:
-        "On a WebSocket stage an access log needs API Gateway's account-wide CloudWatch role, which a new account lacks: its deployment would fail (aws-cdk #33977). The function logs what it answers.",
+        "On a WebSocket stage an access log needs API Gateway's account-wide CloudWatch role, which a new account lacks: its deployment would fail (aws-cdk #33977). The function logs its responses.",
     });
     stage.node.addDependency(connect, invocation);
-    // Apart from the role's own policy, which the function waits for.
+    // A separate policy, because the function depends on the role's own one.
     const again = new iam.Policy(this, 'DeliverLater', {
       statements: [
         new iam.PolicyStatement({ actions: ['lambda:InvokeFunction'], resources: [delivery.function.functionArn] }),

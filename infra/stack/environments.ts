@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { yesOrNo } from './text-list.ts';
 
-/** What an operator may choose about environments. */
+/** Settings of environments. */
 
 export const environmentEntries = {
   /**
-   * Whether owners of an organization may ask for Terraform's debug log of a build (`log_level: debug`); it has what
-   * providers send and receive.
+   * Whether owners of an organization may request Terraform's debug log of a build (`log_level: debug`), which contains
+   * the traffic of providers.
    */
   environmentDebug: v.optional(yesOrNo, false),
 };
@@ -16,7 +16,7 @@ export const environmentVariable = ({ environmentDebug }: { environmentDebug: bo
   environmentDebug ? 'true' : '';
 
 /**
- * As {@link environmentVariable}, from the environment of the local platform.
+ * {@link environmentVariable} from the environment of the local platform.
  * @throws {Error} that names the variable
  */
 export const localEnvironmentVariable = ({ STEPFORM_ENVIRONMENT_DEBUG: text }: NodeJS.ProcessEnv): string => {

@@ -10,11 +10,14 @@ import type { PlatformFunction } from './function.ts';
 
 type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded';
 
-/** Called by other functions, which do not wait. */
+/** Other functions call it without waiting for the result. */
 const invoked = ['Notify', 'CommitStatus', 'FetchCommit', 'FetchProvider', 'VersionControlEvent'] as const;
 type Invoked = (typeof invoked)[number];
 
-/** Events that could not be delivered, or whose function failed to the end. The sweep repairs; this tells people. */
+/**
+ * Undelivered events, and events whose function failed on its last attempt. The sweep repairs the runs; the alarm
+ * informs the operator.
+ */
 export class LostEvents extends Construct {
   readonly queue: sqs.Queue;
 
@@ -37,7 +40,7 @@ export interface EventsProps {
   bucketName: string;
 }
 
-/** What wakes the platform beside its API. */
+/** Events and schedules that invoke functions. */
 export class Events extends Construct {
   constructor(scope: Construct, id: string, props: EventsProps) {
     super(scope, id);
@@ -56,7 +59,7 @@ export class Events extends Construct {
           retryAttempts: 20,
         }),
       );
-      // Delivered is not done: the function's own failures are tried again, then kept as well.
+      // Delivery is not success: failures of the function are retried, then kept as well.
       new lambda.CfnEventInvokeConfig(this, `${name}Retries`, {
         functionName: listener.functionName,
         qualifier: '$LATEST',
@@ -68,8 +71,8 @@ export class Events extends Construct {
   }
 
   #retryInvoked({ functions }: EventsProps): void {
-    // A destination that does not answer in the end is shown with its configuration, and the sweep goes on with what version
-    // control left; operators can do nothing about either.
+    // If a destination finally fails, its configuration shows that, and the sweep posts commit statuses that remain; an
+    // operator can do nothing about either.
     for (const name of invoked) {
       new lambda.CfnEventInvokeConfig(this, `${name}Retries`, {
         functionName: functions[name].function.functionName,
@@ -85,7 +88,7 @@ export class Events extends Construct {
     new events.Rule(this, 'EveryMinute', { schedule: events.Schedule.rate(Duration.minutes(1)) }).addTarget(
       new targets.LambdaFunction(sweep, { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
     );
-    // The next minute's sweep is the retry.
+    // The sweep of the next minute is the retry.
     new lambda.CfnEventInvokeConfig(this, 'SweepRetries', {
       functionName: sweep.functionName,
       qualifier: '$LATEST',
@@ -107,7 +110,8 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     detail: {
       stateMachineArn: [sources.stateMachineArn],
       status: ['SUCCEEDED'],
-      // Most applies set off nothing, and cost no invocation: the finisher says it (functions/lifecycle/states/complete.ts).
+      // Most applies trigger nothing and cost no invocation: the finisher sends this event only when needed
+      // (functions/lifecycle/states/complete.ts).
       output: [{ wildcard: `*"${startsRuns}"*` }],
     },
   },
@@ -117,7 +121,8 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     detail: {
       clusterArn: [sources.clusterArn],
       lastStatus: ['STOPPED'],
-      // A runner that ended with 0 left nothing to be done (functions/runner/program/program.ts); one that never started has no code.
+      // A runner with exit code 0 needs no repair (functions/runner/program/program.ts); one that never started has no
+      // exit code.
       containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
     },
   },

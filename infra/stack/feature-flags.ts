@@ -1,6 +1,6 @@
 /**
- * The CDK's recommended flags (aws-cdk-lib 2.276: recommended-feature-flags.json) for the services of this stack, frozen before the first
- * release: a flag that changed later could rename or replace resources of an existing deployment.
+ * The CDK's recommended flags (aws-cdk-lib 2.276: recommended-feature-flags.json) for the services of this stack,
+ * frozen before the first release: a later change of a flag could rename or replace resources of a deployment.
  */
 export const featureFlags: Record<string, unknown> = {
   '@aws-cdk/aws-apigateway:authorizerChangeDeploymentLogicalId': true,
@@ -15,7 +15,7 @@ export const featureFlags: Record<string, unknown> = {
   '@aws-cdk/aws-ec2:ec2SumTImeoutEnabled': true,
   '@aws-cdk/aws-ec2:launchTemplateDefaultUserData': true,
   '@aws-cdk/aws-ec2:requirePrivateSubnetsForEgressOnlyInternetGateway': true,
-  // It would bring a function of the CDK's own along; the default security group is not used by anything here.
+  // This flag would add a function of the CDK; no resource here uses the default security group.
   '@aws-cdk/aws-ec2:restrictDefaultSecurityGroup': false,
   '@aws-cdk/aws-ec2:uniqueImdsv2TemplateName': true,
   '@aws-cdk/aws-ecs:arnFormatIncludesClusterName': true,

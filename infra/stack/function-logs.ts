@@ -4,7 +4,7 @@ import type { Settings } from '#infra/settings/settings.ts';
 import { type FunctionId, httpFunctions, stateFunctions } from './functions.ts';
 import { removalPolicy } from './storage.ts';
 
-/** The sweep is a class of its own: its repairs are counted from its log (operations.ts). */
+/** The sweep has its own class, because a metric counts repairs in its log (operations.ts). */
 type LogClass = 'Api' | 'Environments' | 'Lifecycle' | 'Sweep' | 'Background';
 
 const logClass = (id: FunctionId): LogClass => {
@@ -15,8 +15,8 @@ const logClass = (id: FunctionId): LogClass => {
 };
 
 /**
- * One log group for each class of functions. The streams in it are named by day and function (Lambda: configuring CloudWatch
- * log groups), so that each function's lines are still told apart.
+ * One log group per class of functions. Log streams are named by day and function (Lambda: configuring CloudWatch log
+ * groups), which keeps the lines of each function apart.
  */
 export class FunctionLogs extends Construct {
   readonly #settings: Settings;

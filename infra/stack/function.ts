@@ -10,7 +10,7 @@ import { type Permission, statement } from './grants.ts';
 
 export interface PlatformFunctionProps {
   declaration: Declaration;
-  /** Of its class (function-logs.ts). */
+  /** Log group of its class (function-logs.ts). */
   logGroup: logs.LogGroup;
   /** Absolute path of its bundle. */
   bundle: string;
@@ -18,7 +18,7 @@ export interface PlatformFunctionProps {
   permissions: Permission[];
 }
 
-/** How every function is built: one bundle, one role. */
+/** The construct of every function: one bundle, one role. */
 export class PlatformFunction extends Construct {
   readonly function: lambda.Function;
   readonly role: iam.Role;
@@ -49,14 +49,14 @@ export class PlatformFunction extends Construct {
       role: this.role,
       logGroup: props.logGroup,
       loggingFormat: lambda.LoggingFormat.JSON,
-      // Start, end and report lines of each call would cost more than the calls; failures are still reported.
+      // START, END and REPORT lines of each call would cost more than the calls; failures are still logged.
       systemLogLevelV2: lambda.SystemLogLevel.WARN,
-      // Memory buys processor time: less of it makes starts slower for no saving.
+      // Lambda allots processor time by memory: less memory makes starts slower without saving anything.
       memorySize: memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
       environment: props.environment,
     });
-    // Names that stay: people look functions up by them, and so does the local platform.
+    // Fixed names: operators and the local platform find functions by them.
     (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);
   }
 }

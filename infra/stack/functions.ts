@@ -61,7 +61,7 @@ import { Workspaces } from '#infra/functions/workspaces.ts';
 import type { CheckState, WaitingState } from '#run/machine-states.ts';
 import type { Declaration, HttpDeclaration, StateDeclaration } from './declaration.ts';
 
-/** Every Lambda function of the platform: one file each. The local platform and the bundler read this too. */
+/** Every Lambda function of the platform, one file each. The local platform and the bundler read this list too. */
 
 export const httpFunctions = {
   Api,
@@ -91,12 +91,12 @@ export const httpFunctions = {
 } satisfies Record<string, HttpDeclaration>;
 
 /**
- * `RunTask` and `TaskUnanswered` are the states of a stage's tasks, `TaskStageDone` is behind every `…TasksDone`, `Complete`
- * is the one finisher.
+ * `RunTask` and `TaskUnanswered` are the states of a stage's tasks, `TaskStageDone` is behind every `…TasksDone`,
+ * `Complete` is the one finisher.
  */
 type SharedByStates = 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
 
-/** Functions behind the machine's states, named like the state. */
+/** Functions behind states of the machine, named like the state. */
 export const stateFunctions = {
   Pending,
   Fetching,
@@ -118,7 +118,7 @@ export const stateFunctions = {
   Complete,
 } satisfies Record<WaitingState | CheckState | SharedByStates, StateDeclaration>;
 
-/** Called by events, by the clock, by other functions or by an operator. */
+/** Functions that events, schedules, other functions or an operator invoke. */
 const otherFunctions = {
   ExecutionStopped,
   Notify,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import type { GithubAppSecret, GithubAppSettings } from '#platform/environment.ts';
 
-/** Settings of the platform's GitHub App, which `stepform github-app` creates, and what the functions read of them. */
+/** Settings of the platform's GitHub App, which `stepform github-app` creates, and the variable that functions read. */
 
 const notEmpty = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 
@@ -28,14 +28,14 @@ const appId = v.pipe(
 
 export const githubAppEntries = {
   githubAppId: v.optional(appId),
-  /** Last part of the app's address at GitHub. */
+  /** Last part of the app's URL at GitHub. */
   githubAppSlug: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9-]*$/i, 'must be the name in its address'))),
   githubAppClientId: v.optional(notEmpty),
   /** Names of SecureStrings in Parameter Store. */
   githubAppKeyParameter: v.optional(parameterName),
   githubAppClientSecretParameter: v.optional(parameterName),
   githubAppWebhookSecretParameter: v.optional(parameterName),
-  /** Of GitHub Enterprise Server; GitHub.com when absent. */
+  /** URLs of GitHub Enterprise Server; GitHub.com by default. */
   githubAppUrl: v.optional(url),
   githubAppApiUrl: v.optional(url),
 };
@@ -52,7 +52,7 @@ const needed = [
   'githubAppWebhookSecretParameter',
 ] as const;
 
-/** What is wrong with settings that are right one by one. */
+/** Problems between settings that are each valid. */
 export const githubAppProblems = (settings: Record<string, unknown>): string[] => {
   const configured = Object.keys(githubAppEntries).filter((name) => settings[name] !== undefined);
   if (configured.length === 0) return [];
@@ -93,7 +93,7 @@ export const githubAppVariable = (choices: GithubAppChoices): string => {
   return JSON.stringify(settings);
 };
 
-/** What `stepform github-app` writes. */
+/** The file that `stepform github-app` writes. */
 const file = v.object({
   id: appId,
   slug: notEmpty,
@@ -106,7 +106,7 @@ const file = v.object({
 });
 
 /**
- * As {@link githubAppVariable}, on one machine: STEPFORM_GITHUB_APP names the file that `stepform github-app` wrote.
+ * {@link githubAppVariable} on one machine: STEPFORM_GITHUB_APP names the file that `stepform github-app` wrote.
  * @throws {Error} that names the variable
  */
 export const localGithubAppVariable = ({ STEPFORM_GITHUB_APP: path }: NodeJS.ProcessEnv): string => {

@@ -5,12 +5,12 @@ import { githubAppParameters } from './github-app.ts';
 import type { Storage } from './storage.ts';
 import { type InvokedPart, type Parts, requirePart } from './variables.ts';
 
-/** What a function may do, beside writing its own log. Nothing else adds to a function's role. */
+/** Permissions of a function, in addition to its own log. No other code adds to a function's role. */
 export interface Permission {
   actions: string[];
   resources: string[];
   conditions?: Record<string, Record<string, string | string[]>>;
-  /** Whatever else allows it. */
+  /** Denied even if another statement allows it. */
   denied?: true;
   /** Why the resource ends in a wildcard. */
   wildcard?: string;
@@ -20,8 +20,8 @@ export const statement = ({ actions, resources, conditions, denied }: Permission
   new iam.PolicyStatement({ actions, resources, conditions, effect: denied ? iam.Effect.DENY : iam.Effect.ALLOW });
 
 /**
- * Nothing takes an event out of the audit trail, or alters one (decisions/0014): IAM sees the partition of what is
- * changed (DynamoDB: condition keys). A put is how events are written, and replaces none, by its condition.
+ * No function can delete or change an event of the audit trail (decisions/0014): IAM sees the partition of a changed
+ * item (DynamoDB: condition keys). Events are written with PutItem, whose condition prevents replacing one.
  */
 const trailStays = (tableArn: string): Permission => ({
   denied: true,
@@ -31,8 +31,8 @@ const trailStays = (tableArn: string): Permission => ({
 });
 
 /**
- * What DynamoDB needs of every caller at a minimum, where the table has a customer managed key (DynamoDB: encryption at rest,
- * authorizing use of a customer managed key). It opens the key in the caller's name.
+ * The minimum that DynamoDB requires of every caller if the table has a customer managed key (DynamoDB: encryption at
+ * rest, authorizing use of a customer managed key): it decrypts the table key with the caller's permissions.
  */
 const tableKey = ({ key }: Storage): Permission => ({
   actions: [
@@ -49,7 +49,7 @@ const tableKey = ({ key }: Storage): Permission => ({
   conditions: { StringEquals: { 'kms:ViaService': `dynamodb.${Aws.REGION}.amazonaws.com` } },
 });
 
-/** Adds what follows from the rights on the table: its key, and the limits on functions that change items. */
+/** Adds the consequences of rights on the table: its key, and the limits on functions that change items. */
 export const withTableRules = (storage: Storage, statements: Permission[]): Permission[] => {
   const verbs = statements.flatMap(({ actions }) => actions).filter((action) => action.startsWith('dynamodb:'));
   if (verbs.length === 0) return statements;
@@ -71,7 +71,7 @@ type Prefix =
 
 export type Grants = ReturnType<typeof grants>;
 
-/** The vocabulary that rights of functions are written in (infra/functions/), by what they are on. */
+/** The vocabulary for the rights of functions (infra/functions/), by resource. */
 export const grants = (parts: Parts) => ({
   ...onTable(parts),
   ...onKey(parts),
@@ -94,7 +94,7 @@ const onTable = ({ storage: { table } }: Parts) => ({
 
 type KeyAction = 'Decrypt' | 'GenerateDataKey';
 
-/** The key that table, bucket and the secrets in them are encrypted with. */
+/** The key that encrypts table, bucket and stored secrets. */
 const onKey = ({ storage: { key } }: Parts) => {
   const endpoint = (service: 'dynamodb' | 's3') => `${service}.${Aws.REGION}.amazonaws.com`;
   const onlyBy = (endpoints: string | string[]) => ({ StringEquals: { 'kms:ViaService': endpoints } });
@@ -103,7 +103,7 @@ const onKey = ({ storage: { key } }: Parts) => {
     resources: [key.keyArn],
   });
   return {
-    /** S3 opens an object's key in the reader's name too, also for a HEAD of it (S3: SSE-KMS, permissions). */
+    /** S3 decrypts an object's key with the reader's permissions, also for HEAD (S3: SSE-KMS, permissions). */
     storageKey: (...actions: KeyAction[]): Permission => ({
       ...use(actions),
       conditions: onlyBy([endpoint('dynamodb'), endpoint('s3')]),
@@ -116,7 +116,7 @@ const onBucket = ({ storage: { bucket } }: Parts) => {
   const objects = (action: string, prefixes: Prefix[]): Permission => ({
     actions: [`s3:${action}`],
     resources: prefixes.map((prefix) => bucket.arnForObjects(`${prefix}/*`)),
-    wildcard: 'Keys below a prefix name runs, workspaces and configuration versions, which come and go.',
+    wildcard: 'Keys below a prefix contain ids of runs, workspaces and configuration versions.',
   });
   return {
     readObjects: (...prefixes: Prefix[]): Permission => objects('GetObject', prefixes),
@@ -134,7 +134,7 @@ const onRunners = ({ runners }: Parts) => {
         actions: ['ecs:RunTask'],
         resources: [runners.anyRevisionArn],
         conditions,
-        wildcard: 'Any revision of this one task definition: a deployment makes a new one while runs start.',
+        wildcard: 'Any revision of this one task definition: a deployment creates a revision while runs start.',
       },
       {
         actions: ['iam:PassRole'],
@@ -146,22 +146,22 @@ const onRunners = ({ runners }: Parts) => {
       actions: actions.map((action) => `ecs:${action}`),
       resources: [runners.anyTaskArn],
       conditions,
-      wildcard: 'Tasks of this one cluster; ECS makes up their ids.',
+      wildcard: 'Tasks of this one cluster; ECS generates their ids.',
     }),
     listTasks: (): Permission => ({
       actions: ['ecs:ListTasks'],
       resources: ['*'],
       conditions,
-      wildcard: 'Lists of tasks have no resource of their own but container instances, which Fargate has not.',
+      wildcard: 'ListTasks has no resource type but container instances, which Fargate lacks.',
     }),
-    /** For runners whose image does not have it. */
+    /** For runners whose image does not contain it. */
     readRunnerProgram: (): Permission[] =>
       runners.program
         ? [
             {
               actions: ['s3:GetObject'],
               resources: [runners.program.objectsArn],
-              wildcard: 'Runners that were started before a deployment read the former program.',
+              wildcard: 'Runners that started before a deployment read the previous program.',
             },
           ]
         : [],
@@ -187,26 +187,26 @@ const onExecutions = (parts: Parts) => {
     describeExecutions: (): Permission => onExecution('DescribeExecution'),
     stopExecutions: (): Permission => onExecution('StopExecution'),
     /**
-     * The service evaluates these against the machine that made the token, although the service authorization reference
-     * names no resource type for them (aws-cdk: StateMachine.grantTaskResponse does the same).
+     * Step Functions checks these actions against the state machine that issued the token, although the service
+     * authorization reference names no resource type for them (aws-cdk: StateMachine.grantTaskResponse does the same).
      */
     answerExecutions: (...more: 'Heartbeat'[]): Permission =>
       onMachine(...['Success', 'Failure', ...more].map((answer) => `SendTask${answer}`)),
   };
 };
 
-/** Calls of other functions, none of which is waited for. */
+/** Invocations of other functions, all asynchronous. */
 const onFunctions = (parts: Parts) => {
   const invoke = (...names: InvokedPart[]): Permission => ({
     actions: ['lambda:InvokeFunction'],
     resources: names.map((name) => requirePart(parts, name).functionArn),
   });
   return {
-    /** Tells people, environments and version control of a run. */
+    /** Sends a run's notifications, environment updates and commit statuses. */
     notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus'),
-    /** Tells people of what is not a run's status. */
+    /** Sends notifications that are not about a run's status. */
     tellPeople: (): Permission => invoke('notify'),
-    /** Starts what is due for environments. */
+    /** Starts due builds of environments. */
     sweepEnvironments: (): Permission => invoke('environmentSweep'),
     postStatuses: (): Permission => invoke('commitStatus'),
     deleteOldData: (): Permission => invoke('dataRetention'),
@@ -224,12 +224,12 @@ const onIdentityKeys = ({ identity }: Parts) => ({
   }),
 });
 
-/** None where the operator configured no secret. */
+/** No resources if the operator configured no secret. */
 const onSecrets = ({ settings }: Parts) => ({
-  /** Of the issuer that people sign in at. */
+  /** Client secret of the sign-in issuer. */
   signInSecret: (): Permission[] =>
     settings.signInSecretParameter ? [readParameter(settings.signInSecretParameter)] : [],
-  /** Of the GitHub App: its key makes tokens of installations. */
+  /** Key of the GitHub App, which signs tokens for its installations. */
   githubApp: (...secrets: GithubAppSecret[]): Permission[] => {
     const parameters = githubAppParameters(settings);
     return parameters ? secrets.map((secret) => readParameter(parameters[secret])) : [];
@@ -237,22 +237,28 @@ const onSecrets = ({ settings }: Parts) => ({
 });
 
 const onServices = ({ settings, lostEvents }: Parts) => ({
-  /** What AWS charges is the same for everybody, so there are no resources to name (service authorization: Price List). */
+  /**
+   * AWS list prices are the same for every account, so there are no resources to name (service authorization: Price
+   * List).
+   */
   prices: (): Permission => ({
     actions: ['pricing:GetProducts'],
     resources: ['*'],
     wildcard: 'The Price List API has no resources.',
   }),
   /**
-   * Sends e-mails from the operator's address, whose identity is the address or its domain (SES: identity authorization).
-   * None where the operator named no sender.
+   * Sends e-mails from the operator's address, whose identity is the address or its domain (SES: identity
+   * authorization). No resources without a configured sender.
    */
   sendEmails: (): Permission[] => (settings.emailSender ? [sendFrom(settings.emailSender)] : []),
   /** For a function whose failed events are kept. */
   keepLostEvents: (): Permission => ({ actions: ['sqs:SendMessage'], resources: [lostEvents.queueArn] }),
 });
 
-/** Its own key of Parameter Store lets whoever may read the parameter decrypt it (Systems Manager: `aws/ssm`). */
+/**
+ * Decryption with Parameter Store's own key is allowed to every principal that may read the parameter (Systems Manager:
+ * `aws/ssm`).
+ */
 const readParameter = (name: string): Permission => ({
   actions: ['ssm:GetParameter'],
   resources: [`arn:${Aws.PARTITION}:ssm:${Aws.REGION}:${Aws.ACCOUNT_ID}:parameter/${name.replace(/^\//, '')}`],

@@ -13,25 +13,26 @@ interface Limit {
 
 export interface HttpStageProps {
   api: apigateway.CfnApi;
-  /** By the names that the integrations of the API's document have for them. */
+  /** Function names by stage variable, as in the integrations of the API's document. */
   targets: Record<string, lambda.IFunction>;
   accessLog: logs.LogGroup;
-  /** Fields of a line, by name. */
+  /** Fields of an access log line, by name. */
   logFormat: Record<string, string>;
   limit: Limit;
-  /** By route key. */
+  /** Throttling by route key. */
   routeLimits?: Record<string, Limit>;
-  /** What lets API Gateway invoke the functions. */
+  /** The policy that allows API Gateway to invoke the functions. */
   invocation: IDependable;
 }
 
 /**
- * The stage of an HTTP API. It does not deploy by itself: a changed document is imported before new functions exist, while
- * requests still go by the former deployment. The stage then gets the new routes and their functions in one call.
+ * The stage of an HTTP API. It does not deploy automatically: CloudFormation imports a changed document before new
+ * functions exist, while requests still use the previous deployment. Then one call gives the stage the new routes and
+ * their functions.
  */
 export const httpStage = (scope: Construct, id: string, props: HttpStageProps): void => {
   const { accessLog, api, invocation, limit, logFormat, routeLimits = {}, targets } = props;
-  // A deployment never changes (API Gateway: deployments), so another document has another one.
+  // Deployments are immutable (API Gateway: deployments), so each document has its own.
   const document = createHash('sha256').update(JSON.stringify(Stack.of(scope).resolve(api.body)));
   const deployment = new apigateway.CfnDeployment(scope, `Deployment${document.digest('hex').slice(0, 8)}`, {
     apiId: api.ref,

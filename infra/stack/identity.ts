@@ -4,8 +4,8 @@ import { Construct } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
 
 /**
- * The keys that workload identity tokens are signed and verified with (decisions/0011): the first one signs, all of them
- * are published.
+ * The keys that sign and verify workload identity tokens (decisions/0011): the first one signs, all of them are
+ * published.
  */
 export class IdentityKeys extends Construct {
   readonly signing: kms.Key;
@@ -19,7 +19,7 @@ export class IdentityKeys extends Construct {
           description: 'Stepform: signs workload identity tokens',
           keySpec: kms.KeySpec.RSA_2048,
           keyUsage: kms.KeyUsage.SIGN_VERIFY,
-          // Nothing is encrypted with it, and a token outlives it by a day at most: what is not named any more may go.
+          // It encrypts nothing, and tokens live a day at most: a key that is no longer named can be deleted.
           removalPolicy: RemovalPolicy.DESTROY,
           pendingWindow: Duration.days(7),
         }),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { readCidr } from '#platform/net/outbound/addresses.ts';
 import { texts } from './text-list.ts';
 
-/** Ranges of addresses in settings, and those that `/api/meta/ip-ranges` answers. */
+/** Settings that are ranges of addresses, and the ranges that `/api/meta/ip-ranges` returns. */
 
 export const ranges = v.pipe(
   texts,
@@ -13,16 +13,19 @@ export const ranges = v.pipe(
 );
 
 export const ipRangeEntries = {
-  /** Ranges of addresses that the API is reached at, and that it calls from. */
+  /** Ranges of the addresses of the API, and of its outgoing requests. */
   apiIpRanges: v.optional(ranges),
   outgoingIpRanges: v.optional(ranges),
 };
 
-/** On one machine the platform listens there only. Addresses of the machine's networks are nobody's business: anybody may ask. */
+/**
+ * The platform listens only on loopback on one machine. The response is public, so it contains no addresses of the
+ * machine's networks.
+ */
 const loopback = '127.0.0.1/32,::1/128';
 
 /**
- * The variables of functions on one machine: what the operator says, else loopback.
+ * The variables of functions on one machine: the operator's values, otherwise loopback.
  * @throws {Error} that names the variable
  */
 export const localIpRangeVariables = (

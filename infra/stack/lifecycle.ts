@@ -8,16 +8,16 @@ import { type LifecycleFunction, lifecycleFunctions } from './functions.ts';
 import { type Arns, type Builders, builders, days, missedHeartbeat, outcomes, timedOut } from './state-builders.ts';
 
 /**
- * The life of a run: what a person sees in the console is what the run's page says. Every waiting state hands its task
- * token to a Lambda function that keeps it with the run; every way out leads to exactly one ending, each of which is the
- * one finisher with another status.
+ * The life of a run. The console of Step Functions and the run's page show the same steps. Every waiting state passes
+ * its task token to a Lambda function, which stores it with the run. Every path leads to exactly one ending; all
+ * endings invoke the same finisher, each with its own status.
  *
- * States are in the order of life, and a run enters each at most once: every way leads down. A step that several may follow
- * is followed by a Choice, which compares what the step's result says; a step that is not configured is skipped, and
- * costs nothing. What a state catches is a stop, a failure or a time limit (decisions/0198).
+ * States are in the order of life, and a run enters each state at most once: every path leads down. A step with
+ * several successors is followed by a Choice on the step's result. A step that is not configured is skipped and costs
+ * nothing. A state catches only stops, failures and time limits (decisions/0198).
  *
- * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}, result: {next}}`,
- * where `next` is the first state of the run. Only ids and facts for Choices ever pass.
+ * Input: `{runId, workspaceId, planTimeoutSeconds, applyTimeoutSeconds, taskResults?: {[stage]: ids}, result:
+ * {next}}`, where `next` is the first state of the run. Inputs and outputs contain only ids and facts for Choices.
  */
 export const definition = (arn: Arns) => {
   const build = builders(arn, resumeErrors);
@@ -40,11 +40,11 @@ export const definition = (arn: Arns) => {
   };
 };
 
-/** Up to the start of a plan. A run that is created in a free workspace has its turn already. */
+/** Up to the start of a plan. A run that is created in a free workspace has claimed the queue already. */
 const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
-  AfterCreation: choosing('Creation', 'PlanQueued', 'To the plan, or to what the new run has to wait for first'),
+  AfterCreation: choosing('Creation', 'PlanQueued', 'Chooses the plan, or the first state that the new run waits in'),
   Pending: waiting('Pending', {
-    comment: 'Waits for its turn in the workspace’s queue and for the workspace to be unlocked',
+    comment: 'Waits until the run is first in its workspace’s queue and the workspace is unlocked',
     next: 'AfterPending',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 90 * days },
@@ -53,23 +53,27 @@ const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   AfterPending: choosing(
     'Pending',
     'PlanQueued',
-    'To the configuration, to the run tasks before the plan, or to the plan',
+    'Chooses the upload of the configuration, the pre-plan run tasks, or the plan',
   ),
   Fetching: waiting('Fetching', {
-    comment: 'Waits for the configuration to be uploaded',
+    comment: 'Waits until the configuration is uploaded',
     next: 'AfterFetching',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 3600 },
     chooses: true,
   }),
-  AfterFetching: choosing('Fetching', 'PlanQueued', 'To the run tasks before the plan, or to the plan'),
+  AfterFetching: choosing('Fetching', 'PlanQueued', 'Chooses the pre-plan run tasks or the plan'),
   PrePlanTasks: tasks('pre_plan', 'PrePlanTask', {
-    comment: 'Run tasks before the plan, all at once',
+    comment: 'Calls all pre-plan run tasks in parallel',
     next: 'PrePlanTasksDone',
     catch: outcomes('PlanErrored'),
   }),
   PrePlanTasksDone: tasksDone('pre_plan', 'AfterPrePlanTasks'),
-  AfterPrePlanTasks: choosing('PrePlanTasks', 'PlanQueued', 'To the plan, or to an end where a mandatory task failed'),
+  AfterPrePlanTasks: choosing(
+    'PrePlanTasks',
+    'PlanQueued',
+    'Chooses the plan, or an ending if a mandatory task failed',
+  ),
   PlanQueued: waiting('PlanQueued', {
     comment: 'Starts a runner and waits until it claims the plan',
     next: 'Planning',
@@ -78,10 +82,10 @@ const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   }),
 });
 
-/** The plan. The runner says which check comes first, or that there is none. */
+/** The plan. The runner's report chooses the first check after it, if any. */
 const plan = ({ waiting, choosing }: Builders) => ({
   Planning: waiting('Planning', {
-    comment: 'Waits for terraform plan; the runner beats',
+    comment: 'Waits for terraform plan; the runner sends heartbeats',
     next: 'AfterPlanning',
     errored: 'PlanErrored',
     timeout: { TimeoutSecondsPath: '$.planTimeoutSeconds', HeartbeatSeconds: 60 },
@@ -91,14 +95,14 @@ const plan = ({ waiting, choosing }: Builders) => ({
   AfterPlanning: choosing(
     'Planning',
     'NeedsConfirmation',
-    'To the first check of the plan, to a person, or to the apply, which the runner may have already',
+    'Chooses the first check of the plan, the confirmation, or the apply, which the runner may have claimed already',
   ),
 });
 
-/** The first check of a plan: services of the organization. */
+/** The first check of a plan: run tasks. */
 const postPlanTasks = ({ tasks, tasksDone, choosing }: Builders) => ({
   PostPlanTasks: tasks('post_plan', 'PostPlanTask', {
-    comment: 'Run tasks after the plan, all at once',
+    comment: 'Calls all post-plan run tasks in parallel',
     next: 'PostPlanTasksDone',
     catch: outcomes('PlanErrored'),
   }),
@@ -106,7 +110,7 @@ const postPlanTasks = ({ tasks, tasksDone, choosing }: Builders) => ({
   AfterPostPlanTasks: choosing(
     'PostPlanTasks',
     'NeedsConfirmation',
-    'To the next check, or to an end where a mandatory task failed',
+    'Chooses the next check, or an ending if a mandatory task failed',
   ),
 });
 
@@ -120,10 +124,10 @@ const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
   AfterPolicyEvaluating: choosing(
     'PolicyEvaluating',
     'NeedsConfirmation',
-    'To the next check, or to a person where mandatory policies failed',
+    'Chooses the next check, or the override if mandatory policies failed',
   ),
   PostPlanAwaitingDecision: waiting('PostPlanAwaitingDecision', {
-    comment: 'Mandatory policies failed: waits for a person to override them or to discard',
+    comment: 'Waits until a user overrides the failed mandatory policies or discards the run',
     next: 'AfterPostPlanAwaitingDecision',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
@@ -133,22 +137,22 @@ const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
   AfterPostPlanAwaitingDecision: choosing(
     'PostPlanAwaitingDecision',
     'NeedsConfirmation',
-    'To the next check: a person let the policies pass',
+    'Chooses the next check after the override',
   ),
 });
 
-/** The third check, which fails no run. */
+/** The third check. It cannot fail a run. */
 const costEstimate = ({ checking, choosing }: Builders) => ({
   CostEstimating: {
     ...checking('CostEstimating', {
-      comment: 'Estimates what the plan costs; never fails a run',
+      comment: 'Estimates the cost of the plan; cannot fail the run',
       next: 'AfterCostEstimating',
       errored: 'PlanErrored',
     }),
     Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.costError', Next: 'CostEstimateErrored' }],
   },
   CostEstimateErrored: checking('CostEstimating', {
-    comment: 'There is no estimate, and the run says so',
+    comment: 'Records that the cost estimate failed; the run continues',
     payload: { 'error.$': '$.costError' },
     next: 'AfterCostEstimating',
     errored: 'PlanErrored',
@@ -156,24 +160,24 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
   AfterCostEstimating: choosing(
     'CostEstimating',
     'NeedsConfirmation',
-    'To the last check, to a person, or to the apply',
+    'Chooses the last check, the confirmation, or the apply',
   ),
 });
 
-/** The last check: policies of three levels. */
+/** The last check: policy sets with three enforcement levels. */
 const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
   PolicyChecking: checking('PolicyChecking', {
-    comment: 'Checks the policy sets with three levels: advisory, soft- and hard-mandatory',
+    comment: 'Checks the policy sets with three enforcement levels: advisory, soft- and hard-mandatory',
     next: 'AfterPolicyChecking',
     errored: 'PlanErrored',
   }),
   AfterPolicyChecking: choosing(
     'PolicyChecking',
     'NeedsConfirmation',
-    'To a person or to the apply, or to an end where mandatory policies failed',
+    'Chooses the confirmation or the apply, or an ending if mandatory policies failed',
   ),
   PolicyOverride: waiting('PolicyOverride', {
-    comment: 'Soft-mandatory policies failed: waits for a person to override them or to discard',
+    comment: 'Waits until a user overrides the failed soft-mandatory policies or discards the run',
     next: 'AfterPolicyOverride',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
@@ -183,28 +187,28 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
   AfterPolicyOverride: choosing(
     'PolicyOverride',
     'NeedsConfirmation',
-    'To a person or to the apply: a person let the policies pass',
+    'Chooses the confirmation or the apply after the override',
   ),
 });
 
-/** A person confirms or discards. Only a saved plan lets the queue go on, and is queued again. */
+/** A user confirms or discards. Only a saved plan releases the queue; once confirmed, it queues again. */
 const confirmation = ({ waiting, choosing }: Builders) => ({
   PlannedAndSaved: waiting('PlannedAndSaved', {
-    comment: 'Keeps the plan until a person confirms or discards it; the queue goes on',
+    comment: 'Waits until a user confirms or discards the saved plan; other runs of the workspace continue',
     next: 'Confirmed',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 30 * days },
     catch: [timedOut('Discarded')],
   }),
   Confirmed: waiting('Confirmed', {
-    comment: 'Waits for its turn at the end of the workspace’s queue',
+    comment: 'Waits until the confirmed saved plan is first in its workspace’s queue',
     next: 'AfterConfirmation',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 90 * days },
     chooses: true,
   }),
   NeedsConfirmation: waiting('NeedsConfirmation', {
-    comment: 'Waits for a person to confirm or discard',
+    comment: 'Waits until a user confirms or discards the run',
     next: 'AfterConfirmation',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
@@ -214,17 +218,17 @@ const confirmation = ({ waiting, choosing }: Builders) => ({
   AfterConfirmation: choosing(
     'Confirmation',
     'ApplyQueued',
-    'To the run tasks before the apply, to the runner that stands by, or to another one',
+    'Chooses the pre-apply run tasks, the runner that holds the plan, or a new runner',
   ),
 });
 
-/** A runner that stands by asks for its offer every second. */
+/** A runner that holds polls for its offer every second. */
 const offerSeconds = 10;
 
 /** Up to the start of an apply. */
 const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
-    comment: 'Run tasks before the apply, all at once',
+    comment: 'Calls all pre-apply run tasks in parallel',
     next: 'PreApplyTasksDone',
     catch: outcomes('PlanErrored'),
   }),
@@ -232,17 +236,17 @@ const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   AfterPreApplyTasks: choosing(
     'PreApplyTasks',
     'ApplyQueued',
-    'To a runner, to an end where a mandatory task failed, or to a person where automatic apply was withdrawn',
+    'Chooses a runner, an ending if a mandatory task failed, or the confirmation if automatic apply was withdrawn',
   ),
   NeedsConfirmationAfterTasks: waiting('NeedsConfirmation', {
-    comment: 'The authors of the run lost the permission to apply meanwhile: waits for a person to confirm or discard',
+    comment: 'Waits until a user confirms or discards the run, whose authors lost the permission to apply',
     next: 'ApplyQueued',
     errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 60 * days },
     catch: [timedOut('Discarded')],
   }),
   ApplyOffered: waiting('ApplyQueued', {
-    comment: 'Offers the apply to the runner that made the plan and stands by, and waits until it claims the apply',
+    comment: 'Offers the apply to the runner that holds the plan, and waits until it claims the apply',
     payload: { isOffer: true },
     next: 'Applying',
     errored: 'ApplyErrored',
@@ -257,20 +261,20 @@ const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   }),
 });
 
-/** The apply, and what follows it. */
+/** The apply and its run tasks. */
 const apply = ({ waiting, tasks, tasksDone, choosing, ending }: Builders) => ({
   Applying: waiting('Applying', {
-    comment: 'Waits for terraform apply; the runner beats',
+    comment: 'Waits for terraform apply; the runner sends heartbeats',
     next: 'AfterApplying',
     errored: 'ApplyErrored',
     timeout: { TimeoutSecondsPath: '$.applyTimeoutSeconds', HeartbeatSeconds: 60 },
     chooses: true,
     catch: [missedHeartbeat('ApplyErrored')],
   }),
-  AfterApplying: choosing('Applying', 'Applied', 'To the run tasks after the apply, or to the end'),
+  AfterApplying: choosing('Applying', 'Applied', 'Chooses the post-apply run tasks or the end'),
   // A failure here cannot undo the apply; a cancel ends the run as canceled (HCP Terraform: run states).
   PostApplyTasks: tasks('post_apply', 'PostApplyTask', {
-    comment: 'Run tasks after the apply, all at once; their failure only warns',
+    comment: 'Calls all post-apply run tasks in parallel; a failure is only a warning',
     next: 'PostApplyTasksDone',
     catch: [
       { ErrorEquals: ['Canceled'], ResultPath: '$.error', Next: 'Canceled' },
@@ -281,24 +285,24 @@ const apply = ({ waiting, tasks, tasksDone, choosing, ending }: Builders) => ({
     ...tasksDone('post_apply', 'Applied'),
     Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.postApply', Next: 'Applied' }],
   },
-  Applied: ending('Finishes the run as applied, starts the next'),
+  Applied: ending('Finishes the run as applied and starts the next one'),
 });
 
-/** Every other way to end; each of them is the one finisher with another status. */
+/** All other endings; each invokes the one finisher with its own status. */
 const otherEndings = ({ ending }: Builders) => ({
-  PlannedAndFinished: ending('Finishes the run with nothing to apply, starts the next'),
+  PlannedAndFinished: ending('Finishes the run with nothing to apply and starts the next one'),
   PolicySoftFailed: ending('Finishes a plan-only run whose soft-mandatory policies failed'),
-  PlanErrored: ending('Finishes the run as errored before its apply, starts the next'),
-  ApplyErrored: ending('Finishes the run as errored in its apply, starts the next'),
-  Discarded: ending('Finishes the run as discarded, starts the next'),
-  Canceled: ending('Finishes the run as canceled, starts the next'),
+  PlanErrored: ending('Finishes the run as errored before its apply and starts the next one'),
+  ApplyErrored: ending('Finishes the run as errored in its apply and starts the next one'),
+  Discarded: ending('Finishes the run as discarded and starts the next one'),
+  Canceled: ending('Finishes the run as canceled and starts the next one'),
 });
 
 export interface LifecycleProps {
   functions: Record<LifecycleFunction, lambda.IFunction>;
 }
 
-/** The state machine of runs, and nothing else. */
+/** The state machine of runs. */
 export class Lifecycle extends Construct {
   readonly machine: sfn.StateMachine;
 

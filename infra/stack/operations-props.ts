@@ -18,12 +18,12 @@ export interface OperationsProps {
   key: kms.Key;
 }
 
-/** What is counted from logs, so that a healthy platform publishes no metric and pays for none. */
+/** Metrics counted from logs, so that a healthy platform publishes no metric and pays for none. */
 export interface Counts {
-  /** Requests that the platform answered with an error of its own. */
+  /** Requests that failed with an internal error. */
   apiErrors: cloudwatch.IMetric;
-  /** What the sweep had to repair. */
+  /** Repairs by the sweep. */
   repairs: cloudwatch.IMetric;
-  /** What it could not. */
+  /** Failed repairs. */
   failedRepairs: cloudwatch.IMetric;
 }

@@ -15,14 +15,14 @@ import { removalPolicy } from './storage.ts';
 import { vendedLogName } from './vended-log.ts';
 
 /**
- * By the access log (api.ts). 503 is also how a function says "not yet", which clients repeat; where API Gateway answers
- * it for a function that timed out or was throttled, it says why.
+ * Counted in the access log (api.ts). A function also answers 503 for "not yet", which clients retry; if API Gateway
+ * answers 503 for a function that timed out or was throttled, `error` has the reason.
  */
 const failedRequests = logs.FilterPattern.literal('{ $.status = "5*" && ($.status != "503" || $.error != "-") }');
 
 const period = Duration.minutes(5);
 
-/** What tells an operator how the platform does: the executions' log, alarms, a dashboard. */
+/** Monitoring for operators: the executions' log, alarms, a dashboard. */
 export class Operations extends Construct {
   readonly #props: OperationsProps;
   readonly #topic: sns.Topic | undefined;
@@ -37,25 +37,22 @@ export class Operations extends Construct {
 
     this.#alarm(
       'ExecutionsFailed',
-      'Executions failed or timed out: their runs were ended by the sweep or an event, but something is wrong with the platform, not with a configuration.',
+      'Executions failed or timed out. The sweep or an event ended their runs, but the cause is in the platform, not in a configuration.',
       sum({ a: machine.metricFailed(), b: machine.metricTimedOut() }, 'Executions failed or timed out'),
     );
     this.#alarm(
       'ApiErrors',
-      'Clients, runners or agents were answered with an internal error. Its request is in the access log, its cause in the log of the function behind that route.',
+      'Requests of clients, runners or agents failed with an internal error. The access log has the request, the log of the function behind its route has the cause.',
       counts.apiErrors,
     );
     this.#alarm(
       'SweepFailed',
       'The sweep failed, or could not repair something ("repair failed" in its log): a run or a queue may be stuck until it succeeds.',
-      sum(
-        { a: functions.Sweep.function.metricErrors(), b: counts.failedRepairs },
-        'Sweeps that failed and repairs that did',
-      ),
+      sum({ a: functions.Sweep.function.metricErrors(), b: counts.failedRepairs }, 'Failed sweeps and failed repairs'),
     );
     this.#alarm(
       'FunctionThrottles',
-      'Functions in this account and region are throttled: its Lambda concurrency is used up, and clients and runners are turned away. Have the quota raised (Service Quotas, Lambda: concurrent executions).',
+      'Functions in this account and region are throttled: its Lambda concurrency is used up, and requests of clients and runners fail. Request a higher quota (Service Quotas, Lambda: concurrent executions).',
       lambda.Function.metricAllThrottles({ period }),
     );
     this.#alarm(
@@ -65,14 +62,14 @@ export class Operations extends Construct {
     );
     this.#alarm(
       'SweepRepairs',
-      'The sweep keeps finding runs or queues that were left behind: an event source or a handler does not do its work.',
+      'The sweep keeps finding runs or queues that were left behind: an event source or a handler does not work.',
       counts.repairs,
       { threshold: 5, periods: 3 },
     );
     new Dashboard(this, 'Dashboard', { ...props, history, counts });
   }
 
-  /** Every event of every execution without its data, beyond the 90 days that Step Functions keeps them. */
+  /** Every event of every execution without its data, kept longer than the 90 days of Step Functions. */
   #keepHistory(): logs.LogGroup {
     const { machine, settings } = this.#props;
     const history = new logs.LogGroup(this, 'Executions', {
@@ -103,10 +100,10 @@ export class Operations extends Construct {
     acknowledgeWildcard(
       machine,
       '*',
-      'Log deliveries know no resource (service authorization reference: CloudWatch Logs); without these Step Functions writes no log.',
+      'Log deliveries have no resource type (service authorization reference: CloudWatch Logs); without these Step Functions writes no log.',
     );
     acknowledge(machine, {
-      SF2: 'A run waits hours for people: a trace of it says less than its history, and is billed per segment.',
+      SF2: 'A run waits for users for hours: its trace contains less than its history, and is billed per segment.',
     });
     return history;
   }
@@ -123,7 +120,8 @@ export class Operations extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    // A policy of one's own replaces the one that lets everything in the account publish (SNS: access policy).
+    // An explicit policy replaces the default one, with which everything in the account may publish (SNS: access
+    // policy).
     topic.addToResourcePolicy(
       new iam.PolicyStatement({
         principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],

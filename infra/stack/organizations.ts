@@ -2,15 +2,15 @@ import * as v from 'valibot';
 import type { OrganizationRules } from '#platform/environment.ts';
 import { texts } from './text-list.ts';
 
-/** Settings that say who makes organizations, and where groups at the issuer that people sign in at count. */
+/** Settings for creating organizations, and for the organizations that use groups of the sign-in issuer. */
 
 export const organizationEntries = {
   /**
-   * Who may create organizations: anyone who is signed in, owners of one, or the operator alone (the Bootstrap function).
-   * Without a word, owners where an issuer lets people in whom nobody invited, else anyone.
+   * Who may create organizations: any signed-in user, owners of an organization, or only the operator (the Bootstrap
+   * function). Defaults to owners if users sign in at an issuer, otherwise to anyone.
    */
   organizationCreators: v.optional(v.picklist(['anyone', 'owners', 'operator'], 'must be anyone, owners or operator')),
-  /** Organizations whose teams may have an `sso-team-id`; those that the operator made when absent. */
+  /** Organizations whose teams may have an `sso-team-id`; defaults to those that the operator created. */
   signInGroupOrganizations: v.optional(
     v.pipe(
       texts,
@@ -24,7 +24,7 @@ export type OrganizationChoices = v.InferOutput<typeof schema> & { signInIssuer?
 
 export const organizationProblems = (settings: Record<string, unknown>): string[] =>
   settings.signInGroupOrganizations !== undefined && settings.signInGroupsClaim === undefined
-    ? ['signInGroupOrganizations: is of no use without signInGroupsClaim']
+    ? ['signInGroupOrganizations: needs signInGroupsClaim']
     : [];
 
 /** The variable `ORGANIZATION_RULES` of functions. */
@@ -43,7 +43,7 @@ export const organizationVariable = ({
 };
 
 /**
- * As {@link organizationVariable}, from the environment of the local platform.
+ * {@link organizationVariable} from the environment of the local platform.
  * @throws {Error} that names the variable
  */
 export const localOrganizationVariable = (environment: NodeJS.ProcessEnv): string => {

@@ -14,7 +14,7 @@ const types: Record<string, string> = {
 
 const brotli = promisify(brotliCompress);
 
-/** Compressed here at the highest level; the function sends it as it is. */
+/** Compressed at build time at the highest level; the function sends it unchanged. */
 const compressed = async (name: string, content: Uint8Array): Promise<PageFile> => {
   const contentType = types[extname(name)];
   if (!contentType) throw new Error(`${name}: the page has no content type for this`);
@@ -27,10 +27,10 @@ const hashed = (name: string, content: Uint8Array): string => {
   return `${basename(name, extname(name))}-${hash}${extname(name)}`;
 };
 
-// Browsers since the spring of 2024: light-dark(), Promise.withResolvers.
+// Browsers since spring 2024: light-dark(), Promise.withResolvers.
 const target = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
 
-/** Style sheets that scripts import as text, minified as the page's own is. */
+/** Style sheets that scripts import as text, minified like the page's own. */
 const styleTexts: Plugin = {
   name: 'style-texts',
   setup(context) {
@@ -43,8 +43,8 @@ const styleTexts: Plugin = {
 };
 
 /**
- * Makes each group of views (groups/) import the app, so that code which both need stays in the one script that the document
- * loads: esbuild would split it off, for further requests before the first view.
+ * Makes each group of views (groups/) import the app, so that shared code stays in the script that the document loads:
+ * esbuild would otherwise split it into files that the first view has to request.
  */
 const sharedInOneScript: Plugin = {
   name: 'shared-in-one-script',
@@ -58,7 +58,7 @@ const sharedInOneScript: Plugin = {
 
 type Outputs = Metafile['outputs'];
 
-/** The scripts that load with one, itself included. */
+/** The scripts that load with one script, including itself. */
 const loadedWith = (outputs: Outputs, path: string, loaded = new Set<string>()): Set<string> => {
   loaded.add(path);
   for (const { path: imported, kind } of outputs[path]?.imports ?? [])
@@ -73,8 +73,8 @@ const linked = (outputs: Outputs, script: string): string =>
     .join('');
 
 /**
- * Bundles the web page: a script, the parts of it that load with it or with views, one style sheet, an icon. Their
- * names hold a hash of their content.
+ * Bundles the web page: a script, further scripts for it and for views, one style sheet, an icon. File names contain a
+ * hash of the content.
  * @throws {BuildFailure} of esbuild
  */
 export const buildPage = async (root: string): Promise<PageFiles> => {
@@ -116,7 +116,7 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
   return { html, assets: Object.fromEntries(await Promise.all(assets)) };
 };
 
-/** Lets the function that serves the page import it: `stepform:page`. */
+/** Allows the function that serves the page to import it: `stepform:page`. */
 export const pagePlugin = (root: string): Plugin => ({
   name: 'page',
   setup(context) {

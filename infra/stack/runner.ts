@@ -11,7 +11,7 @@ import { removalPolicy } from './storage.ts';
 
 const containerName = 'runner';
 
-/** Of those that containers have unless told otherwise (Docker's defaults; Fargate lets nothing but SYS_PTRACE be added). */
+/** Capabilities that containers have by default (Docker's list); Fargate allows adding only SYS_PTRACE. */
 const unneededCapabilities = [
   'AUDIT_WRITE',
   'FSETID',
@@ -22,24 +22,24 @@ const unneededCapabilities = [
   'SETPCAP',
   'SYS_CHROOT',
 ];
-/** As ECS calls them (ECS: RuntimePlatform). */
+/** Names of architectures in ECS (RuntimePlatform). */
 const architectures = { arm64: 'ARM64', x86_64: 'X86_64' } as const;
 
 /**
- * Where Terraform runs: a container per phase or held run, on Fargate. Customers' code runs in it, so it has no
- * permission in this account, no inbound network, and a root file system that cannot be written. Credentials of the task
- * role, which any process in the task may ask 169.254.170.2 for if it knows the path, are worth nothing.
+ * The containers that run Terraform: one per phase or held run, on Fargate. They run customers' code, so they have no
+ * permission in this account, no inbound network, and a read-only root file system. Any process in the task can fetch
+ * credentials of the task role from 169.254.170.2 if it knows the path; the role allows nothing.
  */
 export class Runners extends Construct {
   readonly clusterArn: string;
   readonly taskDefinitionArn: string;
-  /** The task definition whatever its revision. */
+  /** The task definition in any revision. */
   readonly anyRevisionArn: string;
   readonly anyTaskArn: string;
   readonly executionRole: iam.Role;
   readonly taskRole: iam.Role;
   readonly logGroup: logs.LogGroup;
-  /** Where the image does not have it. */
+  /** Set if the image does not contain the program. */
   readonly program: RunnerProgram | undefined;
   readonly #subnetIds: string[];
   readonly #securityGroupId: string;
@@ -50,7 +50,8 @@ export class Runners extends Construct {
     super(scope, id);
     const { vpcId, subnetIds } = this.#network(settings);
     this.#subnetIds = subnetIds;
-    // A new network has no other way to the internet; an existing one has NAT as a rule, where an address is only a cost.
+    // A new network has no other route to the internet; an existing one usually has NAT, where a public address only
+    // costs money.
     this.#publicIp = settings.runnerPublicIp ?? settings.vpcId === undefined;
     this.#securityGroupId = new ec2.CfnSecurityGroup(this, 'SecurityGroup', {
       vpcId,
@@ -64,7 +65,7 @@ export class Runners extends Construct {
       clusterSettings: [{ name: 'containerInsights', value: 'disabled' }],
     });
     acknowledge(cluster, {
-      ECS4: 'Container Insights is billed per task and metric, and runners live for minutes: what an operator needs of them is in the run (timings, end reason) and on the dashboard.',
+      ECS4: 'Container Insights is billed per task and metric, and runners live for minutes: their timings and end reasons are in the run and on the dashboard.',
     });
     this.clusterArn = cluster.attrArn;
     this.anyTaskArn = `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task/${cluster.ref}/*`;
@@ -79,7 +80,7 @@ export class Runners extends Construct {
       assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com', {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
-      description: 'Stepform: runners. Has no permission, and must not be given any: code of customers runs with it.',
+      description: "Stepform: runners. Has no permissions. Do not add any: customers' code runs with this role.",
     });
     this.executionRole = this.#executionRole(image);
 
@@ -101,14 +102,14 @@ export class Runners extends Construct {
     };
   }
 
-  /** Without NAT gateways: they cost while nothing runs. */
+  /** No NAT gateways: they cost money while nothing runs. */
   #network({ vpcId, subnetIds }: Settings): { vpcId: string; subnetIds: string[] } {
     if (vpcId && subnetIds) return { vpcId, subnetIds };
     const vpc = new ec2.Vpc(this, 'Network', {
       maxAzs: 2,
       natGateways: 0,
       subnetConfiguration: [{ name: 'runners', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false }],
-      // Costs nothing, and keeps states and archives off the internet.
+      // Gateway endpoints are free and keep states and archives off the internet.
       gatewayEndpoints: { S3: { service: ec2.GatewayVpcEndpointAwsService.S3 } },
     });
     acknowledge(vpc, {
@@ -137,10 +138,10 @@ export class Runners extends Construct {
           essential: true,
           readonlyRootFilesystem: true,
           mountPoints: [{ sourceVolume: 'work', containerPath: '/tmp', readOnly: false }],
-          // The most Fargate grants: Terraform gets to finish what it is doing and to write its state.
+          // The maximum on Fargate: Terraform gets time to finish its operation and to write its state.
           stopTimeout: 120,
-          // The init process buries what Terraform's processes leave. Root keeps what it takes to start them as other users, to
-          // read what they wrote and to end them: CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID.
+          // The init process reaps orphans of Terraform's processes. Root keeps the capabilities to start those as
+          // other users, to read their files and to end them: CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETUID.
           linuxParameters: { initProcessEnabled: true, capabilities: { drop: unneededCapabilities } },
           logConfiguration: {
             logDriver: 'awslogs',
@@ -155,9 +156,9 @@ export class Runners extends Construct {
     });
   }
 
-  /** What Fargate itself does for a runner: pull the image, write the container's log. */
+  /** Permissions of Fargate itself for a runner: pull the image, write the container's log. */
   #executionRole({ repositoryArn }: RunnerImage): iam.Role {
-    // A public image needs no right.
+    // A public image needs no permission.
     const pull = repositoryArn
       ? [
           new iam.PolicyStatement({ actions: ['ecr:GetAuthorizationToken'], resources: ['*'] }),
@@ -186,7 +187,7 @@ export class Runners extends Construct {
     acknowledgeWildcard(
       role,
       '*',
-      'ecr:GetAuthorizationToken knows no resource (service authorization reference: ECR).',
+      'ecr:GetAuthorizationToken has no resource type (service authorization reference: ECR).',
     );
     return role;
   }

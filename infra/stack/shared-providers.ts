@@ -3,11 +3,11 @@ import { texts } from './text-list.ts';
 
 const hostForm = /^[a-z0-9][a-z0-9.-]*(:\d+)?$/;
 
-/** Registries that give everybody the same providers without credentials. */
+/** Registries that serve the same providers to every client without credentials. */
 const publicRegistries = ['registry.terraform.io', 'registry.opentofu.org'];
 
 export const sharedProviderEntries = {
-  /** Public registries whose providers are kept in the bucket for all runs; `none` keeps none. */
+  /** Public registries whose providers are cached in the bucket for all runs; `none` disables the cache. */
   sharedProviderHosts: v.optional(
     v.pipe(
       texts,
@@ -19,8 +19,8 @@ export const sharedProviderEntries = {
 };
 
 /**
- * The environment variable of functions, from the environment of the local platform: empty unless it is given, because runs
- * on one machine keep providers on its disk.
+ * The variable of functions, from the environment of the local platform: empty by default, because runs on one machine
+ * cache providers on its disk.
  * @throws {Error} that names the variable
  */
 export const localSharedProviderVariable = ({ STEPFORM_SHARED_PROVIDER_HOSTS: hosts }: NodeJS.ProcessEnv): string => {

@@ -1,23 +1,26 @@
 import type { Grants, Permission } from './grants.ts';
 
-/** Rights that several functions have for the same reason. */
+/** Rights that several functions need for the same reason. */
 
-/** Enters a state: changes the run, and looks at what it changed. */
+/** Enters a state: updates the run and reads the items that depend on it. */
 export const rightsToEnterStates = (may: Grants): Permission[] => [may.table('GetItem', 'UpdateItem')];
 
-/** Starts containers. One whose run ended while it was started is stopped at once. */
+/** Starts containers. If the run ended meanwhile, the container is stopped at once. */
 export const launching = (may: Grants): Permission[] => [
-  // That a run waits for an agent is told in its timeline; runners that stand ready have items.
+  // A run that waits for an agent has that in its timeline; warm runners have items.
   may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
   ...may.launch(),
   may.onTasks('StopTask'),
 ];
 
-/** Leads a run past its confirmation: whether its authors may still apply it, and a line of its timeline where they may not. */
+/**
+ * Moves a run past its confirmation: checks whether its authors may still apply it, and adds a line to its timeline if
+ * not.
+ */
 export const passingConfirmation = (may: Grants): Permission =>
   may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem');
 
-/** Judges a plan by policies: what it read and what it found lies with the run. */
+/** Evaluates policies on a plan: its inputs and results are stored with the run. */
 export const judgingPolicies = (may: Grants): Permission[] => [
   passingConfirmation(may),
   may.key('Decrypt', 'GenerateDataKey'),
@@ -27,13 +30,13 @@ export const judgingPolicies = (may: Grants): Permission[] => [
 ];
 
 export const rightsToFinishRuns = (may: Grants): Permission[] => [
-  // An apply's snapshots go once its last state is there.
+  // An apply's snapshots are deleted once its last state is stored.
   may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   may.key('GenerateDataKey', 'Decrypt'),
   may.onTasks('StopTask', 'DescribeTasks'),
   may.listTasks(),
-  // Of a run that was cut off: the log that its runner did not store, the state that it could not, and the last snapshots
-  // of one, which tell what to change in the state before.
+  // For an interrupted run: the log and the state that its runner did not upload, and the last snapshots of a state,
+  // which contain the changes to the state before.
   may.readObjects('runs', 'states', 'uploads'),
   may.writeObjects('runs', 'states'),
   may.seeMissingObjects(),
@@ -42,7 +45,7 @@ export const rightsToFinishRuns = (may: Grants): Permission[] => [
 
 export const rightsToBeginRuns = (may: Grants): Permission[] => [
   may.key('GenerateDataKey', 'Decrypt'),
-  // What was uploaded is taken in when a run needs it, if nobody looked before.
+  // If no function processed an upload, the first run that needs the configuration processes it.
   may.readObjects('configurations', 'policies', 'uploads'),
   may.writeObjects('configurations', 'inputs', 'policies'),
   may.seeMissingObjects(),
@@ -50,7 +53,7 @@ export const rightsToBeginRuns = (may: Grants): Permission[] => [
 ];
 
 export const rightsToCreateRuns = (may: Grants): Permission[] => [
-  // A place in the queue that the run does not get is given up, and a run that waits behind it is resumed.
+  // If a run does not get its place in the queue, the place is given up, and a run that waits behind it resumes.
   may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   ...rightsToBeginRuns(may),
   may.answerExecutions(),

@@ -3,7 +3,7 @@ import type { SignInSettings } from '#platform/environment.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { texts, yesOrNo } from './text-list.ts';
 
-/** Settings of the issuer that people sign in at (OpenID Connect), and what the functions read of them. */
+/** Settings of the sign-in issuer (OpenID Connect), and the variable that functions read. */
 
 const names = (pattern: RegExp, message: string) =>
   v.pipe(
@@ -22,24 +22,24 @@ const address = v.pipe(
 const isPlain = (text: string): boolean => !/[?#]/.test(text);
 
 export const signInEntries = {
-  /** Its identifier, as it is in its own metadata. */
+  /** Issuer identifier, as in its own metadata. */
   signInIssuer: v.optional(v.pipe(notEmpty, v.check(isHttps, 'must be an https URL, e.g. https://example.okta.com'))),
   signInClientId: v.optional(notEmpty),
-  /** Name of a SecureString in Parameter Store with the client's secret; none for a client without one. */
+  /** Name of a SecureString in Parameter Store with the client secret; none for a public client. */
   signInSecretParameter: v.optional(
     v.pipe(v.string(), v.regex(/^[\w./-]+$/, 'must be the name of a parameter, e.g. /stepform/sign-in-secret')),
   ),
-  /** What the button says: "Sign in with …". */
+  /** Label of the button: "Sign in with …". */
   signInName: v.optional(v.pipe(notEmpty, v.maxLength(40, 'may have at most 40 characters'))),
-  /** Email domains that may sign in; any that the issuer accepts when absent. */
+  /** E-mail domains of users who may sign in; by default all users of the issuer. */
   signInEmailDomains: v.optional(
     names(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i, 'must be domains of e-mail addresses, e.g. example.com'),
   ),
-  /** Addresses count as verified although the issuer does not say so, as Entra does not. */
+  /** Treats addresses as verified although the issuer does not confirm it (Entra ID does not). */
   signInTrustEmails: v.optional(yesOrNo),
   /**
-   * Where browsers reach this platform when that is not the API's own address: behind a CDN or a proxy, under a path prefix.
-   * The issuer sends them back to `/oauth/callback` below it.
+   * The platform's address in browsers, if it is not the API's own: behind a CDN or a proxy, or below a path prefix.
+   * The issuer redirects to `/oauth/callback` below it.
    */
   signInBaseUrl: v.optional(
     v.pipe(
@@ -50,7 +50,7 @@ export const signInEntries = {
       ),
     ),
   ),
-  /** Claim with a person's groups: `groups`, `cognito:groups`, … */
+  /** Claim with the user's groups: `groups`, `cognito:groups`, … */
   signInGroupsClaim: v.optional(notEmpty),
   signInScopes: v.optional(
     v.pipe(
@@ -63,21 +63,21 @@ export const signInEntries = {
 const schema = v.object(signInEntries);
 export type SignInChoices = v.InferOutput<typeof schema>;
 
-/** Issuers where everybody has an account. */
+/** Issuers at which every person can have an account. */
 const openToAll = [
   'https://accounts.google.com',
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad',
 ];
 
-/** What is wrong with settings that are right one by one. */
+/** Problems between settings that are each valid. */
 export const signInProblems = (settings: Record<string, unknown>): string[] => {
   const { signInIssuer: issuer, signInClientId, signInEmailDomains } = settings;
   const others = Object.keys(signInEntries).filter((name) => name !== 'signInIssuer' && name in settings);
-  if (issuer === undefined) return others.map((name) => `${name}: is of no use without signInIssuer`);
+  if (issuer === undefined) return others.map((name) => `${name}: needs signInIssuer`);
   return [
     ...(signInClientId === undefined ? ['signInClientId: is needed with signInIssuer'] : []),
     ...(openToAll.some((prefix) => String(issuer).startsWith(prefix)) && signInEmailDomains === undefined
-      ? [`signInEmailDomains: is needed, because everybody has an account at ${String(issuer)}`]
+      ? [`signInEmailDomains: is required, because any person can have an account at ${String(issuer)}`]
       : []),
   ];
 };
@@ -108,7 +108,7 @@ const variableOf = (setting: string): string =>
   `STEPFORM_${setting.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 
 /**
- * As {@link signInVariable}, from the environment of the local platform, where an issuer on the same machine will do.
+ * {@link signInVariable} from the environment of the local platform, which also accepts an issuer on the same machine.
  * @throws {Error} that names the variable
  */
 export const localSignInVariable = (environment: NodeJS.ProcessEnv): string => {

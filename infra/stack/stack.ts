@@ -21,13 +21,13 @@ import { type Parts, variableGroups } from './variables.ts';
 
 type Handlers = Record<FunctionId, PlatformFunction>;
 
-/** Data and platform, each as a stack. */
+/** Data and platform, one stack each. */
 export const platformStacks = (app: App, settings: Settings, bundles: Bundles) => {
   const data = new Data(app, settings);
   return { data, platform: new Platform(app, settings, bundles, data.storage) };
 };
 
-/** Everything but the data. */
+/** Everything except the data. */
 class Platform extends Stack {
   readonly #logs: FunctionLogs;
 
@@ -35,7 +35,7 @@ class Platform extends Stack {
     super(app, settings.stackName, {
       description: 'Stepform: Terraform Cloud’s run lifecycle as a serverless application',
       analyticsReporting: false,
-      // CloudFormation takes 1 MB (quotas), of which indentation would be a third.
+      // CloudFormation accepts 1 MB (quotas), and indentation would be a third of the template.
       suppressTemplateIndentation: true,
     });
     const identity = new IdentityKeys(this, 'IdentityKeys', settings);
@@ -92,7 +92,10 @@ class Platform extends Stack {
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
 
-  /** Every function after those that it invokes, and the machine between the functions of its states and its callers. */
+  /**
+   * Creates every function after those that it invokes, and the state machine between the functions of its states and
+   * its callers.
+   */
   #functions(parts: Parts, bundles: Bundles): { handlers: Handlers; lifecycle: Lifecycle } {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
     const commitStatus = build('CommitStatus');
@@ -111,7 +114,7 @@ class Platform extends Stack {
       functions: record(lifecycleFunctions, (id) => states[id].function),
     });
     parts.machine = lifecycle.machine;
-    // Apart from the roles' own policies, which the functions and so the machine wait for.
+    // Separate policies: the functions, and so the machine, depend on the roles' own ones.
     new iam.Policy(this, 'AnswerExecutions', {
       statements: [statement(grants(parts).answerExecutions())],
       roles: [

@@ -2,18 +2,18 @@ import { Aws } from 'aws-cdk-lib/core';
 import { type Next, nextStates } from '#run/lifecycle.ts';
 import type { LifecycleFunction } from './functions.ts';
 
-/** How the states of the run machine are built. Amazon States Language, JSONPath. */
+/** Builders of the run machine's states. Amazon States Language with JSONPath. */
 
 export const days = 24 * 3600;
 
-/** Service integrations. The partition differs in China and in GovCloud. */
+/** ARNs of service integrations. The partition differs in China and in GovCloud. */
 const invoke = `arn:${Aws.PARTITION}:states:::lambda:invoke`;
 const invokeAndWait = `${invoke}.waitForTaskToken`;
 
 export type Arns = Record<LifecycleFunction, string>;
 type Errored = 'PlanErrored' | 'ApplyErrored';
 
-/** Trying again cannot mend these: never retried. */
+/** A retry cannot mend these errors. */
 const never = (errors: readonly string[]) => ({ ErrorEquals: [...errors], MaxAttempts: 0 });
 
 const again = {
@@ -26,8 +26,8 @@ const again = {
 };
 
 /**
- * The account's Lambda concurrency is used up, which is 10 in a new one: a stage's forty tasks wait for each other, and no
- * run fails of it.
+ * Retries while the account's Lambda concurrency is used up (10 in a new account): the tasks of a stage, forty at most,
+ * wait for each other, and no run fails.
  */
 const throttled = {
   ErrorEquals: ['Lambda.TooManyRequestsException'],
@@ -44,14 +44,14 @@ export interface Catcher {
   Next: string;
 }
 
-/** Nobody said anything in time. */
+/** The time limit of a waiting state. */
 export const timedOut = (next: string): Catcher => ({
   ErrorEquals: ['States.Timeout'],
   ResultPath: '$.error',
   Next: next,
 });
 
-// What is caught says States.Timeout for both; where it is put tells a missed heartbeat from a time limit.
+// Both errors are States.Timeout; the ResultPath tells a missed heartbeat from a time limit.
 export const missedHeartbeat = (next: Errored): Catcher => ({
   ErrorEquals: ['States.HeartbeatTimeout'],
   ResultPath: '$.missedHeartbeat',
@@ -65,7 +65,7 @@ export const outcomes = (errored: Errored, more: Catcher[] = []): Catcher[] => [
   { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: errored },
 ];
 
-/** Who waits, and which of the attempts to do so it is (functions/run/attempts.ts). */
+/** Identifies the waiting state and the attempt (functions/run/attempts.ts). */
 const attempt = {
   'token.$': '$$.Task.Token',
   'entered.$': '$$.State.EnteredTime',
@@ -79,20 +79,19 @@ interface Common {
   catch?: Catcher[];
 }
 
-/** Where the result of a step says which state is next; the input of an execution does so for the first one. */
+/** Path of the next state in a step's result, and in the input of an execution for the first state. */
 const result = '$.result';
 
-/** What states are built with. */
+/** Everything that states are built with. */
 interface Machine {
   arn: Arns;
-  /** Errors that another attempt cannot mend. */
+  /** Errors that a retry cannot mend. */
   unretried: string[];
 }
 
 /**
- * Hands its task token to a function that keeps it with the run, and waits.
- *
- * `chooses`: what resumes it says which state is next.
+ * Passes its task token to a function that stores it with the run, and waits. `chooses`: the result that resumes it
+ * contains the next state.
  */
 const waiting =
   ({ arn, unretried }: Machine) =>
@@ -119,7 +118,7 @@ const waiting =
     ResultPath: chooses ? result : null,
     Retry: [
       never(unretried),
-      // No Fargate capacity: the run stays queued until there is some.
+      // Without Fargate capacity the run stays queued until there is some.
       {
         ErrorEquals: ['CapacityUnavailableError'],
         IntervalSeconds: 5,
@@ -134,7 +133,7 @@ const waiting =
     Next: next,
   });
 
-/** A function that does the work itself, and says where the run goes next. */
+/** A function that does the work itself and returns the next state. */
 const checking =
   ({ arn, unretried }: Machine) =>
   (name: LifecycleFunction, { comment, next, errored, catch: more, payload = {} }: Common & { payload?: object }) => ({
@@ -149,7 +148,7 @@ const checking =
     Next: next,
   });
 
-/** All tasks of a stage at once, each in a state of that name: it waits for its verdict. */
+/** All tasks of a stage in parallel, each in a state of that name that waits for its result. */
 const tasks =
   (machine: Machine) =>
   (
@@ -171,11 +170,11 @@ const tasks =
     Next: next,
   });
 
-/** One run task, from its call to its verdict. */
+/** One run task, from its call to its result. */
 const taskStates = ({ arn, unretried }: Machine, name: string) => ({
   [name]: {
     Type: 'Task',
-    Comment: 'Calls the run task and waits for its verdict; each word of progress is a beat',
+    Comment: 'Calls the run task and waits for its result; each progress update counts as a heartbeat',
     Resource: invokeAndWait,
     Parameters: {
       FunctionName: arn.RunTask,
@@ -197,7 +196,7 @@ const taskStates = ({ arn, unretried }: Machine, name: string) => ({
   },
   [`${name}Unanswered`]: {
     Type: 'Task',
-    Comment: 'The task could not be called, or did not answer in time: its result is errored',
+    Comment: 'Records the result as errored: the call failed, or the task missed its time limit',
     Resource: invoke,
     Parameters: {
       FunctionName: arn.TaskUnanswered,
@@ -215,16 +214,16 @@ const taskStates = ({ arn, unretried }: Machine, name: string) => ({
   },
 });
 
-/** Decides whether a stage has passed. */
+/** Decides whether a stage passed. */
 const tasksDone = (machine: Machine) => (stage: string, next: string) =>
   checking(machine)('TaskStageDone', {
-    comment: 'Decides whether the stage has passed: no mandatory task failed',
+    comment: 'Decides whether the stage passed: no mandatory task failed',
     payload: { stage },
     next,
     errored: 'PlanErrored',
   });
 
-/** The result of a step says which state is next. */
+/** A step's result contains the next state. */
 const choosing = <Step extends keyof typeof nextStates>(
   after: Step,
   usual: Extract<(typeof nextStates)[Step][number], Next>,
@@ -252,7 +251,7 @@ const ending =
     ResultSelector: { 'next.$': '$.Payload.next' },
     ResultPath: '$.ended',
     Retry: [
-      // The queue moves only when the process is known to be gone; a container gets up to 120 s to stop.
+      // The queue continues only after the runner's process has ended; a container has up to 120 s to stop.
       {
         ErrorEquals: ['RunnerStillStoppingError'],
         IntervalSeconds: 1,
@@ -266,7 +265,7 @@ const ending =
     End: true,
   });
 
-/** @param meant errors by which a state is left on purpose */
+/** @param meant errors that leave a state on purpose */
 export const builders = (arn: Arns, meant: readonly string[]) => {
   const machine: Machine = {
     arn,

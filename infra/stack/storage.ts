@@ -6,11 +6,14 @@ import { Construct } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
-/** What is kept stays when the stack goes, but not when the deployment that made it fails: the next one would find it in its way. */
+/**
+ * Retained when the stack is deleted, but not when the deployment that creates them fails: they would block the next
+ * deployment.
+ */
 export const removalPolicy = ({ removalPolicy }: Settings): RemovalPolicy =>
   removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
-/** By prefixes of functions/platform/store/keys.ts `objects`; never of `states` and `policies`, which are needed however old. */
+/** Prefixes of functions/platform/store/keys.ts `objects`, except `states` and `policies`, which never expire. */
 const expiries = ({ configurationRetentionDays, runRetentionDays }: Settings): s3.LifecycleRule[] => {
   const after = (days: number | undefined, ...prefixes: string[]): s3.LifecycleRule[] =>
     days === undefined
@@ -22,7 +25,7 @@ const expiries = ({ configurationRetentionDays, runRetentionDays }: Settings): s
   ];
 };
 
-/** The one table, the one bucket, and the key that both and the secrets in them are encrypted with. */
+/** The one table, the one bucket, and the key that encrypts both and the stored secrets. */
 export class Storage extends Construct {
   readonly table: dynamodb.Table;
   readonly bucket: s3.Bucket;
@@ -35,7 +38,8 @@ export class Storage extends Construct {
     this.key = new kms.Key(this, 'Key', {
       description: 'Stepform: table, bucket and sensitive variables',
       enableKeyRotation: true,
-      // A single-region key can never become a multi-region key, which a table in another region needs (KMS: multi-Region keys).
+      // A single-region key can never become a multi-region key, which a table in another region needs (KMS:
+      // multi-Region keys).
       multiRegion: true,
       rotationPeriod: Duration.days(settings.keyRotationDays),
       removalPolicy: keep,
@@ -43,7 +47,7 @@ export class Storage extends Construct {
 
     this.bucket = this.#bucket(settings, keep);
     this.table = this.#table(settings, keep);
-    // Made last, so that no deployment that fails has to take a protected table back.
+    // Created last, so that a failed deployment never has to delete a protected table.
     this.table.node.addDependency(this.bucket);
   }
 
@@ -77,8 +81,9 @@ export class Storage extends Construct {
       blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL,
       objectOwnership: s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
       enforceSSL: true,
-      // The web page reads plans and states and uploads configurations itself, by presigned URLs. Only who has such a URL
-      // gets anything, and no cookie is involved: the origin, which differs with domain and proxy, would protect nothing.
+      // The web page reads plans and states and uploads configurations itself, with presigned URLs. Only clients with
+      // such a URL get anything, and no cookie is involved: restricting the origin, which differs by domain and proxy,
+      // would protect nothing.
       cors: [
         {
           allowedOrigins: ['*'],
@@ -89,17 +94,17 @@ export class Storage extends Construct {
       ],
       removalPolicy: keep,
       lifecycleRules: [
-        // State versions are objects of their own, so an old version of an object is only what a mistake overwrote.
+        // State versions are separate objects, so an old version of an object exists only after a mistake overwrote it.
         { id: 'old-versions', noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
         { id: 'broken-uploads', abortIncompleteMultipartUploadAfter: Duration.days(2) },
-        // What was accepted of them is a copy; what was not is of no use.
+        // Accepted uploads have been copied; the others are useless.
         {
           id: 'uploads',
           prefix: 'uploads/',
           expiration: Duration.days(7),
           noncurrentVersionExpiration: Duration.days(1),
         },
-        // Fetched anew for whoever wants them then (functions/runner/shared-providers).
+        // Fetched again on demand (functions/runner/shared-providers).
         {
           id: 'shared-providers',
           prefix: 'providers/',
@@ -109,12 +114,12 @@ export class Storage extends Construct {
         ...expiries(settings),
       ],
     });
-    // Set on the resource itself: the construct's `eventBridgeEnabled` brings a function of its own along.
+    // Set on the resource itself: the construct's `eventBridgeEnabled` would add a function of the CDK.
     (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {
       eventBridgeConfiguration: { eventBridgeEnabled: true },
     };
     acknowledge(bucket, {
-      S1: 'Server access logs are delivered on a best-effort basis and would need a second bucket that idles at a price. Who read or wrote which state is recorded by the API; accounts that need proof per object turn on CloudTrail data events for the bucket.',
+      S1: 'Server access logs are delivered on a best-effort basis and would need a second bucket that idles at a price. The API records every read and write of a state with its user; accounts that need a record per object turn on CloudTrail data events for the bucket.',
     });
     return bucket;
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** A setting that is true or false; CDK gives `-c name=value` as text. */
+/** A boolean setting; CDK passes `-c name=value` as text. */
 export const yesOrNo = v.union([
   v.boolean(),
   v.pipe(
@@ -9,7 +9,7 @@ export const yesOrNo = v.union([
   ),
 ]);
 
-/** A setting that is a list: as an array in cdk.json, or separated by commas on the command line. Never empty. */
+/** A list setting: an array in cdk.json, or comma-separated on the command line. Never empty. */
 export const texts = v.pipe(
   v.union([
     v.array(v.string()),

@@ -11,7 +11,7 @@ import { signInVariable } from './sign-in.ts';
 import type { Storage } from './storage.ts';
 import { warmRunnerVariable } from './warm-runners.ts';
 
-/** Functions that others invoke. */
+/** Functions that other functions invoke. */
 export type InvokedPart =
   | 'notify'
   | 'environmentSettle'
@@ -22,7 +22,7 @@ export type InvokedPart =
   | 'fetchProvider'
   | 'versionControlEvent';
 
-/** What functions may be given. Those that are made of functions are there later than those. */
+/** Resources whose names functions need. Names of functions are known later than the others. */
 export interface Parts extends Partial<Record<InvokedPart, lambda.IFunction>> {
   settings: Settings;
   storage: Storage;
@@ -35,10 +35,10 @@ export interface Parts extends Partial<Record<InvokedPart, lambda.IFunction>> {
   machine?: sfn.StateMachine;
 }
 
-/** @throws {Error} for a declaration of a function that is made before the part */
+/** @throws {Error} if the function is created before the part that it needs */
 export const requirePart = <K extends InvokedPart | 'machine'>(parts: Parts, name: K): NonNullable<Parts[K]> => {
   const part = parts[name];
-  if (!part) throw new Error(`A function that needs ${name} is declared for a place where it is made before it.`);
+  if (!part) throw new Error(`A function needs ${name}, but is created before it.`);
   return part as NonNullable<Parts[K]>;
 };
 
@@ -50,11 +50,11 @@ export const variableGroups = (parts: Parts) =>
     ...settingVariables(parts),
   }) satisfies Record<string, () => Record<string, string>>;
 
-/** Names and addresses of what the stack consists of. */
+/** Names and addresses of the stack's resources. */
 const resourceVariables = (parts: Parts) => {
   const { settings, storage, identity, publicUrl, runners } = parts;
   return {
-    // Whoever changes something may have it to record.
+    // Every function with write access may have to record an event.
     table: () => ({
       TABLE_NAME: storage.table.tableName,
       AUDIT_RETENTION_DAYS: String(settings.auditRetentionDays),
@@ -64,7 +64,7 @@ const resourceVariables = (parts: Parts) => {
     identity: () => ({ IDENTITY_KEY_ARNS: identity.all.map(({ keyArn }) => keyArn).join(',') }),
     cluster: () => ({ CLUSTER_ARN: runners.clusterArn }),
     launch: () => runners.launchEnvironment(publicUrl),
-    /** Empty where the image has the program. */
+    /** Empty if the image contains the program. */
     runnerProgram: () => ({ RUNNER_PROGRAM_BUCKET: runners.program?.bucketName ?? '' }),
     machine: () => ({ STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn }),
     publicUrl: () => ({ PUBLIC_URL: publicUrl }),
@@ -88,7 +88,7 @@ const functionVariables = (parts: Parts) => {
       COMMIT_STATUS_FUNCTION: nameOf('commitStatus'),
     }),
     tellPeople: () => ({ NOTIFY_FUNCTION: nameOf('notify') }),
-    /** For functions that have statuses of commits posted, and do nothing else to runs. */
+    /** For functions that post commit statuses and do not change runs. */
     statuses: () => ({ COMMIT_STATUS_FUNCTION: nameOf('commitStatus') }),
     commits: () => ({ FETCH_COMMIT_FUNCTION: nameOf('fetchCommit') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: nameOf('fetchProvider') }),
@@ -98,7 +98,7 @@ const functionVariables = (parts: Parts) => {
   };
 };
 
-/** What the operator chose; empty where nothing was. */
+/** Settings of the operator; empty if not set. */
 const settingVariables = ({ settings }: Parts) => ({
   /** For functions that call users' URLs. */
   outbound: () => ({ OUTBOUND_ALLOWED_CIDRS: settings.outboundAllowedCidrs?.join(',') ?? '' }),
@@ -109,7 +109,7 @@ const settingVariables = ({ settings }: Parts) => ({
   email: () => ({ EMAIL_SENDER: settings.emailSender ?? '' }),
   sharedProviders: () => ({ SHARED_PROVIDER_HOSTS: settings.sharedProviderHosts.join(',') }),
   requestLimit: () => ({ REQUESTS_PER_SECOND: String(settings.requestsPerSecond) }),
-  /** A function that waits is paid for: readers there ask again after half a second to two. */
+  /** A function costs money while it waits: log readers there poll again after half a second to two. */
   logWait: () => ({ LOG_WAIT_MS: '0' }),
   organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
   signIn: () => ({ SIGN_IN: signInVariable(settings) }),

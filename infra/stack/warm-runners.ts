@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { readHours, type WarmRunners } from '#run/warm-runners.ts';
 
-/** Settings about runners that stand ready before a run needs them. */
+/** Settings of warm runners. */
 
 const hours = v.pipe(
   v.string(),
@@ -12,7 +12,7 @@ const hours = v.pipe(
 );
 
 export const warmRunnerEntries = {
-  /** How many runners stand ready; 0 = none, and nothing is asked or written for them. */
+  /** Number of warm runners; 0 turns them off without any reads or writes. */
   warmRunners: v.optional(
     v.pipe(
       v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+$/, 'must be a whole number'), v.transform(Number))]),
@@ -22,21 +22,19 @@ export const warmRunnerEntries = {
     ),
     0,
   ),
-  /** When they do; around the clock when absent. */
+  /** When warm runners are kept; always, by default. */
   warmRunnerHours: v.optional(hours),
 };
 
 const schema = v.object(warmRunnerEntries);
 export type WarmRunnerChoices = v.InferOutput<typeof schema>;
 
-/** Requests of a ready runner are a cost on AWS, and none on one machine. */
+/** A warm runner's polling costs money on AWS, and nothing on one machine. */
 const pollMs = 1000;
 const localPollMs = 100;
 
 export const warmRunnerProblems = (settings: Record<string, unknown>): string[] =>
-  settings.warmRunnerHours !== undefined && !Number(settings.warmRunners)
-    ? ['warmRunnerHours: is of no use without warmRunners']
-    : [];
+  settings.warmRunnerHours !== undefined && !Number(settings.warmRunners) ? ['warmRunnerHours: needs warmRunners'] : [];
 
 /** The variable `WARM_RUNNERS` of functions; empty for none. */
 export const warmRunnerVariable = (
@@ -48,7 +46,7 @@ export const warmRunnerVariable = (
     : '';
 
 /**
- * As {@link warmRunnerVariable}, from the environment of the local platform.
+ * {@link warmRunnerVariable} from the environment of the local platform.
  * @throws {Error} that names the variable
  */
 export const localWarmRunnerVariable = (environment: NodeJS.ProcessEnv): string => {
