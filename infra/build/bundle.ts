@@ -15,11 +15,11 @@ export interface Bundle {
 
 export interface Bundles {
   functions: Record<FunctionId, Bundle>;
-  /** Absolute path of the runner's main module, which the image and agents start. */
+  /** Absolute path of the runner's main module. The image and agents start it. */
   runner: string;
-  /** Absolute path of the module that performs a task, which it imports; the local platform's runners import it too. */
+  /** Absolute path of the module that runs one task. The main module and the local platform's runners import it. */
   runnerProgram: string;
-  /** Which function answers which path, derived from what the functions answer. */
+  /** The paths that each function serves, derived from its routes. */
   apiRoutes: ApiRoute[];
 }
 
@@ -30,7 +30,7 @@ const shared: BuildOptions = {
   minify: true,
   mainFields: ['module', 'main'],
   sourcemap: true,
-  // Stack traces need positions only; the sources are in the repository.
+  // Stack traces need only positions; the sources are in the repository.
   sourcesContent: false,
   legalComments: 'none',
   charset: 'utf8',
@@ -38,9 +38,10 @@ const shared: BuildOptions = {
 };
 
 /**
- * The bundler is a Go program that starts with the first call. It ends before collecting garbage would pay: without that it
- * takes 4.9 s of processor time instead of 7.6, and 1.3 GB of memory instead of 1.1. By itself it ends with this process, which
- * may be a platform that stays: {@link bundle} stops it.
+ * The bundler is a Go program that starts with the first call. Garbage collection is off, because the process ends
+ * before it pays: without that, a build takes 7.6 s of processor time instead of 4.9, and 1.1 GB of memory instead of
+ * 1.3. The process otherwise lives as long as this one, which may be a platform that keeps running: {@link bundle}
+ * stops it.
  */
 const build = (options: BuildOptions): Promise<BuildResult> => {
   const { GOGC } = process.env;
@@ -54,8 +55,7 @@ const build = (options: BuildOptions): Promise<BuildResult> => {
 
 /**
  * Builds every function into `<out>/functions/<id>/index.js` and the runner's image context into `<out>/runner`. The
- * same sources give the same bytes.
- *
+ * output depends only on the sources, byte for byte.
  * @param root the checkout
  * @throws {BuildFailure} of esbuild, whose message names file and line
  */
@@ -89,19 +89,22 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
     inject: [join(root, 'infra/build/stack-traces.ts')],
     plugins: [sdkPlugin(root), pagePlugin(root)],
   });
-  // Otherwise Node would load the bundles as ES modules, as the checkout's package.json says.
+  // Otherwise Node would load the bundles as ES modules, because of the checkout's package.json.
   await writeFile(join(outdir, 'package.json'), '{"type":"commonjs"}\n');
 };
 
-/** Files of the runner, beside its Dockerfile. Each is bundled whole: Node takes longer to load many files than one large one. */
+/**
+ * Files of the runner, beside its Dockerfile. Each is one bundle, because Node loads one large file faster than many
+ * small ones.
+ */
 const runnerFiles = {
   main: 'functions/runner/program/main.ts',
   program: 'functions/runner/program/program.ts',
-  // Most of the code, and needed only where Terraform is downloaded.
+  // Most of the code, used only to download Terraform.
   signature: 'functions/runner/program/binary/signature.ts',
 };
 
-/** Imports of one of the runner's files from another stay imports. */
+/** Imports between the runner's files stay imports. */
 const runnerFilesPlugin: Plugin = {
   name: 'runner-files',
   setup({ onResolve }) {

@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Locks of the operating system. Node has no call for them; SQLite takes one for an exclusive transaction, on Linux and macOS
- * by fcntl(2). The system releases it however its process ends, and it holds between containers that share a disk, whose
- * process numbers mean nothing to each other. A lock file is never deleted, and only opened here: closing any other
- * descriptor of it would release the lock.
+ * Locks of the operating system. Node has no call for them, but SQLite takes one for an exclusive transaction, on Linux
+ * and macOS with fcntl(2). The system releases it when the process ends, even if it is killed, and it holds between
+ * containers that share a disk, where process ids are not comparable. A lock file is never deleted, and only this
+ * module opens it: closing any other descriptor of the file would release the lock.
  */
 
 const patienceMs = 120_000;
@@ -18,7 +18,9 @@ const pollMs = 25;
 const busy = 5;
 const notADatabase = 26;
 
-/** @returns what releases the lock; undefined while another process, or another part of this one, has it */
+/**
+ * @returns a function that releases the lock; undefined while another process, or another part of this one, holds it
+ */
 export const tryLock = (file: string): (() => void) | undefined => {
   const database = new DatabaseSync(file);
   try {
@@ -37,7 +39,7 @@ export const tryLock = (file: string): (() => void) | undefined => {
   }
 };
 
-/** For people: the process that has the lock, or had it last. */
+/** For error messages: the process that holds the lock, or held it last. */
 export const holderOf = (file: string): string => {
   try {
     return readFileSync(`${file}.holder`, 'utf8');
@@ -48,7 +50,7 @@ export const holderOf = (file: string): string => {
 
 /**
  * Runs `work` while no other process of this machine holds the file.
- * @throws {Error} that names the holder when it does not come free within two minutes
+ * @throws {Error} that names the holder if the lock is not released within two minutes
  */
 export const locked = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
   mkdirSync(dirname(file), { recursive: true });

@@ -10,7 +10,7 @@ export default {
     'infra/local/aws/ecs/runner-process.mjs',
     'functions/clients/web/main.tsx',
     'infra/stack/app.ts',
-    // In place of files of the AWS SDK (sdk.ts).
+    // Replacements for files of the AWS SDK (sdk.ts).
     'infra/build/sdk/*.ts',
     // Injected into every bundle (bundle.ts).
     'infra/build/stack-traces.ts',
@@ -27,11 +27,11 @@ export default {
   project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}'],
   vitest: { config: 'test/vitest.config.ts' },
   ignoreDependencies: [
-    // Loaded by path, or a part of another package.
+    // Loaded by path, or part of another package.
     '@aws-sdk/credential-provider-env',
     'axe-core',
   ],
-  // Skipped where they are missing.
+  // Tests skip these when they are missing.
   ignoreBinaries: ['fallocate', 'fish', 'go', 'mkfifo', 'mount', 'script', 'terraform', 'umount', 'unshare'],
   ignoreExportsUsedInFile: { interface: true, type: true },
 } satisfies KnipConfig;

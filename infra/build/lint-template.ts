@@ -4,13 +4,13 @@ import { providePython } from './python.ts';
 import { synthesize } from './synth.ts';
 
 /**
- * `npm run lint:template`: holds the synthesized templates against CloudFormation's own schemas (cfn-lint), in three
- * regions, once with default settings and once with everything that adds resources. cfn-lint is a Python program: without
- * Python, or a registry to install it from, nothing is checked, which is said.
+ * `npm run lint:template`: checks the synthesized templates against CloudFormation's own schemas (cfn-lint), in three
+ * regions, with default settings and with every setting that adds resources. cfn-lint is a Python program: without
+ * Python, or without a registry to install it from, this prints SKIPPED.
  */
 
 const version = '1.58.0';
-/** With everything that it needs: nothing else is installed. */
+/** With all dependencies: nothing else is installed. */
 const packages: [string, ...string[]] = [
   `cfn-lint==${version}`,
   'jsonpatch==1.48',
@@ -24,7 +24,7 @@ const packages: [string, ...string[]] = [
 ];
 const regions = ['us-east-1', 'eu-central-1', 'ap-southeast-2'];
 
-/** What the templates say on purpose. */
+/** Intended findings. */
 const ignored = {
   W3005: 'CDK names a dependency that follows from a reference as well',
 };
@@ -51,7 +51,7 @@ if ('program' in provided) {
     const { templates } = await synthesize({ outdir: join(build, `lint-${n}`), context });
     files.push(...templates.map(({ file }) => file));
   }
-  // All at once: half of what it reads before it begins.
+  // In parallel: half of the time is cfn-lint's start.
   const options = ['--ignore-checks', ...Object.keys(ignored), '--regions', ...regions, '--template', ...files];
   const { status, stdout, stderr } = spawnSync(provided.program, options, { encoding: 'utf8' });
   const names = settings.map((one) => Object.keys(one).join(', ') || 'default settings').join('; ');

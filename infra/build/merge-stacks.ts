@@ -1,6 +1,6 @@
 import type { Template } from './synth.ts';
 
-/** Templates of stacks as if they were one: what one of them imports is a reference to what another one exports. */
+/** Merges the templates of several stacks into one: imports become references to what the exports refer to. */
 export const mergeStacks = (...templates: Template[]): Template => {
   const outputs = templates.flatMap(({ Outputs = {} }) => Object.values(Outputs));
   const exported = new Map(outputs.flatMap(({ Value, Export }) => (Export ? [[Export.Name, Value] as const] : [])));
@@ -21,7 +21,7 @@ export const mergeStacks = (...templates: Template[]): Template => {
   }) as Template;
 };
 
-/** For people; exports are for stacks. */
+/** Outputs without an export are for people. */
 const outputsOf = (templates: Template[]): Template['Outputs'] =>
   Object.fromEntries(
     templates.flatMap(({ Outputs = {} }) => Object.entries(Outputs).filter(([, { Export }]) => !Export)),

@@ -7,9 +7,9 @@ import { tarBlocks } from '#platform/formats/tar-writer.ts';
 import { giveBuild } from './synth.ts';
 
 /**
- * `npm run package`: the platform as a tarball that needs no checkout. Its dependencies are those that the command line, the
- * local platform and a deployment load, at the versions of package-lock.json. It brings what is built from the sources, so that
- * its first start builds nothing.
+ * `npm run package`: the platform as a tarball that needs no checkout. Its dependencies are those of the command line,
+ * the local platform and a deployment, at the versions of package-lock.json. It contains the built functions, page and
+ * runner, so that its first start builds nothing.
  */
 
 const gzip = promisify(gzipWith);
@@ -36,7 +36,10 @@ interface Lock {
   [more: string]: unknown;
 }
 
-/** Beside the dependencies, what runs with the platform: tools, and what it loads of a dependency's own dependencies. */
+/**
+ * Packages besides the imported ones: tools that the platform runs, and dependencies of dependencies that it loads
+ * directly.
+ */
 const extraPackages = [
   '@aws-sdk/credential-provider-env',
   'nodemailer',
@@ -68,7 +71,7 @@ const manifestOf = ({ name, version, dependencies, ...all }: Manifest, { package
   };
 };
 
-/** Where npm put a package that another one loads: below it, or above. */
+/** Where npm installed a package that another one loads: below it, or above. */
 const placeOf = (packages: Lock['packages'], from: string, name: string): string | undefined => {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const path = folder ? `${folder}/node_modules/${name}` : `node_modules/${name}`;
@@ -77,7 +80,7 @@ const placeOf = (packages: Lock['packages'], from: string, name: string): string
   }
 };
 
-/** The part of the lock file that the given packages need. */
+/** The part of the lock file for the given packages. */
 export const shrinkwrapOf = (lock: Lock, manifest: { dependencies: Record<string, string> }): Lock => {
   const included = new Map<string, Locked>();
   const visit = (
@@ -121,8 +124,8 @@ export const makePackage = async (out = join(root, '.build')): Promise<string> =
 };
 
 /**
- * As npm packs (npm: everything below `package/`), with the same bytes for the same files, in an eighth of its processor time:
- * built functions compress as well with less effort.
+ * Packs like npm (everything below `package/`), reproducibly and in an eighth of npm's processor time: a lower
+ * compression level makes built functions no larger.
  */
 const packed = async (folder: string): Promise<Buffer> => {
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());

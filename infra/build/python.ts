@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { locked } from './file-lock.ts';
 
-/** Python programs that check what is deployed; each in a virtual environment of its own, for all checkouts. */
+/** Python programs that check the deployed template; each in its own virtual environment, shared by all checkouts. */
 
 const run = (command: string, args: string[]): SpawnSyncReturns<string> =>
   spawnSync(command, args, { encoding: 'utf8' });
@@ -12,8 +12,8 @@ const run = (command: string, args: string[]): SpawnSyncReturns<string> =>
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
 /**
- * Path of a program, installed when it is not; else why it cannot be.
- * @param packages exact requirements (`name==version`), with all that they need; the first one names the folder
+ * Path of a program, installed on first use; otherwise the reason why it is missing.
+ * @param packages exact requirements (`name==version`) with all dependencies; the first one names the folder
  */
 export const providePython = (
   program: string,
@@ -25,7 +25,8 @@ export const providePython = (
 
 const installed = (folder: string, program: string, packages: string[]): { program: string } | { missing: string } => {
   const path = join(folder, 'bin', program);
-  // Written last: an installation that was cut off is repeated. So is one whose Python is gone.
+  // Written last, so that an interrupted installation is repeated. An installation whose Python is gone is repeated
+  // too.
   const stamp = join(folder, 'installed');
   const isKept = existsSync(stamp) && readFileSync(stamp, 'utf8') === packages.join();
   if (isKept && run(join(folder, 'bin/python'), ['-c', '']).status === 0) return { program: path };

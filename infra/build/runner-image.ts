@@ -7,7 +7,7 @@ import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
 
-/** Where each engine's own image keeps its program. */
+/** Path of the program in each engine's own image. */
 const engineImages = {
   terraform: { repository: 'docker.io/hashicorp/terraform', tag: (version: string) => version, path: '/bin/terraform' },
   tofu: {
@@ -17,12 +17,12 @@ const engineImages = {
   },
 };
 
-/** What runners are started from. */
+/** Image and architecture of runners. */
 export interface RunnerImage {
   uri: string;
-  /** Of the account, when it is built and pushed there. */
+  /** Repository of the account, if the image is built and pushed there. */
   repositoryArn?: string;
-  /** What the container's definition says beside that. */
+  /** Further properties of the container definition. */
   container: {
     user?: string;
     workingDirectory?: string;
@@ -32,14 +32,14 @@ export interface RunnerImage {
   program?: RunnerProgram;
 }
 
-/** The runner's program in the bucket of CDK's assets, where the image does not have it. */
+/** The runner's program in the bucket of CDK's assets, if the image does not contain it. */
 export interface RunnerProgram {
   bucketName: string;
-  /** Of this version's program and of others', and of nothing else there. */
+  /** Readable objects: this and earlier versions of the program, and nothing else in the bucket. */
   objectsArn: string;
 }
 
-/** Nothing else in the bucket of assets is called so. */
+/** No other asset has this name prefix. */
 const ending = 'stepform-runner';
 
 /** @param bundle absolute path of the runner program; its folder is the image's build context */
@@ -50,7 +50,7 @@ const ownImage = (scope: Construct, settings: Settings, bundle: string): RunnerI
   const engine = engineImages[settings.terraformEngine];
   const image = new DockerImageAsset(scope, 'Image', {
     directory: dirname(bundle),
-    // Of the machine that builds it unless told otherwise: the other one would need emulation.
+    // Defaults to the architecture of this machine: the other one would need emulation.
     platform: settings.runnerArchitecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
     buildArgs: {
       ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
@@ -60,7 +60,7 @@ const ownImage = (scope: Construct, settings: Settings, bundle: string): RunnerI
   return { uri: image.imageUri, repositoryArn: image.repository.repositoryArn, container: {} };
 };
 
-/** One file of all that the program consists of, the same for the same program. */
+/** One file with the whole program, byte for byte the same for the same sources. */
 const packProgram = (bundle: string): Buffer => {
   const folder = dirname(bundle);
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.m?js$/.test(name));
@@ -68,7 +68,7 @@ const packProgram = (bundle: string): Buffer => {
   return gzipSync(JSON.stringify(Object.fromEntries(files)), { level: 9 });
 };
 
-/** As it is, with the program that it reads when it starts: nothing is built. */
+/** A public image, unchanged, which downloads the program when it starts: nothing is built. */
 const publicImage = (scope: Construct, uri: string, bundle: string): RunnerImage => {
   const content = packProgram(bundle);
   const path = join(dirname(bundle), '..', 'runner-program', `program.${ending}`);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { OnLoadResult, Plugin } from 'esbuild';
 
 /**
- * Leaves out of the bundles what the AWS SDK brings along and a Lambda function never uses: half of what each cold start would
- * read and compile (docs/performance.md has the effect of each). One that finds nothing to replace after an update of the SDK
+ * Removes parts of the AWS SDK that no Lambda function uses: half of the code that each cold start would read and
+ * compile (docs/performance.md has the effect of each). A replacement that matches nothing after an update of the SDK
  * fails the build.
  */
 
-/** Packages of the SDK, by the file that stands in their place. */
+/** Packages of the SDK, by the file that replaces them. */
 const packages: Record<string, string> = {
   '@aws-sdk/credential-provider-node': 'credentials.ts',
   '@aws-sdk/middleware-endpoint-discovery': 'endpoint-discovery.ts',
@@ -19,9 +19,9 @@ const endpointResolver = /\/@aws-sdk\/client-(\w+)\/dist-es\/endpoint\/endpointR
 const clientSchemas = /\/@aws-sdk\/client-\w+\/dist-es\/schemas\/schemas_0\.js$/;
 
 /**
- * Errors keep their names and messages without a class for each: `error.name` is what the code looks at. They are all of
- * the service's base class then. Schemas of operations that nobody calls are dropped once the bundler may believe that
- * making them does nothing else.
+ * Errors keep their names and messages without one class each, because the code checks only `error.name`; all are
+ * instances of the service's base class. Schemas of unused operations are dropped once the bundler may assume that
+ * constructing them has no side effects.
  */
 const onlyUsedSchemas = (schemas: string): string =>
   schemas

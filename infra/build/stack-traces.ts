@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
 /**
- * Part of every function's bundle: stack traces name the sources. Node's own `--enable-source-maps` reads and parses the map at
- * each cold start, a third of what that takes; this reads it when the first stack is looked at.
+ * Part of every function's bundle: maps stack traces to the sources. Node's own `--enable-source-maps` reads and parses
+ * the map at each cold start, a third of its duration; this reads it when the first stack is read.
  */
 
 declare const __filename: string;

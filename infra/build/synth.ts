@@ -7,31 +7,31 @@ import { locked } from './file-lock.ts';
 import { mergeStacks } from './merge-stacks.ts';
 
 /**
- * Makes bundles and CloudFormation template, for the CDK command line, the local platform and the tests alike. Needs
- * neither network, nor an account, nor Docker. What is unchanged is not made again, and its makers are not even loaded: also
- * in another folder with the same sources, as the installed package is.
+ * Builds the bundles and the CloudFormation template, for the CDK command line, the local platform and the tests. Needs
+ * no network, no account and no Docker. Unchanged outputs are reused without even loading the build tools, also in
+ * another folder with the same sources, such as the installed package.
  */
 
 export interface SynthesizeOptions {
-  /** Folder of the cloud assembly; the CDK command line names its own. */
+  /** Folder of the cloud assembly; the CDK command line chooses its own. */
   outdir?: string;
-  /** CDK context, settings among it; that of cdk.json unless given. */
+  /** CDK context including settings; defaults to that of cdk.json. */
   context?: Record<string, unknown>;
-  /** Check the template against CloudFormation's schemas as well: 4 s, for what is about to be deployed. */
+  /** Also checks the template against CloudFormation's schemas, which takes 4 s: for deployments. */
   validate?: boolean;
-  /** Hears what is made anew while it is made, which takes a while. */
+  /** Receives a progress line before each slow build step. */
   tell?: (text: string) => void;
 }
 
 export interface Synthesis {
-  /** CloudFormation templates of both stacks as if they were one. */
+  /** CloudFormation templates of both stacks, merged into one. */
   template: Template;
-  /** Each stack's own, in the order in which they are deployed. */
+  /** The templates of the stacks, in the order of their deployment. */
   templates: StackTemplate[];
   /** Absolute path of the cloud assembly. */
   assembly: string;
   bundles: Bundles;
-  /** Nothing had to be made. */
+  /** Everything was reused. */
   cached: boolean;
   /** Milliseconds. */
   took: number;
@@ -61,10 +61,9 @@ export const synthesize = (options: SynthesizeOptions = {}): Promise<Synthesis> 
   locked(join(build, 'lock'), () => make(options));
 
 /**
- * Gives a copy of the sources what is made from them with the settings of its cdk.json, so that a platform starts there
- * without making anything.
- *
- * @param copy folder that is as it will be used: whoever changes a source there makes all anew
+ * Gives a copy of the sources the outputs for the settings of its cdk.json, so that a platform starts there without
+ * building.
+ * @param copy the finished folder: a later change of a source there causes a full build
  */
 export const giveBuild = (copy: string): Promise<void> =>
   locked(join(build, 'lock'), async () => {
@@ -91,7 +90,7 @@ const make = async ({
   const bundles = await cachedBuild('bundles', sources, async () => {
     tell('Building the functions, the page and the runner (only once, until their sources change) …');
     const { bundle } = await import('./bundle.ts');
-    // The bundler is a process of its own; meanwhile this one loads what makes the stack.
+    // The bundler is a separate process; meanwhile this one loads the CDK.
     const [bundles] = await Promise.all([bundle(root, build), import('#infra/stack/stack.ts')]);
     return bundles;
   });
@@ -160,7 +159,7 @@ interface Stamp<T> {
   value: T;
 }
 
-/** What was made from the same input before, else what `make` makes now. The stamp is written last. */
+/** The earlier output for the same input, or else the result of `make`. The stamp is written last. */
 const cachedBuild = async <T>(
   name: string,
   input: string,
@@ -178,14 +177,14 @@ const cachedBuild = async <T>(
 const writeStamp = <T>(folder: string, name: string, stamp: Stamp<T>): Promise<void> =>
   writeFile(join(folder, '.build', `${name}.json`), JSON.stringify(stamp, fromRoot));
 
-/** In stamps stands what is inside this folder from there on, because the folder may be copied. */
+/** Replaces the root in paths inside stamps, because the folder may be copied. */
 const here = '<root>/';
 const fromRoot = (_: string, value: unknown): unknown =>
   typeof value === 'string' && value.startsWith(`${root}/`) ? here + value.slice(root.length + 1) : value;
 const absolute = (_: string, value: unknown): unknown =>
   typeof value === 'string' && value.startsWith(here) ? join(root, value.slice(here.length)) : value;
 
-/** Every absolute path in a record; the record is invalid if one of them is gone. */
+/** Every absolute path in a record; the record is invalid if one of these files is gone. */
 const filesOf = (value: unknown): string[] => {
   if (typeof value === 'string') return value.startsWith(root) ? [value] : [];
   return value && typeof value === 'object' ? Object.values(value).flatMap(filesOf) : [];
@@ -197,7 +196,7 @@ const hash = (...parts: (string | Buffer)[]): string => {
   return sum.digest('hex');
 };
 
-/** Content of everything that bundles and template are made from; `infra/local` is not part of them. */
+/** Hash of all files that bundles and template are built from; `infra/local` is not among them. */
 const hashSources = async (folder: string): Promise<string> => {
   const folders = await Promise.all(
     ['infra', 'functions'].map(async (name) => {
@@ -212,18 +211,18 @@ const hashSources = async (folder: string): Promise<string> => {
       ['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(folder, name)).filter(existsSync),
     )
     .sort();
-  // Read one after the other: 1,600 small files at once take four times as long.
+  // Read one after the other: reading 1,600 small files in parallel takes four times as long.
   return hash(...files.flatMap((file) => [relative(folder, file), readFileSync(file)]));
 };
 
-/** The image is built for this machine unless told otherwise. */
+/** The image is built for the architecture of this machine by default. */
 const stackInput = (sources: string, settings: Record<string, unknown>, validate: boolean): string =>
   hash(sources, process.arch, JSON.stringify(settingsIn(settings)), String(validate));
 
-/** Of its stamp: each assembly has its own. */
+/** Name of its stamp: each assembly has its own. */
 const stackName = (assembly: string): string => `stack-${hash(relative(root, assembly)).slice(0, 8)}`;
 
-/** The command line's own keys differ from command to command and change nothing here. */
+/** The command line adds keys that differ from command to command and do not affect the output. */
 const settingsIn = (context: Record<string, unknown>): [string, unknown][] =>
   Object.entries(context)
     .filter(([key]) => !key.startsWith('aws:cdk:'))

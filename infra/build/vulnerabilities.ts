@@ -2,14 +2,17 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * `npm run vulnerabilities`, a scheduled check (.ci/scheduled): what is published today fails no commit of today. Fails for
- * a vulnerability of high severity in what is deployed that is not in known-vulnerabilities.json, and where the registry
- * does not answer. Those in tools are warnings.
+ * `npm run vulnerabilities`, a scheduled check (.ci/scheduled), because a new advisory must not fail an unrelated
+ * commit. Fails for a vulnerability of high severity in a deployed package that is not in known-vulnerabilities.json,
+ * and if the registry does not answer. Vulnerabilities of tools are warnings.
  */
 
-/** One that was looked at, why it does no harm here, and the last day (`YYYY-MM-DD`) that this is taken for granted. */
+/**
+ * An accepted vulnerability, the reason why it does no harm here, and the last day (`YYYY-MM-DD`) on which it is
+ * accepted.
+ */
 export interface KnownVulnerability {
-  /** As a finding names it, e.g. `https://github.com/advisories/GHSA-…`. */
+  /** As in a finding, e.g. `https://github.com/advisories/GHSA-…`. */
   url: string;
   reason: string;
   until: string;
@@ -18,7 +21,7 @@ export interface KnownVulnerability {
 interface Finding {
   name: string;
   severity: string;
-  /** What it is, and where to read about it. */
+  /** Title and URL of each advisory. */
   about: string[];
 }
 
@@ -30,7 +33,7 @@ interface Report {
 
 const serious = ['high', 'critical'];
 
-/** Serious ones in a report of `npm audit --json`; why there is none, if the registry gave none. */
+/** Serious findings in a report of `npm audit --json`, or the reason why the registry gave no report. */
 export const readReport = (json: string): Finding[] | { unknown: string } => {
   let report: Report;
   try {
@@ -49,7 +52,7 @@ export const readReport = (json: string): Finding[] | { unknown: string } => {
     }));
 };
 
-/** Findings with a cause that is not known, or no longer accepted. What a package has through another is that one's. */
+/** Findings that are not accepted, or no longer. A package that is vulnerable only through a dependency is left out. */
 export const unknownOf = (findings: Finding[], known: KnownVulnerability[], today: string): Finding[] => {
   const accepted = known.filter(({ until }) => until >= today);
   return findings.filter(({ about }) => {
@@ -70,7 +73,7 @@ const tell = (findings: Finding[]): void => {
 if (import.meta.main) {
   const deployed = audit('--omit=dev');
   if ('unknown' in deployed) {
-    console.error(`The registry does not tell whether dependencies are vulnerable: ${deployed.unknown}`);
+    console.error(`The registry did not report vulnerabilities of the dependencies: ${deployed.unknown}`);
     process.exitCode = 1;
   } else {
     const known = JSON.parse(
@@ -80,10 +83,12 @@ if (import.meta.main) {
     const tools = audit();
     const names = new Set(deployed.map(({ name }) => name));
     const others = 'unknown' in tools ? [] : tools.filter(({ name }) => !names.has(name));
-    if (others.length) console.error('WARNING: known vulnerabilities in what builds and tests:');
+    if (others.length) console.error('WARNING: known vulnerabilities in build and test tools:');
     tell(others);
     if (unknown.length)
-      console.error('Vulnerabilities in what is deployed; upgrade, or add to known-vulnerabilities.json:');
+      console.error(
+        'Vulnerabilities in deployed packages; upgrade them, or add an entry to known-vulnerabilities.json:',
+      );
     tell(unknown);
     if (unknown.length) process.exitCode = 1;
   }

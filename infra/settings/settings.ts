@@ -10,11 +10,11 @@ import { warmRunnerEntries, warmRunnerProblems } from '#infra/stack/warm-runners
 import { shortestRetentionDays } from '#run/retention.ts';
 
 /**
- * What an operator may choose, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds
- * unless the name says otherwise.
+ * Settings of an operator, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds unless
+ * the name has another unit.
  */
 
-/** CDK gives `-c name=value` as text. */
+/** CDK passes `-c name=value` as text. */
 const whole = (min: number, max: number) =>
   v.pipe(
     v.union([v.number(), v.pipe(v.string(), v.regex(/^\d+$/, 'must be a whole number'), v.transform(Number))]),
@@ -28,7 +28,7 @@ const exactVersion = v.pipe(
   v.regex(/^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/, 'must be an exact version, e.g. 1.11.4'),
 );
 
-/** CloudWatch Logs knows these periods only. */
+/** CloudWatch Logs accepts only these periods. */
 const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
@@ -38,28 +38,31 @@ const schema = v.object({
     v.pipe(v.string(), v.regex(/^[A-Za-z][A-Za-z0-9-]{0,122}$/, 'must be letters, digits and hyphens')),
     'Stepform',
   ),
-  /** Which program runs configurations: Terraform or OpenTofu. */
+  /** The engine that runs configurations: Terraform or OpenTofu. */
   terraformEngine: v.optional(v.picklist(['terraform', 'tofu'], 'must be terraform or tofu')),
-  /** Version in the runner's image; a workspace that wants another has it downloaded and verified. */
+  /** Version in the runner's image. A runner downloads and verifies any other version that a workspace requires. */
   terraformVersion: v.optional(exactVersion),
-  /** How long a runner stands by after a plan, so that the apply starts at once; 0 = not at all. */
+  /** How long a runner holds after a plan, so that the apply starts at once; 0 = never. */
   holdSeconds: v.optional(whole(0, 3600), 120),
-  /** How often a runner beats; the state machine misses it after 60 s. */
+  /** Heartbeat interval of a runner; the state machine ends a phase after 60 s without a heartbeat. */
   heartbeatSeconds: v.optional(whole(1, 20), 5),
-  /** Fargate sizes; AWS refuses combinations it does not offer. */
+  /** Fargate sizes; AWS rejects combinations that it does not offer. */
   runnerCpu: v.optional(whole(256, 16384), 1024),
   runnerMemoryMiB: v.optional(whole(512, 122880), 2048),
-  /** Disk of a runner; the first 20 GiB cost nothing. */
+  /** Disk of a runner; the first 20 GiB are free. */
   runnerDiskGiB: v.optional(whole(20, 200), 20),
-  /** An existing network instead of a new one; both or neither. The subnets need a way to the internet. */
+  /** An existing network in place of a new one; set both or neither. The subnets need a route to the internet. */
   vpcId: v.optional(v.pipe(v.string(), v.regex(/^vpc-[0-9a-f]+$/, 'must be the id of a VPC, e.g. vpc-0a1b2c3d'))),
   subnetIds: v.optional(texts),
-  /** Whether runners get public addresses; by default in a new network only. */
+  /** Whether runners get public addresses; by default only in a new network. */
   runnerPublicIp: v.optional(yesOrNo),
-  /** Processor of the runners and their image; that of the machine that deploys when absent. */
+  /** Processor of the runners and their image; defaults to that of the deploying machine. */
   runnerArchitecture: v.optional(v.picklist(['arm64', 'x86_64'], 'must be arm64 or x86_64')),
   ...sharedProviderEntries,
-  /** A public image for runners, so that none is built; the runner's program is read from storage when one starts. */
+  /**
+   * A public image for runners, in place of a built one; each runner downloads the program from the bucket when it
+   * starts.
+   */
   runnerImage: v.optional(
     v.pipe(
       v.string(),
@@ -69,12 +72,12 @@ const schema = v.object({
       ),
     ),
   ),
-  /** How often the key of table and bucket is rotated: the first two rotations cost $1 a month each, from then on. */
+  /** Rotation period of the key for table and bucket: each of the first two rotations adds $1 a month. */
   keyRotationDays: v.optional(whole(90, 2560), 2560),
   /**
-   * Names of the keys for workload identity tokens; the first one signs. To change it: add a name at the end and deploy, put
-   * it first after 15 minutes, when every verifier has seen it, and leave the old one out after a day, when its last token
-   * has expired.
+   * Names of the keys for workload identity tokens; the first one signs. To replace it: add a name at the end and
+   * deploy; after 15 minutes, when every verifier has fetched it, put it first and deploy; after a day, when the last
+   * old token has expired, remove the old name.
    */
   identityKeys: v.optional(
     v.pipe(
@@ -92,28 +95,28 @@ const schema = v.object({
     ),
     30,
   ),
-  /** How long uploaded configurations are kept; for good when absent. A run that needs an expired one says so. */
+  /** How long uploaded configurations are kept; forever by default. A run that needs an expired one reports that. */
   configurationRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
-  /** How long plans, logs and what else runs leave are kept; for good when absent. States are always kept. */
+  /** How long plans, logs and other data of runs are kept; forever by default. States are always kept. */
   runRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
-  /**
-   * Ranges of addresses that URLs of run tasks may lead to although they are not of the internet, e.g. 10.1.0.0/16; none
-   * by default.
-   */
+  /** Private ranges that URLs of run tasks may resolve to, e.g. 10.1.0.0/16; none by default. */
   outboundAllowedCidrs: v.optional(ranges),
-  /** What `cdk destroy` does with table, bucket, key and logs. With `destroy` the bucket must be emptied first. */
+  /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...warmRunnerEntries,
   ...signInEntries,
   ...githubAppEntries,
   ...organizationEntries,
   ...environmentEntries,
-  /** How long the audit trail is kept; HCP Terraform has 14 days. */
+  /** How long the audit trail is kept; HCP Terraform keeps 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
-  /** Of one user of the API. Terraform refuses to work with a limit below 4 (go-tfe). */
+  /** Per user of the API. Terraform fails with a limit below 4 (go-tfe). */
   requestsPerSecond: v.optional(whole(10, 2000), 30),
   ...ipRangeEntries,
-  /** Address, or one of a domain, that SES may send from: notifications by e-mail come from it. None are sent without. */
+  /**
+   * Address that SES may send from (its identity or one of its domain): the sender of e-mail notifications. Without it,
+   * no e-mails are sent.
+   */
   emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
@@ -129,7 +132,7 @@ export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion' | 'runne
 
 const imageVersions = { terraform: '1.11.4', tofu: '1.9.1' };
 
-/** Of the machine that deploys: Docker builds for it without emulation. */
+/** Architecture of the deploying machine: Docker builds for it without emulation. */
 const architectureHere = (): Architecture => (process.arch === 'arm64' ? 'arm64' : 'x86_64');
 
 /** A setting is unknown, missing or out of range. */
@@ -137,12 +140,12 @@ export class SettingsError extends Error {
   override name = 'SettingsError';
 }
 
-/** Settings are plain words; CDK's own context keys have a colon, slash, at sign or hyphen. */
+/** Settings are plain words; CDK's own context keys contain a colon, slash, at sign or hyphen. */
 const isOurs = (key: string): boolean => /^[A-Za-z][A-Za-z0-9]*$/.test(key);
 
 /**
- * Reads CDK context, leaving CDK's own keys alone.
- * @throws {SettingsError} that names the setting, what is wrong with it and where it is set
+ * Reads CDK context and ignores CDK's own keys.
+ * @throws {SettingsError} that names the setting, the problem and where it is set
  */
 export const readSettings = (context: Record<string, unknown>): Settings => {
   const ours = Object.fromEntries(Object.entries(context).filter(([key]) => isOurs(key)));
@@ -172,7 +175,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   };
 };
 
-/** A union's own message is of no use to a person; the last of its branches says what text should look like. */
+/** The message of a union does not help a reader; the last branch describes the expected text. */
 const readable = (issue: v.BaseIssue<unknown>): string => {
   const inner = issue.issues?.at(-1)?.message;
   const value = JSON.stringify(issue.input);

@@ -56,7 +56,7 @@ describe('signInGroupOrganizations', () => {
 
   it('require a groups claim and valid names', () => {
     expect(problem(() => readSettings({ ...issuer, signInGroupOrganizations: 'acme' }))).toContain(
-      'signInGroupOrganizations: is of no use without signInGroupsClaim',
+      'signInGroupOrganizations: needs signInGroupsClaim',
     );
     expect(problem(() => localOrganizationVariable({ STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'acme' }))).toBe(
       'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: is of no use without STEPFORM_SIGN_IN_GROUPS_CLAIM',

@@ -79,7 +79,7 @@ describe('settings', () => {
     [{ vpcId: 'main', subnetIds: 'a' }, 'vpcId: must be the id of a VPC'],
     [{ warmRunners: 51 }, 'warmRunners: must be at most 50'],
     [{ warmRunners: 1, warmRunnerHours: 'nine to five' }, 'warmRunnerHours: must be days, hours and a time zone'],
-    [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: is of no use without warmRunners'],
+    [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: needs warmRunners'],
     [{ stackName: 'my stack' }, 'stackName: must be letters, digits and hyphens'],
   ])('reject %j', (context, message) => {
     expect(problem(context)).toContain(message);

@@ -1,4 +1,4 @@
-/** DynamoDB has no operation that needs it; its cache brings two packages along. */
+/** No DynamoDB operation uses endpoint discovery, whose cache depends on two more packages. */
 export const NODE_ENDPOINT_DISCOVERY_CONFIG_OPTIONS = {
   environmentVariableSelector: () => false,
   configFileSelector: () => undefined,

@@ -1,14 +1,14 @@
 import { dnsSuffix } from '#platform/store/aws.ts';
 
 interface Parameters {
-  /** Of `AWS_ENDPOINT_URL`, when there is one. */
+  /** From `AWS_ENDPOINT_URL`, if set. */
   Endpoint?: string;
   Region?: string;
   UseFIPS?: boolean;
   UseDualStack?: boolean;
 }
 
-/** Where a service is: what the SDK's rules come to for the three that are called, without their 20 KB of tables. */
+/** URL of a service: the result of the SDK's rules for the three services in use, without their 20 KB of tables. */
 const resolver =
   (service: string) =>
   ({ Endpoint, Region = '', UseFIPS, UseDualStack }: Parameters) => {

@@ -1,4 +1,4 @@
-/** No operation that is called here streams events. */
+/** No operation in use streams events. */
 export class EventStreamSerde {
   constructor() {
     throw new Error('event streams are left out of the bundles (infra/build/sdk.ts)');
