@@ -121,7 +121,7 @@ const onBucket = ({ storage: { bucket } }: Parts) => {
   return {
     readObjects: (...prefixes: Prefix[]): Permission => objects('GetObject', prefixes),
     writeObjects: (...prefixes: Prefix[]): Permission => objects('PutObject', prefixes),
-    /** Without it S3 answers 403 in place of 404 to a read of what is not there (S3 API: GetObject). */
+    /** Without this right, S3 answers 403 instead of 404 if an object does not exist (S3 API: GetObject). */
     seeMissingObjects: (): Permission => ({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
   };
 };

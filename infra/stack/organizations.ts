@@ -6,7 +6,7 @@ import { texts } from './text-list.ts';
 
 export const organizationEntries = {
   /**
-   * Who may create organizations: any signed-in user, owners of an organization, or only the operator (the Bootstrap
+   * Users with permission to create organizations: any signed-in user, owners of an organization, or only the operator (the Bootstrap
    * function). Defaults to owners if users sign in at an issuer, otherwise to anyone.
    */
   organizationCreators: v.optional(v.picklist(['anyone', 'owners', 'operator'], 'must be anyone, owners or operator')),

@@ -31,7 +31,7 @@ export const signInEntries = {
   ),
   /** Label of the button: "Sign in with …". */
   signInName: v.optional(v.pipe(notEmpty, v.maxLength(40, 'may have at most 40 characters'))),
-  /** E-mail domains of users who may sign in; by default all users of the issuer. */
+  /** E-mail domains whose users may sign in; by default all users of the issuer. */
   signInEmailDomains: v.optional(
     names(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i, 'must be domains of e-mail addresses, e.g. example.com'),
   ),

@@ -1,7 +1,7 @@
 import { AwsError } from '#infra/local/host/errors.ts';
 import { canonical, compareNumbers, NumberError, numberSize } from './numbers.ts';
 
-/** One value with its type, as on the wire: `{S: 'text'}`. */
+/** One typed value, as on the wire: `{S: 'text'}`. */
 export type Attribute = { [type in Type]?: unknown };
 export type Item = Record<string, Attribute>;
 
@@ -37,7 +37,7 @@ const number = (value: unknown): string => {
   }
 };
 
-/** In base64, as an attribute keeps them; a function of this process hands over the bytes themselves. */
+/** In base64, as stored; a function of this process passes the bytes themselves. */
 const bytes = (value: unknown): string => {
   if (value instanceof Uint8Array)
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
@@ -78,7 +78,10 @@ const readers: Record<Type, (value: unknown) => unknown> = {
   BS: (value) => setOf(value, bytes, 'binary'),
 };
 
-/** A copy that shares nothing with the request, with numbers as they are given back. @throws AwsError */
+/**
+ * A copy that shares nothing with the request, with numbers in their canonical form.
+ * @throws AwsError
+ */
 export const readAttribute = (value: unknown): Attribute => {
   if (!isRecord(value)) throw serialization('an AttributeValue was expected');
   const [type, ...others] = Object.keys(value);
@@ -99,7 +102,7 @@ export const readItem = (value: unknown): Item => {
   return item;
 };
 
-/** Attributes have any name, `__proto__` too. */
+/** An attribute may have any name, including `__proto__`. */
 export const define = (item: Item, name: string, value: Attribute): void => {
   if (name === '__proto__')
     Object.defineProperty(item, name, { value, enumerable: true, configurable: true, writable: true });
@@ -163,7 +166,7 @@ export const isEqual = (a: Attribute, b: Attribute): boolean => {
   }
 };
 
-/** Undefined for values that have no order between them. */
+/** Undefined for values that cannot be compared. */
 export const compare = (a: Attribute, b: Attribute): number | undefined => {
   if (a.S !== undefined && b.S !== undefined)
     return Buffer.compare(Buffer.from(a.S as string), Buffer.from(b.S as string));

@@ -1,16 +1,16 @@
 import type { Attribute, Item } from './attributes.ts';
 
 /**
- * Binary values are base64 in this table, as on the wire. Functions that get an answer without text get byte arrays; few
- * items have any, and looking through all of them would cost as much as the text.
+ * This table stores binary values in base64, as on the wire. Functions that get an output without text need byte
+ * arrays. Few items have any, and searching every item would cost as much as parsing the text.
  */
 
 const noted = new WeakSet<Item>();
 
-/** Texts and maps may look so too: then the item is looked through for nothing. */
+/** Other texts and maps may match too: then the item is searched in vain. */
 const mark = /"BS?":["[]/;
 
-/** Remembers whether the item, whose text this is, may have binary values. */
+/** Remembers whether the item with this text may have binary values. */
 export const noteBinary = (item: Item, text: string): Item => {
   if (mark.test(text)) noted.add(item);
   return item;
@@ -23,7 +23,7 @@ interface Output {
   Responses?: Record<string, Item[]>;
 }
 
-/** Puts byte arrays in the place of base64 in an answer that nobody else has. */
+/** Replaces base64 with byte arrays in a response that is not shared. */
 export const decodeBinary = <O extends object>(output: O): O => {
   const { Item, Attributes, Items = [], Responses = {} }: Output = output;
   for (const item of [Item, Attributes, ...Items, ...Object.values(Responses).flat()])

@@ -108,7 +108,10 @@ const operand = (parser: Parser): Operand => {
   return { kind: 'size', of };
 };
 
-/** What DynamoDB looks at before it reads any item. @throws AwsError */
+/**
+ * DynamoDB's checks before it reads any item.
+ * @throws AwsError
+ */
 export const checkOperands = (condition: Condition, scope: Scope, kind: string): void => {
   const refuse = (message: string) => invalid(`Invalid ${kind}: ${message}`);
   const immediate = (one: Operand | undefined) => (one?.kind === 'value' ? valueIn(one.name, scope) : undefined);

@@ -38,8 +38,8 @@ export interface TableProperties {
 }
 
 /**
- * DynamoDB on SQLite: the calls that this product makes, and what they cost (decisions/0089). What it has answered is on
- * disk when this process ends, however it ends.
+ * DynamoDB on SQLite: the operations that this product uses, and their costs (decisions/0089). Every acknowledged write
+ * survives the end of this process, even a kill.
  */
 export class DynamoDb {
   readonly #db: DatabaseSync;
@@ -50,15 +50,16 @@ export class DynamoDb {
   }
 
   /**
-   * @param folder made when it is not there; without one the tables are in memory
-   * @param isUsed tables must be there: without them it would be a new platform with the former one's objects and runs
+   * @param folder created if missing; without one the tables are in memory
+   * @param isUsed the tables must exist: creating them would give a new platform the objects and runs of the previous
+   * one
    */
   static open(folder?: string, { isUsed = false } = {}): DynamoDb {
     if (!folder) return new DynamoDb(new DatabaseSync(':memory:'));
     mkdirSync(folder, { recursive: true });
     const file = join(folder, 'tables.sqlite');
     try {
-      // A backup by another process may hold it for a moment.
+      // A backup by another process may lock it for a moment.
       const db = new DatabaseSync(file, { timeout: busyMs });
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
       if (isUsed && !hasTables(db)) throw new StartError(`${file} is empty: its tables were lost. ${afterDamage}`);
@@ -69,13 +70,13 @@ export class DynamoDb {
     }
   }
 
-  /** Makes the template's table unless it is there; an index that is new gets its entries. */
+  /** Creates the template's table if it is missing, and fills new indexes. */
   ensureTable({ ref, properties }: Pick<Resource<TableProperties>, 'ref' | 'properties'>): void {
     this.#tables.set(ref, new Table(this.#db, describe(ref, properties)));
   }
 
   /**
-   * Returns the answer and the request units it would have cost. Throws AwsError as DynamoDB would; a failed
+   * Returns the response and the request units that it would have cost. Throws AwsError as DynamoDB does; a failed
    * condition costs a write unit, which the caller counts.
    */
   async handle(action: string, input: Input): Promise<{ output: Record<string, unknown>; units: Units }> {
@@ -93,7 +94,7 @@ export class DynamoDb {
     return table;
   }
 
-  /** Throws when no row can be written. */
+  /** Throws if no row can be written. */
   checkWrite(): void {
     this.#db.exec(
       'CREATE TABLE IF NOT EXISTS health (id INTEGER PRIMARY KEY, at TEXT) STRICT; INSERT OR REPLACE INTO health VALUES (1, datetime())',

@@ -4,7 +4,7 @@ import { Parser } from './parser.ts';
 import { resolved, type Scope } from './scope.ts';
 import { type Action, applyUpdate, checkActions, parseUpdate } from './updates.ts';
 
-/** The expressions of one request, read once for all requests with the same text. */
+/** The expressions of one request; parsed expressions are cached by their text. */
 
 interface Read<T> {
   tree: T;
@@ -88,7 +88,7 @@ export class Expressions {
     return condition === undefined || holds(condition, item, this.scope);
   }
 
-  /** Attributes that the update changes, or parts of which it changes. */
+  /** Attributes that the update changes, completely or in part. */
   get changedAttributes(): string[] {
     return this.#actions.map(({ path: [first = ''] }) => this.scope.names[first] ?? String(first));
   }

@@ -1,9 +1,9 @@
 /** DynamoDB's numbers: up to 38 significant digits, from 1e-130 to below 1e126 (DynamoDB: data types). */
 
 interface Decimal {
-  /** All its significant digits, with the sign. */
+  /** All significant digits, with the sign. */
   digits: bigint;
-  /** Power of ten that the digits are multiplied with. */
+  /** Power of ten, the exponent of the digits. */
   exponent: number;
 }
 
@@ -44,7 +44,10 @@ const aligned = (a: string, b: string): [bigint, bigint, number] => {
   return [shifted(x), shifted(y), exponent];
 };
 
-/** As DynamoDB gives it back. @throws NumberError */
+/**
+ * In DynamoDB's response format.
+ * @throws NumberError
+ */
 export const canonical = (text: string): string => (plain.test(text) ? text : format(parse(text)));
 
 export const compareNumbers = (a: string, b: string): number => {
@@ -59,7 +62,10 @@ export const add = (a: string, b: string, sign: 1n | -1n = 1n): string => {
   return canonical(format({ digits: x + sign * y, exponent }));
 };
 
-/** Bytes: one, and one for two significant digits (DynamoDB: item sizes). @param text canonical */
+/**
+ * Bytes: one, plus one per two significant digits (DynamoDB: item sizes).
+ * @param text canonical
+ */
 export const numberSize = (text: string): number => {
   const { digits, exponent } = parse(text);
   if (digits === 0n) return 1;

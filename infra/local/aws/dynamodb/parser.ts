@@ -1,9 +1,9 @@
 import { invalid } from './attributes.ts';
 import { isReserved } from './reserved-words.ts';
 
-/** What all kinds of expressions have in common: tokens, paths and places for values. */
+/** Shared by all kinds of expressions: tokens, paths and values. */
 
-/** Names of attributes, or `#placeholders` of them, and indexes of lists. */
+/** Attribute names or their `#placeholders`, and list indexes. */
 export type Path = (string | number)[];
 export interface PathOperand {
   kind: 'path';
@@ -11,11 +11,11 @@ export interface PathOperand {
 }
 export interface ValueOperand {
   kind: 'value';
-  /** With its colon. */
+  /** Including the colon. */
   name: string;
 }
 
-/** What an expression needs of a request. */
+/** The placeholders of a request that an expression uses. */
 export interface Placeholders {
   names: Set<string>;
   values: Set<string>;
@@ -31,7 +31,7 @@ export class Parser implements Placeholders {
   readonly #kind: string;
   #next = 0;
 
-  /** @param kind as the request calls the expression, for messages */
+  /** @param kind name of the expression in error messages */
   constructor(text: string, kind: string) {
     this.#kind = kind;
     if (text === '') throw this.error('The expression can not be empty;');
@@ -62,7 +62,7 @@ export class Parser implements Placeholders {
     return taken;
   }
 
-  /** Takes the sign, or the keyword in whatever case, if it comes next. */
+  /** Takes the sign or the keyword, in any case, if it is the next token. */
   takeIf(expected: string): boolean {
     const isNext = this.peek() === expected || (keywords.has(expected) && this.peek().toUpperCase() === expected);
     if (isNext) this.#next++;
@@ -86,7 +86,7 @@ export class Parser implements Placeholders {
     return /^[A-Za-z_]/.test(this.peek()) && !keywords.has(this.peek().toUpperCase()) && this.peek(1) === '(';
   }
 
-  /** The name of a function, with its opening bracket. */
+  /** The name of a function and its opening parenthesis. */
   functionName(): string {
     const name = this.take();
     this.expect('(');

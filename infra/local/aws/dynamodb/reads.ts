@@ -6,7 +6,7 @@ import { nameIn, type Scope, valueIn } from './scope.ts';
 import { endOfPrefix, type Index, type Range, type Row, type Table } from './table.ts';
 import type { Outcome, TableOf } from './writes.ts';
 
-/** 4 KB each, half of one when eventually consistent (DynamoDB: read consistency). */
+/** Per 4 KB; half as many for eventually consistent reads (DynamoDB: read consistency). */
 const readUnits = (size: number, consistent: boolean): number =>
   Math.max(1, Math.ceil(size / 4096)) * (consistent ? 1 : 0.5);
 
@@ -136,7 +136,7 @@ const startKey = (start: Item, { description: { keys } }: Table, index: Index | 
   return index ? [text(index.keys.range), text(keys.hash), text(keys.range)] : [text(keys.range)];
 };
 
-/** @throws AwsError when a page would begin outside of what is asked for */
+/** @throws AwsError if a page would begin outside the requested range */
 const checkStart = (start: Item, { description }: Table, index: Index | undefined, range: Range): void => {
   const { hash, range: sort } = index?.keys ?? description.keys;
   const text = sort === undefined ? '' : (attributeOf(start, sort)?.S as string);
@@ -154,7 +154,10 @@ const checkStart = (start: Item, { description }: Table, index: Index | undefine
 
 const unusable = (message: string) => invalid(`Invalid KeyConditionExpression: ${message}`);
 
-/** The part of a partition that a key condition selects. @throws AwsError */
+/**
+ * The range of a partition that a key condition selects.
+ * @throws AwsError
+ */
 const rangeOf = (condition: Condition, table: Table, index: Index | undefined, scope: Scope): Range => {
   const { hash, range } = index?.keys ?? table.description.keys;
   const parts = condition.op === 'AND' ? condition.parts : [condition];

@@ -2,7 +2,7 @@ import { type Attribute, attributeOf, type Item, invalid, readItem } from './att
 import type { Input } from './expressions.ts';
 import type { Index, Table } from './table.ts';
 
-/** What the parameters of requests are checked for. */
+/** Checks of request parameters. */
 
 const common = ['TableName', 'ReturnConsumedCapacity'];
 const expressions = ['ExpressionAttributeNames', 'ExpressionAttributeValues'];
@@ -20,14 +20,17 @@ const parameters: Record<string, string[]> = {
   UpdateItem: [...common, ...conditional, 'Key', 'UpdateExpression'],
 };
 
-/** @throws AwsError for a parameter that would not be honoured */
+/** @throws AwsError for a parameter that this implementation would ignore */
 export const checkParameters = (action: string, input: Input, allowed = parameters[action] ?? []): void => {
   for (const [name, value] of Object.entries(input))
     if (value !== undefined && value !== null && !allowed.includes(name))
       throw invalid(`The local DynamoDB does not take ${name} in ${action}`);
 };
 
-/** One of some texts; the first unless given. @throws AwsError */
+/**
+ * One of several values; defaults to the first one.
+ * @throws AwsError
+ */
 export const choice = (input: Input, name: string, allowed: string[]): string => {
   const value = input[name] ?? allowed[0];
   if (!allowed.includes(value as string))
@@ -75,7 +78,10 @@ const checkKeys = (table: Table, item: Item): void => {
   if (range !== undefined) checkKeyPart(attributeOf(item, range), range, false);
 };
 
-/** A key and nothing else. @throws AwsError */
+/**
+ * A key without other attributes.
+ * @throws AwsError
+ */
 export const readKey = (table: Table, value: unknown): Item => {
   if (value === undefined || value === null) throw invalid('The parameter Key is required');
   const key = readItem(value);
@@ -86,7 +92,10 @@ export const readKey = (table: Table, value: unknown): Item => {
   return key;
 };
 
-/** A whole item with its keys. @throws AwsError */
+/**
+ * An item with its keys.
+ * @throws AwsError
+ */
 export const readWholeItem = (table: Table, value: unknown): Item => {
   if (value === undefined || value === null) throw invalid('The parameter Item is required');
   const item = readItem(value);
@@ -106,7 +115,7 @@ export const readWholeItem = (table: Table, value: unknown): Item => {
   return item;
 };
 
-/** @throws AwsError when the item could not be in an index whose keys it has */
+/** @throws AwsError if a key of an index has a wrong type */
 export const checkIndexKeys = ({ description }: Table, item: Item): void => {
   for (const { name: index, keys } of description.indexes) checkIndexKey(index, [keys.hash, keys.range], item);
 };
@@ -127,7 +136,10 @@ const checkIndexKey = (index: string, names: (string | undefined)[], item: Item)
   }
 };
 
-/** Where a page begins: the values of the keys by name. @throws AwsError */
+/**
+ * The start of a page: values of the keys by name.
+ * @throws AwsError
+ */
 export const readStart = (table: Table, index: Index | undefined, value: unknown): Item | undefined => {
   if (value === undefined || value === null) return undefined;
   const start = readItem(value);

@@ -1,4 +1,4 @@
-/** DynamoDB Developer Guide: reserved words. They are no names of attributes in expressions, in whatever case. */
+/** DynamoDB Developer Guide: reserved words. Expressions cannot use them as attribute names, in upper or lower case. */
 const words = new Set(
   `
 ABORT ABSOLUTE ACTION ADD AFTER AGENT AGGREGATE ALL ALLOCATE ALTER ANALYZE AND ANY ARCHIVE ARE ARRAY AS ASC ASCII

@@ -1,7 +1,7 @@
 import { type Attribute, attributeOf, type Item } from './attributes.ts';
 import type { Path } from './parser.ts';
 
-/** What the placeholders of one request stand for. */
+/** The values of one request's placeholders. */
 export interface Scope {
   names: Record<string, string>;
   values: Record<string, Attribute>;

@@ -1,6 +1,6 @@
 import type { Input } from './expressions.ts';
 
-/** The key, range or keys that a request is about, and what an update changes: for people, so it need not be exact. */
+/** The key, range or keys of a request, and the changes of an update. For display only, so it need not be exact. */
 export const subjectOf = (input: Input): string => {
   const { pk, sk } = (input.Key ?? input.Item ?? {}) as Record<string, { S?: string }>;
   const { ':pk': of, ...bounds } = (input.ExpressionAttributeValues ?? {}) as Record<string, { S?: string }>;

@@ -3,20 +3,20 @@ import { type Attribute, attributeOf, type Item, invalid, itemSize } from './att
 import { noteBinary } from './binary.ts';
 
 /**
- * One table in SQLite. Keys are text, which SQLite orders as DynamoDB does, by their UTF-8 bytes; items are kept as they
- * are on the wire.
+ * One table in SQLite. Keys are text, which SQLite orders by UTF-8 bytes as DynamoDB does; items are stored in their
+ * wire format.
  */
 
 export interface KeySchema {
   hash: string;
-  /** Undefined: items have no sort key. */
+  /** Undefined: no sort key. */
   range: string | undefined;
 }
 
 export interface Index {
   name: string;
   keys: KeySchema;
-  /** Attributes beside the keys that its entries have; undefined: all. */
+  /** Attributes that its entries contain besides the keys; undefined: all. */
   projected: string[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface TableDescription {
 }
 
 export interface Row {
-  /** Nobody else's. */
+  /** Not shared with any other code. */
   item: Item;
   /** Bytes. */
   size: number;
@@ -38,7 +38,7 @@ interface StoredRow {
   size: number;
 }
 
-/** A part of one partition, in the order of its sort keys. */
+/** A range of one partition, ordered by sort key. */
 export interface Range {
   index?: Index;
   hash: string;
@@ -48,7 +48,7 @@ export interface Range {
   /** Exclusive. */
   above?: string;
   below?: string;
-  /** The last key read before; of an index with the item's own keys. */
+  /** The last key of the previous page; for an index with the item's own keys. */
   after?: string[];
   reverse?: boolean;
   limit?: number;
@@ -77,7 +77,7 @@ export class Table {
     for (const index of description.indexes) this.#ensureIndex(index);
   }
 
-  /** In one transaction with what else is written while `work` runs. */
+  /** In one transaction with all writes of `work`. */
   atomically<T>(work: () => T): T {
     if (this.#db.isTransaction) return work();
     this.#db.exec('BEGIN IMMEDIATE');
@@ -86,7 +86,7 @@ export class Table {
       this.#db.exec('COMMIT');
       return result;
     } catch (error) {
-      // A full disk has rolled it back already.
+      // SQLite rolls back by itself when the disk is full.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
       throw error;
     }
@@ -99,7 +99,10 @@ export class Table {
     return row && rowOf(row);
   }
 
-  /** Puts the item, or nothing, in the place of one. @returns write units, those of indexes among them */
+  /**
+   * Replaces an item with another one or with nothing.
+   * @returns write units, including those of indexes
+   */
   replace(before: Row | undefined, after: Item | undefined): number {
     const size = after ? itemSize(after) : 0;
     if (size > maxItemSize) throw invalid('Item size has exceeded the maximum allowed size');
@@ -143,7 +146,7 @@ export class Table {
     );
   }
 
-  /** All items after one of them. */
+  /** All items after the given key. */
   *scan(after: Item | undefined): Generator<Row> {
     const condition = after ? 'WHERE (hash, range) > (?, ?)' : '';
     yield* this.#rows(
@@ -176,7 +179,7 @@ export class Table {
     return quoted(`index ${this.description.name} ${name}`);
   }
 
-  /** An index that is new gets the entries of the items that are there. */
+  /** Fills a new index with the existing items. */
   #ensureIndex(index: Index): void {
     const table = `index ${this.description.name} ${index.name}`;
     if (this.#db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)) return;
@@ -208,7 +211,7 @@ export class Table {
     return { units, write };
   }
 
-  /** Undefined when the item is not in the index. */
+  /** Undefined if the item is not in the index. */
   #entryOf({ keys, projected }: Index, item: Item | undefined) {
     if (!item) return undefined;
     const [hash, range] = [textOf(item, keys.hash), textOf(item, keys.range)];
@@ -217,7 +220,7 @@ export class Table {
     const names = projected
       ? [own.hash, own.range, keys.hash, keys.range, ...projected].filter((name) => name !== undefined)
       : Object.keys(item);
-    // In a fixed order, so that entries can be compared.
+    // In a fixed order, so that entries are comparable.
     const entry = Object.fromEntries(
       [...new Set(names)].sort().flatMap((name): [string, Attribute][] => {
         const value = attributeOf(item, name);
@@ -243,13 +246,13 @@ const maxItemSize = 400 * 1024;
 
 const writeUnits = (size: number): number => Math.ceil(size / 1024);
 
-/** The first text behind all that begin so; undefined when there is none. */
+/** The first text after all texts with this prefix; undefined if there is none. */
 export const endOfPrefix = (prefix: string): string | undefined => {
   const points = [...prefix];
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     const point = last.codePointAt(0) as number;
     if (point >= 0x10ffff) continue;
-    // Surrogates are no characters.
+    // Surrogates are not characters.
     return points.join('') + String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
   }
   return undefined;

@@ -68,7 +68,10 @@ const names: Record<string, string> = {
   M: 'MAP',
 };
 
-/** What DynamoDB looks at before it reads the item. @throws AwsError */
+/**
+ * DynamoDB's checks before it reads the item.
+ * @throws AwsError
+ */
 export const checkActions = (actions: Action[], scope: Scope): void => {
   const refuse = (message: string) => invalid(`Invalid UpdateExpression: ${message}`);
   const paths = actions.map(({ path }) => resolved(path, scope));
@@ -93,9 +96,12 @@ export const checkActions = (actions: Action[], scope: Scope): void => {
 
 const wrongType = () => invalid('An operand in the update expression has an incorrect data type');
 
-/** Changes the item, which must be nobody else's. @throws AwsError */
+/**
+ * Changes the item, which must not be shared.
+ * @throws AwsError
+ */
 export const applyUpdate = (actions: Action[], item: Item, scope: Scope): void => {
-  // Every value is of the item as it was before.
+  // All values come from the item before the update.
   const values = actions.map((one) => (one.do === 'SET' ? ownValue(one.term, item, scope) : undefined));
   const removals: { list: Attribute[]; index: number }[] = [];
   for (const [i, one] of actions.entries()) {
@@ -104,12 +110,12 @@ export const applyUpdate = (actions: Action[], item: Item, scope: Scope): void =
     else if (one.do === 'REMOVE') place.remove(removals);
     else change(one.do, place, valueIn(one.value.name, scope));
   }
-  // Indexes are those from before any was removed.
+  // Indexes refer to the list before any removal.
   removals.sort((a, b) => b.index - a.index);
   for (const { list, index } of removals) list.splice(index, 1);
 };
 
-/** What the update may change elsewhere is copied. */
+/** Values are copied if the update may change them elsewhere. */
 const ownValue = (one: Term, item: Item, scope: Scope): Attribute => {
   const value = evaluate(one, item, scope);
   return one.kind === 'value' ? value : structuredClone(value);

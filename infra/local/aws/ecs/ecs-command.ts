@@ -6,21 +6,21 @@ import type { TaskDefinition } from './ecs-task.ts';
 import type { RunnerTask } from './runner-pool.ts';
 
 export interface EcsOptions {
-  /** Journal and the tasks' own folders. */
+  /** Holds the journal and the tasks' folders. */
   folder: string;
   logs: string;
   clusterArn: string;
   definition: Resource<TaskDefinition>;
-  /** What stands for the image: the module that performs a task. */
+  /** Stands for the image: the module that runs a task. */
   program: string;
   /** File of the platform's ports (moved-ports.ts). */
   ports: string;
-  /** How many run beside each other; as {@link Admission} has it unless given. */
+  /** Number of tasks that run in parallel; by default {@link Admission} decides. */
   admission?: Omit<AdmissionOptions, 'running'>;
-  /** What a container gets from this machine. */
+  /** Variables that a container gets from this machine. */
   environment: Record<string, string>;
   onEvent(detail: Record<string, unknown>, taskArn: string): void;
-  /** Once per task, when it has stopped: for what AWS would bill. */
+  /** Called once per stopped task, to count the billed units. */
   onUsage(run: string, seconds: number): void;
 }
 
@@ -34,7 +34,10 @@ export interface RunTaskInput {
   overrides?: { containerOverrides?: { name?: string; environment?: { name: string; value: string }[] }[] };
 }
 
-/** @param own of the container's environment, what is this task's alone @param home its folder, which is made */
+/**
+ * @param own variables of the container that differ per task
+ * @param home its folder, which is created
+ */
 export const runnerTask = (
   { definition, environment, logs }: EcsOptions,
   id: string,
@@ -43,7 +46,7 @@ export const runnerTask = (
 ): RunnerTask => {
   const [container] = definition.properties.ContainerDefinitions;
   mkdirSync(home, { recursive: true });
-  // A runner that is root starts Terraform as another user, who has to get through.
+  // A runner that is root starts Terraform as another user, who needs access to the folder.
   chmodSync(home, 0o711);
   mkdirSync(logs, { recursive: true });
   const log = join(logs, `runner-${id}.log`);
@@ -60,7 +63,7 @@ export const runnerTask = (
   };
 };
 
-/** What a call gives the container. */
+/** Environment of the container in a call. */
 export const environmentOf = (
   { ContainerDefinitions: [container] }: TaskDefinition,
   { overrides }: RunTaskInput,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ProcessId } from '#infra/local/host/processes.ts';
 import { isPassable } from '#runner/program/terraform/machine.ts';
 
-/** One task, as it is kept on disk: what `DescribeTasks` tells, plus how to find its process again. */
+/** One task, as stored on disk: the fields of `DescribeTasks`, and the identity of its process. */
 export interface Task {
   arn: string;
   clusterArn: string;
@@ -21,11 +21,11 @@ export interface Task {
   stoppedReason?: string;
   exitCode?: number;
   process?: ProcessId;
-  /** Its own, absolute. */
+  /** Its own folder, absolute. */
   folder?: string;
-  /** Run the task was started for. */
+  /** The run that started the task. */
   run?: string;
-  /** Until its process starts: of the environment, what is this task's alone. */
+  /** Until its process starts: variables that differ per task. */
   waitsWith?: Record<string, string>;
 }
 
@@ -37,19 +37,23 @@ export interface TaskDefinition {
   ContainerDefinitions: {
     Name: string;
     Environment?: { Name: string; Value: string }[];
-    /** Seconds between SIGTERM and SIGKILL; ECS takes 30 when nothing is said. */
+    /** Seconds between SIGTERM and SIGKILL; ECS defaults to 30. */
     StopTimeout?: number;
   }[];
 }
 
 export const idOf = (task: Task): string => task.arn.split('/').at(-1)!;
 
-/** unix(7): the path of a socket has at most 107 characters. Providers listen on one below the runner's folder in the task's. */
+/**
+ * unix(7): the path of a socket has at most 107 characters. Providers listen on a socket below the runner's folder in
+ * the task's folder.
+ */
 const maxFolder = 107 - '/stepform-123456/tmp/plugin1234567890'.length;
 
 /**
- * A path for a task's own folder: among the others, or among temporary files, where that path would be too long for a provider's
- * socket, or where Terraform runs as another user than the platform and the data folder lets nobody else in.
+ * Path of a task's own folder: next to the other tasks' folders, or in the temporary folder if that path would be too
+ * long for a provider's socket, or if Terraform runs as another user than the platform and only the platform's user can
+ * open the data folder.
  */
 export const newFolder = (tasks: string, id: string): string => {
   const folder = join(tasks, id);
@@ -61,15 +65,15 @@ export const newFolder = (tasks: string, id: string): string => {
 
 export const folderOf = (task: Task, tasks: string): string => task.folder ?? join(tasks, idOf(task));
 
-/** A task definition is named by ARN, by `family:revision` or by family alone. */
+/** A task definition can be named by ARN, by `family:revision` or by family alone. */
 export const isDefinition = (given: string | undefined, arn: string): boolean =>
   given === arn || arn.endsWith(`/${given}`) || arn.endsWith(`/${given}:1`);
 
-/** ECS takes names, and ids of tasks, for ARNs. */
+/** ECS accepts names and task ids in place of ARNs. */
 export const sameArn = (given: string | undefined, arn: string): boolean =>
   given === arn || (given !== undefined && !given.includes(':') && arn.endsWith(`/${given}`));
 
-/** As `DescribeTasks` tells; times in seconds since 1970. */
+/** The response of `DescribeTasks`; times in seconds since 1970. */
 export const describe = (task: Task, definition: TaskDefinition): Record<string, unknown> => ({
   taskArn: task.arn,
   clusterArn: task.clusterArn,
@@ -95,7 +99,7 @@ export const describe = (task: Task, definition: TaskDefinition): Record<string,
   })),
 });
 
-/** Detail of "ECS Task State Change"; times as in ISO 8601. */
+/** Detail of "ECS Task State Change"; times in ISO 8601. */
 export const eventOf = (task: Task, definition: TaskDefinition): Record<string, unknown> => {
   const { createdAt, startedAt, stoppedAt, ...rest } = describe(task, definition);
   const iso = (seconds: unknown) =>

@@ -1,17 +1,17 @@
 import { isAlive, signal } from '#infra/local/host/processes.ts';
 import type { Task } from './ecs-task.ts';
 
-/** How often a process from before a restart is looked at; one that was started here reports its own end. */
+/** Interval of checks on a process from before a restart; the end of a child process is reported by the system. */
 const pollMs = 500;
-/** What ECS takes when nothing is said. */
+/** ECS's default. */
 const defaultStopSeconds = 30;
 
-/** Timers of tasks: for the end of those that are to stop, and to notice that of those that nobody here started. */
+/** Timers of tasks: to stop tasks, and to notice the end of tasks that another process started. */
 export class TaskWatch {
   readonly #killers = new Map<string, NodeJS.Timeout>();
   readonly #polls = new Map<string, NodeJS.Timeout>();
 
-  /** SIGTERM to the main process; when its time is up, SIGKILL to all that run. */
+  /** Sends SIGTERM to the main process and, after the stop timeout, SIGKILL to the whole group. */
   terminate({ arn, process: target }: Task, seconds = defaultStopSeconds): void {
     if (!target || this.#killers.has(arn)) return;
     signal(target, 'SIGTERM', 'process');
@@ -20,7 +20,7 @@ export class TaskWatch {
     this.#killers.set(arn, killer);
   }
 
-  /** For a process that is no child of this one. */
+  /** For a process that is not a child of this one. */
   poll(task: Task, onGone: () => void): void {
     const poll = setInterval(() => {
       if (!task.process || isAlive(task.process)) return;
@@ -31,7 +31,7 @@ export class TaskWatch {
     this.#polls.set(task.arn, poll);
   }
 
-  /** It has stopped. */
+  /** The task has stopped. */
   end({ arn }: Task): void {
     clearTimeout(this.#killers.get(arn));
     clearInterval(this.#polls.get(arn));

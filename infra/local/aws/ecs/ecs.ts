@@ -16,17 +16,19 @@ type Input = Record<string, unknown>;
 
 /** ECS keeps stopped tasks for about an hour. */
 const keptMs = 3_600_000;
-/** RunTask: a client token is good for 24 hours. */
+/** RunTask: a client token is valid for 24 hours. */
 const tokenMs = 24 * 3_600_000;
 
-/** ECS on Fargate as far as the product uses it: each task has a process of the runner program to itself while it runs. */
+/**
+ * The part of ECS on Fargate that the product uses: each running task has a process of the runner program to itself.
+ */
 export class Ecs {
   readonly #options: EcsOptions;
   readonly #tasks = new Map<string, Task>();
   readonly #watch = new TaskWatch();
   readonly #admission: Admission;
   readonly #runners: RunnerPool;
-  /** Those with a process. */
+  /** Tasks with a process. */
   readonly #active = new Set<Task>();
   #closed = false;
 
@@ -48,7 +50,9 @@ export class Ecs {
     }
   }
 
-  /** Follows the tasks from before a restart; those that died meanwhile stop now. Call once events can be delivered. */
+  /**
+   * Follows the tasks from before a restart; those that ended meanwhile stop now. Call once events can be delivered.
+   */
   resume(): void {
     const inOrder = [...this.#tasks.values()].sort((a, b) => a.createdAt - b.createdAt);
     for (const task of inOrder) {
@@ -60,7 +64,7 @@ export class Ecs {
       } else if (task.process && isAlive(task.process)) {
         if (task.desiredStatus === 'STOPPED') this.#terminate(task);
         this.#active.add(task);
-        // Only a parent learns the exit code, and that was the platform before the restart.
+        // Only the parent process learns the exit code, and the parent was the platform before the restart.
         this.#watch.poll(task, () => this.#stopped(task, undefined, 'Essential container in task exited'));
       } else {
         if (task.process) signal(task.process, 'SIGKILL', 'group');
@@ -69,7 +73,7 @@ export class Ecs {
     }
   }
 
-  /** The platform was killed between the start of the task's process and its note of it. */
+  /** The platform was killed between starting the process and recording it. */
   #recall(task: Task): void {
     task.process = groupLeaderIn(folderOf(task, this.#options.folder));
     if (!task.process) return;
@@ -79,7 +83,7 @@ export class Ecs {
     this.#save(task);
   }
 
-  /** @param run whose doing the call is */
+  /** @param run the run that caused the call */
   async handle(action: string, input: Input, run?: string): Promise<Input> {
     switch (action) {
       case 'RunTask':
@@ -132,22 +136,22 @@ export class Ecs {
       lastStatus: 'PENDING',
       desiredStatus: 'RUNNING',
       createdAt: Date.now(),
-      // One that stands ready is started by whoever took the one before it, for nobody.
+      // A warm runner is started by the run that took the previous one, and belongs to no run.
       run: input.startedBy?.startsWith('warm-') ? undefined : (run ?? runIn(input.startedBy ?? '')),
       folder: newFolder(this.#options.folder, id),
       waitsWith: waits ? own : undefined,
     };
-    // Before it counts: what cannot be noted is refused.
+    // Written before the call succeeds: a task that cannot be recorded is refused.
     writeTask(this.#fileOf(task), task);
     this.#tasks.set(task.arn, task);
     this.#admission.admit(task.arn, () => this.#launch(task, own));
     return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
   }
 
-  /** @param own of the container's environment, what is this task's alone */
+  /** @param own variables of the container that differ per task */
   #launch(task: Task, own: Record<string, string>): void {
     const onEnd: OnExit = (code, reason) => this.#stopped(task, code, reason);
-    // With more runners than processors, the platform they all talk to comes first.
+    // With more runners than processors, the platform that serves them all has priority.
     const niceness = this.#active.size >= availableParallelism() ? 5 : 0;
     delete task.waitsWith;
     try {
@@ -187,7 +191,7 @@ export class Ecs {
   #stopped(task: Task, exitCode: number | undefined, reason: string): void {
     this.#watch.end(task);
     this.#active.delete(task);
-    // The next start finds it dead and tells everyone then.
+    // The next start finds it dead and reports it then.
     if (this.#closed || task.lastStatus === 'STOPPED') return;
     task.lastStatus = 'STOPPED';
     task.desiredStatus = 'STOPPED';
@@ -196,10 +200,10 @@ export class Ecs {
     task.stoppedReason ??= reason;
     task.exitCode = exitCode;
     delete task.waitsWith;
-    // It may perform another task from now on.
+    // The process may run another task from now on.
     delete task.process;
     this.#save(task);
-    // In the background: a working directory can hold much. What a kill leaves is removed with the task's record.
+    // In the background: a working directory can be large. Leftovers of a kill are removed with the task's record.
     void removeFolder(folderOf(task, this.#options.folder)).catch(() => {});
     this.#admission.look();
     if (task.run && task.startedAt !== undefined)
@@ -207,7 +211,7 @@ export class Ecs {
     this.#emit(task);
   }
 
-  /** Tasks of a run that have not stopped, with the seconds they have had so far. */
+  /** Tasks of a run that have not stopped, with their duration so far in seconds. */
   secondsOf(run: string): number {
     let seconds = 0;
     for (const task of this.#tasks.values())
@@ -215,7 +219,7 @@ export class Ecs {
     return seconds;
   }
 
-  /** Those that have not stopped. */
+  /** Tasks that have not stopped. */
   get running(): number {
     return [...this.#tasks.values()].filter((task) => task.lastStatus !== 'STOPPED').length;
   }
@@ -234,8 +238,8 @@ export class Ecs {
     try {
       writeTask(this.#fileOf(task), task);
     } catch (error) {
-      // A full disk changes nothing about the process: after a restart it is found by its folder, or has ended.
-      console.error(`Task ${idOf(task)} cannot be noted as ${task.lastStatus}: ${(error as Error).message}`);
+      // A full disk does not affect the process: after a restart its folder identifies it, or it has ended.
+      console.error(`Task ${idOf(task)} cannot be recorded as ${task.lastStatus}: ${(error as Error).message}`);
     }
   }
 
@@ -254,7 +258,7 @@ export class Ecs {
     }
   }
 
-  /** Leaves running tasks alone: they go on, and are followed again after the next start. */
+  /** Leaves running tasks alone: they continue, and the next start follows them again. */
   close(): void {
     this.#closed = true;
     this.#watch.close();
@@ -262,7 +266,7 @@ export class Ecs {
     this.#runners.close();
   }
 
-  /** Kills every task; for platforms that will not be started again. */
+  /** Kills every task; for platforms that do not start again. */
   killAll(): void {
     for (const task of this.#tasks.values())
       if (task.lastStatus !== 'STOPPED' && task.process) signal(task.process, 'SIGKILL', 'group');
@@ -270,8 +274,8 @@ export class Ecs {
 }
 
 /**
- * No fsync: a power failure ends the task too. One whose record it has emptied ends its run by a missed heartbeat, and must
- * not keep the platform from its start.
+ * No fsync: a power failure ends the task too. If it empties a task's record, the run ends by a missed heartbeat; the
+ * platform must start nevertheless.
  */
 const writeTask = (file: string, task: Task): void => {
   writeFileSync(`${file}.new`, JSON.stringify(task), { mode: 0o600 });

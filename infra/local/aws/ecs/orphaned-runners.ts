@@ -5,7 +5,7 @@ import type { Task } from './ecs-task.ts';
 
 export type Runner = Task & { process: NonNullable<Task['process']> };
 
-/** The runners at work for a data folder, also when its platform is not: it writes down what it starts. */
+/** The running runners of a data folder, even without a platform: the platform records each one that it starts. */
 export const runnersOf = (dataDir: string): Runner[] => {
   const folder = join(dataDir, 'tasks');
   return (existsSync(folder) ? readdirSync(folder) : [])
@@ -14,7 +14,7 @@ export const runnersOf = (dataDir: string): Runner[] => {
       try {
         return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as Task];
       } catch {
-        // Killed while it was written.
+        // The platform was killed while it wrote the file.
         return [];
       }
     })

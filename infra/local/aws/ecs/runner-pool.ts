@@ -14,13 +14,13 @@ import {
 /** How long a runner waits for its next task. */
 const idleMs = 10 * 60_000;
 
-/** What one task has to itself. */
+/** Properties of one task. */
 export interface RunnerTask {
   /** Working directory. */
   folder: string;
-  /** The whole environment. */
+  /** The complete environment. */
   environment: Record<string, string>;
-  /** What its console writes is appended here. */
+  /** The task's console output is appended here. */
   log: string;
 }
 
@@ -28,14 +28,18 @@ interface Runner {
   child: ChildProcess;
   id: ProcessId;
   niceness: number;
-  /** Of the task at work. */
+  /** Of the running task. */
   onEnd?: OnExit;
   idleTimer?: NodeJS.Timeout;
 }
 
-/** Arguments for Node. @param program exports `runTask` @param ports file of moved-ports.ts */
+/**
+ * Arguments for Node.
+ * @param program exports `runTask`
+ * @param ports file of moved-ports.ts
+ */
 export const runnerArguments = (program: string, ports: string): string[] => [
-  // SIGUSR1 from any process of the same user would open Node's inspector, and with it the runner's token.
+  // SIGUSR1 from any process of the same user would open Node's inspector, which exposes the runner's token.
   '--disable-sigusr1',
   join(import.meta.dirname, 'runner-process.mjs'),
   program,
@@ -43,32 +47,36 @@ export const runnerArguments = (program: string, ports: string): string[] => [
 ];
 
 /**
- * Processes of the runner's program. Each performs one task at a time, then waits for the next: starting Node and loading the program takes
- * longer than a runner's own part of a small run. A process whose platform has ended finishes its task and ends. One that has not ended its
- * task in order, or has left something behind, ends too, and a new one takes its place.
+ * Processes of the runner program. Each runs one task at a time, then waits for the next: starting Node and loading the
+ * program takes longer than the runner's own work in a small run. If the platform ends, a process finishes its task and
+ * exits. A process whose task failed or left something running exits too, and a new one replaces it.
  */
 export class RunnerPool {
   readonly #command: Omit<Command, 'niceness'>;
   readonly #runners = new Set<Runner>();
-  /** The one that became idle last is the last. */
+  /** The most recently idle process is last. */
   readonly #idle: Runner[] = [];
 
-  /** @param command whose log gets what Node itself writes */
+  /** @param command its log gets the output of Node itself */
   constructor(command: Omit<Command, 'niceness'>) {
     this.#command = command;
   }
 
-  /** @param niceness of the process: only root could lower it later @param onEnd called once @throws {Error} */
+  /**
+   * @param niceness of the process: only root could lower it later
+   * @param onEnd called once
+   * @throws {Error}
+   */
   perform(task: RunnerTask, niceness: number, onEnd: OnExit): ProcessId {
     const runner = this.#takeIdle(niceness) ?? this.#start(niceness);
     runner.onEnd = onEnd;
-    // One that cannot be reached has ended, and says so itself.
+    // A process that cannot be reached has ended, and its exit event follows.
     runner.child.send(task, () => {});
     return runner.id;
   }
 
   #takeIdle(niceness: number): Runner | undefined {
-    // One that was killed may not have been reported yet.
+    // The exit event of a killed process may still be pending.
     const runner = this.#idle.findLast((one) => one.niceness === niceness && isAlive(one.id));
     if (runner) this.#forget(runner);
     return runner;
@@ -78,7 +86,7 @@ export class RunnerPool {
     let runner: Runner | undefined;
     const child = start({ ...this.#command, niceness, channel: true }, (code, reason) => {
       if (!runner) return;
-      // What a container's main process leaves behind dies with the container.
+      // Everything that a container's main process leaves running ends with the container.
       signal(runner.id, 'SIGKILL', 'group');
       this.#runners.delete(runner);
       this.#forget(runner);
@@ -94,7 +102,7 @@ export class RunnerPool {
 
   #ended(runner: Runner, code: number): void {
     const { onEnd } = runner;
-    // Its exit was reported first.
+    // The exit event came first.
     if (!onEnd) return;
     runner.onEnd = undefined;
     this.#idle.push(runner);
@@ -103,7 +111,7 @@ export class RunnerPool {
     onEnd(code, 'Essential container in task exited');
   }
 
-  /** It ends as soon as it has no task. */
+  /** The process exits as soon as it has no task. */
   #release(runner: Runner): void {
     this.#forget(runner);
     if (runner.child.connected) runner.child.disconnect();
@@ -115,7 +123,7 @@ export class RunnerPool {
     if (at >= 0) this.#idle.splice(at, 1);
   }
 
-  /** Idle runners end now, others with their task. */
+  /** Idle processes exit now, the others after their task. */
   close(): void {
     for (const runner of this.#runners) this.#release(runner);
   }

@@ -1,5 +1,5 @@
-// A process that performs tasks one after another (runner-pool.ts), each in its own folder with its own environment and log.
-// Arguments: the module that performs a task, and the file that tells where the platform's ports have moved.
+// A process that runs tasks one after another (runner-pool.ts), each in its own folder with its own environment and
+// log. Arguments: the module that runs a task, and the file with the platform's moved ports.
 import { Console } from 'node:console';
 import { appendFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { followPlatform } from '../../host/follow-platform.mjs';
 
-/** More is given back to the machine by ending the process. */
+/** Above this, exiting is the way to return the memory to the machine. */
 const maxIdleBytes = 256 * 2 ** 20;
 const maxPauseMs = 128;
 
@@ -15,13 +15,16 @@ const [program, ports] = process.argv.slice(2);
 followPlatform(ports);
 const { runTask } = await import(pathToFileURL(program).href);
 
-/** The task's console; what Node itself writes goes to the log of all runners. Synchronous, as the process may end with any line. */
+/**
+ * The task's console; output of Node itself goes to the log of all runners. Synchronous, because the process may exit
+ * after any line.
+ */
 const writeTo = (log) => {
   const write = (text, _, done) => {
     try {
       appendFileSync(log, text);
     } catch {
-      // A full disk.
+      // The disk is full.
     }
     done();
   };
@@ -34,14 +37,17 @@ const setEnvironment = (environment) => {
   Object.assign(process.env, environment);
 };
 
-/** Timers, requests, processes and the like that still go on, beside the channel to the platform. */
+/** Open timers, requests, processes and other handles, except the channel to the platform. */
 const unended = () => {
   const names = process.getActiveResourcesInfo();
   names.splice(names.indexOf('PipeWrap'), 1);
   return names;
 };
 
-/** Whether nothing of the task goes on. Files may still be being closed for a moment; all else ends with this process. */
+/**
+ * Whether nothing of the task is left running. Files may take a moment to close; everything else ends with this
+ * process.
+ */
 const hasSettled = async () => {
   for (let pause = 1; pause <= maxPauseMs; pause *= 2) {
     const names = unended();
@@ -56,7 +62,7 @@ let isFirst = true;
 let isBusy = false;
 
 const perform = async ({ folder, environment, log }) => {
-  // The first task began with the process.
+  // The first task's time includes the start of the process.
   const begunMs = isFirst ? 0 : performance.now();
   isFirst = false;
   isBusy = true;
@@ -77,7 +83,7 @@ process.on('message', (task) => {
     process.exit(1);
   });
 });
-// The platform has ended, or needs this process no more. A task at work goes on.
+// The platform has ended, or no longer needs this process. A running task continues.
 const onDisconnect = () => {
   if (!isBusy) process.exit(0);
 };

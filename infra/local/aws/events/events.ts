@@ -38,18 +38,18 @@ export interface EventsOptions {
   stack: Stack;
   home: Home;
   faults: Faults;
-  /** Rejects when the function fails. */
+  /** Rejects if the function fails. */
   invoke(functionArn: string, event: unknown): Promise<unknown>;
   log(line: string): void;
 }
 
-/** EventBridge: the template's rules, on events and on a clock. Delivery is at least once while the platform lives. */
+/** EventBridge: the template's rules for events and schedules. Delivery is at least once while the platform runs. */
 export class Events {
   readonly #options: EventsOptions;
   readonly #rules: Rule[];
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #later: AsyncInvocations;
-  /** What was published before the start; undefined after it. */
+  /** Events published before the start; undefined after it. */
   #early: Event[] | undefined = [];
 
   constructor(options: EventsOptions) {
@@ -75,7 +75,7 @@ export class Events {
       });
   }
 
-  /** ARNs of the functions that rules call, with the rule that does: for the check that each rule may. */
+  /** ARNs of the functions that rules invoke, with the rule: to check the permission of each rule. */
   get targets(): { rule: string; ruleArn: string; functionArn: string }[] {
     return this.#rules.flatMap(({ name, arn, targets }) =>
       targets.map((target) => ({ rule: name, ruleArn: arn, functionArn: target.Arn })),
@@ -83,7 +83,7 @@ export class Events {
   }
 
   /**
-   * Delivers what was published before, and from now on what is.
+   * Delivers earlier events and, from now on, new ones.
    * @param atOnce fire every schedule now too: after a restart, much may be overdue
    */
   start(atOnce: boolean): void {
@@ -112,7 +112,7 @@ export class Events {
       return;
     }
     for (const rule of this.#rules) {
-      // Patterns see the whole envelope, whose made-up parts (id, time) no rule can know.
+      // Patterns match the whole envelope; no rule can match its generated parts (id, time).
       if (rule.matches?.({ ...event, account: this.#options.home.accountId, region: this.#options.home.region }))
         this.#deliver(rule, event);
     }

@@ -15,13 +15,13 @@ interface BucketProperties {
   };
 }
 
-/** What IAM asks about each call (service authorization reference): actions, resources and condition keys. */
+/** IAM's view of each call (service authorization reference): actions, resources and condition keys. */
 export class Accesses {
   readonly #home: Home;
   readonly #kms: Kms;
   readonly #stateMachineArn: string | undefined;
   readonly #clusterArn: string | undefined;
-  /** Key by table or bucket, where the template names one of its own. */
+  /** Keys by table or bucket, if the template names a customer managed one. */
   readonly #keyOf: Map<string, string>;
   readonly #roles: string[];
   readonly #socketApi: string | undefined;
@@ -52,7 +52,7 @@ export class Accesses {
       const table = name.split('/').at(-1)!;
       return [
         { action: `dynamodb:${action}`, resource: this.#arn('dynamodb', `table/${table}${index}`), context },
-        // DynamoDB opens the table's key in the caller's name (DynamoDB: encryption at rest, usage notes).
+        // DynamoDB decrypts the table's key with the caller's permissions (DynamoDB: encryption at rest, usage notes).
         ...this.#key(table, 'kms:Decrypt', 'dynamodb'),
       ];
     });
@@ -88,7 +88,7 @@ export class Accesses {
     return [{ action: 'lambda:InvokeFunction', resource: functionArn }];
   }
 
-  /** Of the one WebSocket API. */
+  /** ARN of the one WebSocket API. */
   connections(method: string, path: string): Access[] {
     const [, stage, connection] = /^\/([^/]+)\/@connections\/(.+)$/.exec(path) ?? [];
     const resource = this.#arn('execute-api', `${this.#socketApi}/${stage}/${method}/@connections/${connection}`);
@@ -123,14 +123,14 @@ export class Accesses {
   }
 
   states(action: string, input: Input): Access[] {
-    // Answers to a task are judged by the machine that made the token (infra/stack/grants.ts).
+    // The state machine that issued a task token authorizes its use (infra/stack/grants.ts).
     const resource = action.startsWith('SendTask')
       ? (this.#stateMachineArn ?? '*')
       : String(input.stateMachineArn ?? input.executionArn ?? '*');
     return [{ action: `states:${action}`, resource }];
   }
 
-  /** S3 tells whether an object exists only to those who may list (S3 API: GetObject). */
+  /** S3 reveals whether an object exists only to callers that may list (S3 API: GetObject). */
   listing(bucket: string): Access {
     return { action: 's3:ListBucket', resource: `arn:aws:s3:::${bucket}` };
   }

@@ -1,7 +1,7 @@
 import { AwsError, StartError } from '#infra/local/host/errors.ts';
 import type { Stack } from '#infra/local/host/template.ts';
 
-/** One call as IAM sees it: what is done to which resource, with the condition keys that the service supplies. */
+/** One call as IAM sees it: action, resource, and the condition keys that the service supplies. */
 export interface Access {
   /** e.g. `dynamodb:GetItem`. */
   action: string;
@@ -45,12 +45,13 @@ const glob = (pattern: string, flags = ''): RegExp =>
   );
 
 /**
- * The statements of the template's roles (IAM: policy evaluation, identity policies only: key, bucket and endpoint
- * policies are not looked at). Conditions other than those below stop the start, lest they be ignored in silence.
+ * The statements of the template's roles (IAM: policy evaluation, identity policies only; key, bucket and endpoint
+ * policies are ignored). A condition operator that is not supported stops the start, so that no condition is silently
+ * ignored.
  */
 export class Permissions {
   readonly #roles = new Map<string, Statement[]>();
-  /** Statements about an action on a resource, by role: the same few are looked up with every call. */
+  /** Statements that match an action and a resource, by role: every call repeats the same few lookups. */
   readonly #applicable = new Map<string, Statement[]>();
 
   constructor(stack: Stack) {
@@ -68,7 +69,7 @@ export class Permissions {
 
   /**
    * @param role name or ARN
-   * @param who how a person calls the caller
+   * @param who the caller in error messages
    * @throws AwsError AccessDeniedException (403) that names caller, action and resource
    */
   check(role: string, who: string, { action, resource, context = {} }: Access): void {
@@ -95,7 +96,7 @@ export class Permissions {
   }
 }
 
-/** Objects have a resource each. */
+/** Each object is a resource of its own. */
 const maxApplicable = 5_000;
 
 const denied = (who: string, action: string, resource: string, why: string): AwsError =>
@@ -126,7 +127,7 @@ const condition = (operator: string, key: string, values: string[], id: string) 
   switch (operator) {
     case 'StringEquals':
       return (context: Record<string, string>) => values.includes(value(context) ?? '');
-    // Each call has one value for a key here.
+    // Each condition key has one value per call here.
     case 'ForAnyValue:StringLike':
     case 'StringLike':
     case 'ArnEquals':

@@ -4,14 +4,14 @@ type Json = Record<string, unknown>;
 type Matcher = (event: unknown) => boolean;
 
 /**
- * Compiles an EventBridge event pattern (EventBridge: event patterns). Knows exact values, `prefix`, `suffix`,
- * `wildcard`, `anything-but`, `exists` and `equals-ignore-case`; throws StartError for any other operator, so that a rule that
- * could not match here as it does on AWS is noticed at the start.
+ * Compiles an EventBridge event pattern (EventBridge: event patterns). Supports exact values, `prefix`, `suffix`,
+ * `wildcard`, `anything-but`, `exists` and `equals-ignore-case`. Throws StartError for any other operator, so that a
+ * rule that would match differently than on AWS fails at the start.
  */
 export const compilePattern = (pattern: Json, rule: string): Matcher => {
   const fields = Object.entries(pattern).map(([name, expected]) => [name, compileField(expected, rule)] as const);
   const matches = (event: unknown): boolean => {
-    // One element of an array is enough (EventBridge: arrays in event patterns).
+    // One matching element of an array is enough (EventBridge: arrays in event patterns).
     if (Array.isArray(event)) return event.some(matches);
     if (event === null || typeof event !== 'object') return fields.every(([, matches]) => matches(undefined));
     return fields.every(([name, matches]) => matches((event as Json)[name]));
@@ -41,7 +41,7 @@ const compileValue = (expected: unknown, rule: string): Matcher => {
       if (typeof operand === 'string') return text((value) => value.endsWith(operand));
       break;
     case 'wildcard':
-      // A backslash escapes; nothing here needs one.
+      // A backslash escapes; no pattern here needs that.
       if (typeof operand === 'string' && !operand.includes('\\')) {
         const form = new RegExp(`^${operand.replaceAll(/[.+?^${}()|[\]]/g, '\\$&').replaceAll('*', '[^]*')}$`);
         return text((value) => form.test(value));

@@ -2,7 +2,7 @@ import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqua
 import type { IncomingMessage } from 'node:http';
 import { AwsError } from '#infra/local/host/errors.ts';
 
-/** Who signed a request, as it says itself; `verify` tells whether that is true. */
+/** The signer that a request claims; `verify` checks the claim. */
 export interface Signature {
   accessKeyId: string;
   /** Service of the credential scope, e.g. `dynamodb`. */
@@ -23,7 +23,7 @@ export const sha256 = (data: string | Buffer): string => createHash('sha256').up
 const hmac = (key: string | Buffer | KeyObject, data: string): Buffer =>
   createHmac('sha256', key).update(data).digest();
 
-/** RFC 3986, as SigV4 wants it. */
+/** RFC 3986, as SigV4 requires. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replaceAll(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -32,7 +32,7 @@ const splitUrl = (url: string): [path: string, query: string] => {
   return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
 };
 
-/** Undefined when the request carries no SigV4 signature at all. Throws when it carries a broken one. */
+/** Undefined for a request without a SigV4 signature. Throws for a malformed one. */
 export const readSignature = (request: IncomingMessage): Signature | undefined => {
   const { authorization } = request.headers;
   if (authorization?.startsWith('AWS4-HMAC-SHA256 ')) {
@@ -88,8 +88,8 @@ const signingKey = (secret: string, { date, region, service }: Signature): KeyOb
 
 /**
  * Checks a signature (AWS General Reference: Signature Version 4).
- * @param payloadHash hex SHA-256 of the body, or what stands for it (`UNSIGNED-PAYLOAD`)
- * @throws AwsError 403 when it does not match or its time has passed
+ * @param payloadHash hex SHA-256 of the body, or its substitute (`UNSIGNED-PAYLOAD`)
+ * @throws AwsError 403 if it does not match or has expired
  */
 export const verify = (request: IncomingMessage, signature: Signature, secret: string, payloadHash: string): void => {
   const signedAt = Date.parse(

@@ -16,24 +16,27 @@ export const isSigning = ({ properties }: { properties: KeyProperties }): boolea
 
 const algorithm = 'RSASSA_PKCS1_V1_5_SHA_256';
 const digestBytes = 32;
-/** DER of a SHA-256 DigestInfo up to the digest itself (RFC 8017 §9.2). */
+/** DER of a SHA-256 DigestInfo, without the digest itself (RFC 8017 §9.2). */
 const digestInfo = Buffer.from('3031300d060960864801650304020105000420', 'hex');
 
 const generate = promisify(generateKeyPair);
 
-/** KMS for RSA keys of 2048 bits that sign: made when they are first needed, each in a file that only its owner reads. */
+/** KMS for signing RSA keys of 2048 bits: created on first use, each in a file that only its owner can read. */
 export class SigningKeys {
   readonly #file: string;
   readonly #arns: ReadonlySet<string>;
   readonly #known = new Map<string, Promise<string>>();
 
-  /** @param file what their files' names begin with */
+  /** @param file prefix of the key files' names */
   constructor(file: string, arns: ReadonlySet<string>) {
     this.#file = file;
     this.#arns = arns;
   }
 
-  /** A key is good for one of the two (KMS: key usage). @throws AwsError */
+  /**
+   * A key either encrypts or signs (KMS: key usage).
+   * @throws AwsError
+   */
   check(action: string, arn: string): void {
     if (this.#arns.has(arn) === /^(Sign|GetPublicKey)$/.test(action)) return;
     throw new AwsError('InvalidKeyUsageException', `${arn} key usage is not for ${action}.`);

@@ -11,16 +11,16 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * KMS. For symmetric keys AES-256-GCM under keys derived from one random secret in a file that only its owner reads;
- * the encryption context is authenticated with the ciphertext, as on AWS. Losing the file loses what was encrypted.
- * Keys that sign have files of their own beside it.
+ * KMS. Symmetric keys: AES-256-GCM under keys derived from one random secret in a file that only its owner can read;
+ * the encryption context is authenticated with the ciphertext, as on AWS. Without the file, encrypted data is lost.
+ * Signing keys have files of their own beside it.
  */
 export class Kms {
   readonly #master: Buffer;
   readonly #keys: Set<string>;
   readonly #signing: SigningKeys;
 
-  /** @param keys the template's; no other exists */
+  /** @param keys the template's keys; there are no others */
   constructor(file: string, keys: Pick<Resource<KeyProperties>, 'arn' | 'properties'>[]) {
     this.#master = keptSecret(file);
     this.#keys = new Set(keys.map(({ arn }) => arn));
@@ -66,7 +66,7 @@ export class Kms {
     }
   }
 
-  /** The key that a call uses, for its permission; a ciphertext names its own. */
+  /** The key of a call, for its permission; a ciphertext names its own key. */
   keyOf(input: Input): string {
     return input.KeyId === undefined && input.CiphertextBlob !== undefined
       ? this.#parse(input).arn
@@ -112,7 +112,7 @@ export class Kms {
   }
 }
 
-/** AWS gives no reason, so that nobody learns by trying. */
+/** AWS gives no reason either, so that a caller cannot learn by trying. */
 const invalid = () => new AwsError('InvalidCiphertextException', '');
 
 const context = ({ EncryptionContext = {} }: { EncryptionContext?: unknown }): Buffer =>

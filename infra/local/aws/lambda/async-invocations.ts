@@ -1,7 +1,7 @@
-/** Lambda tries an asynchronous invocation three times; the waits are shorter here, where people watch. */
+/** Lambda makes three attempts of an asynchronous invocation; the waits are shorter here, where users watch. */
 const retryMs = [1_000, 5_000];
 
-/** What is to happen later, kept in memory: with the platform it is gone. */
+/** Pending asynchronous work, in memory: it is lost when the platform ends. */
 export class AsyncInvocations {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #log: (line: string) => void;
@@ -20,7 +20,10 @@ export class AsyncInvocations {
     this.#timers.add(timer);
   }
 
-  /** Does it now, and again when it rejects. @param what how a person calls it */
+  /**
+   * Does the work now, and retries when it rejects.
+   * @param what name of the work in the log
+   */
   async attempt(what: string, work: () => Promise<unknown>, failures = 0): Promise<void> {
     if (this.#closed) return;
     try {

@@ -8,8 +8,8 @@ import { localSignInVariable } from '#infra/stack/sign-in.ts';
 import { localWarmRunnerVariable } from '#infra/stack/warm-runners.ts';
 
 /**
- * What functions are told otherwise here than on AWS: environment variables by their name, for each function whose
- * declaration has the variable (infra/stack/variables.ts). RUNS_OF, which AWS does not have, is for every function.
+ * Settings of functions that differ from AWS: values of environment variables, for each function whose declaration has
+ * the variable (infra/stack/variables.ts). Every function gets RUNS_OF, which does not exist on AWS.
  */
 export type FunctionSettings = Partial<
   Record<
@@ -30,7 +30,7 @@ export type FunctionSettings = Partial<
   >
 >;
 
-/** Of a platform that is told nothing: what would reach beyond this machine, or cost its time, is off; waiting costs nothing. */
+/** Defaults: features that reach beyond this machine, or cost its time, are off; long polling is free. */
 export const unset = {
   EMAIL_SENDER: 'stepform@localhost',
   GITHUB_APP: '',
@@ -47,7 +47,7 @@ const emailSender = (text: string): string => {
 };
 
 const requestsPerSecond = (text: string): string => {
-  // Terraform refuses to work with a lower one.
+  // Terraform fails with a lower limit.
   if (!/^\d+$/.test(text) || Number(text) < 10)
     throw new Error(`STEPFORM_REQUESTS_PER_SECOND must be a number from 10 on; it is ${text}`);
   return text;
@@ -65,8 +65,8 @@ const publicUrlVariable = (environment: NodeJS.ProcessEnv): FunctionSettings => 
 };
 
 /**
- * From the environment that `npm start` has.
- * @throws {Error} that names the variable that is wrong
+ * From the environment of `npm start`.
+ * @throws {Error} that names the invalid variable
  */
 export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSettings => ({
   ...publicUrlVariable(environment),

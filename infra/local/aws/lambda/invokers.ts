@@ -8,7 +8,7 @@ interface PermissionProperties {
   SourceArn?: string;
 }
 
-/** Who may invoke which function without a role: the template's resource policies (AWS::Lambda::Permission). */
+/** Callers without a role that may invoke a function: the template's resource policies (AWS::Lambda::Permission). */
 export class Invokers {
   readonly #permissions: PermissionProperties[];
 
@@ -18,8 +18,8 @@ export class Invokers {
 
   /**
    * @param service e.g. `events.amazonaws.com`
-   * @param what how a person calls the caller
-   * @throws StartError when AWS would refuse the invocation: better told at the start than found out there
+   * @param what the caller in error messages
+   * @throws StartError if AWS would refuse the invocation, so that the start fails instead of an event
    */
   check(service: string, sourceArn: string, functionArn: string, what: string): void {
     const name = functionArn.split(':').at(-1);
@@ -41,7 +41,10 @@ const covers = (pattern: string, arn: string): boolean =>
 export const checkMachine = (permissions: Permissions, roleArn: string, machine: string, functionArn: string): void =>
   permissions.check(roleArn, `state machine ${machine}`, { action: 'lambda:InvokeFunction', resource: functionArn });
 
-/** The role in a route's integration must allow its invocation. Throws StartError: API Gateway would only say so to clients. */
+/**
+ * The role of a route's integration must allow its invocation. Throws StartError, because API Gateway would report this
+ * only to clients.
+ */
 export const checkRoute = (permissions: Permissions, roleArn: string, key: string, functionArn: string): void => {
   try {
     permissions.check(roleArn, `API Gateway, for route ${key},`, {

@@ -26,12 +26,12 @@ export interface Credentials {
 
 export interface LambdaOptions {
   functions: Resource<FunctionProperties>[];
-  /** File of the bundle of a function; undefined for one that is not the product's (custom resources of the CDK). */
+  /** Bundle of a function; undefined for functions that are not the product's (custom resources of the CDK). */
   bundleOf(id: string): string | undefined;
-  /** Folder for what V8 has compiled of them. */
+  /** Folder for V8's compiled code. */
   compiled?: string;
   credentialsOf(id: string): Credentials;
-  /** How a function calls AWS without a connection; over HTTP only where there is none. */
+  /** In-memory calls of functions to AWS; requests that do not fit use HTTP. */
   directCallsOf?(id: string, traceHeader: () => string | undefined): DirectCalls;
   /** `AWS_ENDPOINT_URL` and the like, for every function. */
   environment: Record<string, string>;
@@ -51,15 +51,15 @@ interface Hosted {
 const maxPayload = 6 * 1024 * 1024;
 
 /**
- * Hosts the deployed bundles in this process. Unlike on AWS one instance serves all invocations of a function, side by
- * side, and it is never frozen or thrown away.
+ * Hosts the deployed bundles in this process. Unlike on AWS, one instance serves all invocations of a function
+ * concurrently, and is never frozen or discarded.
  */
 export class Lambda {
   readonly #hosted = new Map<string, Hosted>();
   readonly #options: LambdaOptions;
-  /** Ways to end the invocations under way, by the span in their trace. */
+  /** Functions that kill running invocations, by the span in their trace. */
   readonly #killers = new Map<string, () => void>();
-  /** Invocations that were killed while their code, which nobody can stop, runs on here. */
+  /** Killed invocations whose code still runs here, because it cannot be stopped. */
   readonly #dead = new Set<string>();
   #active = 0;
 
@@ -85,17 +85,17 @@ export class Lambda {
     }
   }
 
-  /** Invocations under way. */
+  /** Running invocations. */
   get active(): number {
     return this.#active;
   }
 
-  /** Ends the invocation whose code sends this trace header, as when its instance dies. */
+  /** Ends the invocation whose code sends this trace header, as if its instance had died. */
   kill(traceHeader: string | undefined): void {
     this.#killers.get(parentOf(traceHeader) ?? '')?.();
   }
 
-  /** Whether the code that sends this trace header has been killed: on AWS it would send nothing. */
+  /** Whether the code that sends this trace header has been killed: on AWS it could send nothing. */
   isDead(traceHeader: string | undefined): boolean {
     return this.#dead.size > 0 && this.#dead.has(parentOf(traceHeader) ?? '');
   }
@@ -109,9 +109,9 @@ export class Lambda {
   }
 
   /**
-   * Runs a function with a JSON text and answers with a JSON text; a failing function is an answer, not an exception.
-   * @param run whose doing this is, if that is known
-   * @throws AwsError when there is no such function or the payload is over 6 MB
+   * Runs a function with a JSON text and returns a JSON text; a failed function is a result, not an exception.
+   * @param run the run that caused this, if known
+   * @throws AwsError if the function does not exist or the payload exceeds 6 MB
    */
   async invoke(
     nameOrArn: string,
@@ -161,7 +161,7 @@ export class Lambda {
     return result;
   }
 
-  /** Resolves when the invocation is killed, if it ever is. */
+  /** Resolves when the invocation is killed. */
   #killed(span: string, work: Promise<unknown>, { requestId }: Invocation): Promise<InvokeResult> {
     return new Promise((resolve) => {
       this.#killers.set(span, () => {
@@ -179,7 +179,7 @@ export class Lambda {
 }
 
 const isTooLarge = (result: InvokeResult): boolean => {
-  // At most six characters for one, and some for the headers.
+  // JSON takes at most six bytes per character, plus some for the headers.
   if (result.http?.body && result.http.body.length < maxPayload / 10) return false;
   return Buffer.byteLength(result.payload) > maxPayload;
 };
@@ -209,7 +209,7 @@ const limited = async (
   }
 };
 
-/** What the Lambda runtime itself sets (Lambda: environment variables). */
+/** Variables that the Lambda runtime sets (Lambda: environment variables). */
 const environmentOf = (
   { id, ref, properties }: Resource<FunctionProperties>,
   { credentialsOf, region }: LambdaOptions,
@@ -228,7 +228,7 @@ const environmentOf = (
     AWS_ACCESS_KEY_ID: accessKeyId,
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     AWS_SESSION_TOKEN: sessionToken,
-    // A person's own AWS settings must not reach the functions.
+    // The user's own AWS settings must not reach the functions.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
     LAMBDA_TASK_ROOT: '/var/task',

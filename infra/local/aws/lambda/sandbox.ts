@@ -7,14 +7,14 @@ import { Writable } from 'node:stream';
 import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { evaluate } from './evaluate.ts';
 
-/** An error that a function ended with, as Lambda reports it to whoever invoked it. */
+/** The error of a function, as Lambda reports it to the caller. */
 export interface FunctionFailure {
   errorType: string;
   errorMessage: string;
   trace?: string[];
 }
 
-/** What a function behind the HTTP API answers. */
+/** Response of a function behind the HTTP API. */
 export interface HttpAnswer {
   statusCode: number;
   headers?: Record<string, string | number | boolean | undefined>;
@@ -23,12 +23,12 @@ export interface HttpAnswer {
   isBase64Encoded?: boolean;
 }
 
-/** `payload` is JSON text; of a failed function it is the failure. An HTTP answer is also there as it was returned. */
+/** `payload` is JSON text, for a failed function the error. An HTTP response is also kept as an object. */
 export type InvokeResult =
   | { payload: string; http?: HttpAnswer; failure?: undefined }
   | { payload: string; http?: undefined; failure: FunctionFailure };
 
-/** Makes the text of its answer for who asks: a page of a list would be put in quotes and taken out again. */
+/** The response's JSON text on demand: for a page of a list, quoting and unquoting it would cost time. */
 class HttpResult {
   readonly http: HttpAnswer;
 
@@ -68,7 +68,7 @@ export interface Invocation {
 
 export interface SandboxOptions {
   file: string;
-  /** Where what V8 has compiled of it is kept, if it is. */
+  /** File for V8's compiled code, if any. */
   compiled?: string;
   /** `<module>.<export>`. */
   handler: string;
@@ -85,8 +85,8 @@ const current = new AsyncLocalStorage<Invocation>();
 export const currentTrace = (): string | undefined => current.getStore()?.trace;
 
 /**
- * One deployed bundle (CommonJS) with a `process`, `console` and `http` of its own, so that several functions with
- * different environments live in one Node process.
+ * One deployed bundle (CommonJS) with its own `process`, `console` and `http`, so that several functions with different
+ * environments share one Node process.
  */
 export class Sandbox {
   readonly #options: SandboxOptions;
@@ -96,7 +96,7 @@ export class Sandbox {
     this.#options = options;
   }
 
-  /** Compiles and evaluates the bundle once; throws what its top level throws. */
+  /** Compiles and evaluates the bundle once; throws errors of its top level. */
   load(): Handler {
     if (this.#handler) return this.#handler;
     const { compiled, file, handler } = this.#options;
@@ -136,8 +136,8 @@ export class Sandbox {
 }
 
 /**
- * Code that is compiled like this has no dynamic `import`; the SDK imports some of Node's own modules so. The name has
- * the same length, so that positions stay true.
+ * Code that is compiled this way has no dynamic `import`, with which the SDK imports some of Node's modules. The
+ * replacement has the same length, so that positions stay correct.
  */
 const dynamicImport = '$mport';
 const importable = (code: string): string => code.replaceAll(/\bimport(?=\(["']node:)/g, () => dynamicImport);
@@ -162,8 +162,8 @@ const describe = (error: unknown) => {
 };
 
 /**
- * The SDK sends the trace id with its calls; what is sent with Node's own client would be nobody's. Other hosts than
- * AWS's are told nothing.
+ * The SDK sends the trace id with its calls; requests of Node's own client would have none. Hosts outside AWS do not
+ * get it.
  */
 const tracedHttp = (endpoint: string | undefined): typeof http => {
   const aws = endpoint && new URL(endpoint).host;
@@ -198,7 +198,7 @@ const surroundings = ({ environment, output, directCalls }: SandboxOptions) => {
     exit: (code: number) => {
       throw Object.assign(new Error(`exit ${code}`), { name: 'Runtime.ExitError' });
     },
-    // What a function listens for would be the platform's own events.
+    // Listeners of a function would receive the platform's own events.
     on: nothing,
     once: nothing,
     addListener: nothing,

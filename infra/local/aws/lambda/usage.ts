@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Billable, type Price, priceOf } from '../pricing/prices.ts';
 
-/** Amounts beside the count of a call, e.g. `{readUnits: 1}`, `{ms: 12, gbSeconds: 0.003}`. */
+/** Amounts besides the count of a call, e.g. `{readUnits: 1}`, `{ms: 12, gbSeconds: 0.003}`. */
 export type Units = Record<string, number>;
 
 export interface Call {
@@ -11,13 +11,13 @@ export interface Call {
   units: Units;
 }
 
-/** One call, in the order of a run's calls. */
+/** One call; a run's calls are in order. */
 export interface Step {
-  /** Invocations and what they call have the same. */
+  /** The same for an invocation and its calls. */
   trace: string;
   service: string;
   action: string;
-  /** Of a call to the table: its key, and what an update changes. Of a request: its method and path. */
+  /** For a call to the table: its key, and the changes of an update. For a request: its method and path. */
   subject?: string;
   units: Units;
 }
@@ -31,9 +31,9 @@ export interface RunUsage {
 
 type Calls = Map<string, Call>;
 
-/** `Root=1-…`: as X-Ray names a request and everything it causes. */
+/** `Root=1-…`: X-Ray's name of a request and all its effects. */
 export const newTraceId = (): string =>
-  // Node draws the bits of many UUIDs at once; other random bytes cost a call to the system each.
+  // Node draws random bits for many UUIDs at once; other random bytes cost a system call each.
   `Root=1-${Math.floor(Date.now() / 1000).toString(16)}-${randomUUID().replaceAll('-', '').slice(8)}`;
 
 export const rootOf = (traceHeader: string | undefined): string | undefined =>
@@ -43,10 +43,10 @@ export const rootOf = (traceHeader: string | undefined): string | undefined =>
 export const parentOf = (traceHeader: string | undefined): string | undefined =>
   traceHeader === undefined ? undefined : /Parent=([0-9a-f]+)/.exec(traceHeader)?.[1];
 
-/** Plans and applies share their run's characters (functions/platform/store/id.ts). */
+/** A run's plan and apply have the same characters in their ids (functions/platform/store/id.ts). */
 const runPattern = /(?:run|plan|apply)-([A-Za-z0-9]{16})(?![A-Za-z0-9])/;
 
-/** The first run that a text speaks of. */
+/** The first run id in a text. */
 export const runIn = (text: string): string | undefined => {
   const found = runPattern.exec(text);
   return found ? `run-${found[1]}` : undefined;
@@ -55,24 +55,24 @@ export const runIn = (text: string): string | undefined => {
 const maxTraces = 10_000;
 const maxRuns = 50_000;
 const maxUrls = 50_000;
-/** Some thirty invocations are a run's. */
+/** A run has about thirty invocations. */
 const maxSteps = 2_000;
 
 /**
- * Counts AWS calls per run. A call belongs to the invocation that makes it (by trace id), and an invocation to the
- * run that is first seen in its event or in one of its calls; what it called before that is counted for the run too.
- * A presigned URL belongs to the invocation that handed it out. Kept in memory: a restart begins at zero.
+ * Counts AWS calls per run. A call belongs to the invocation that makes it (by trace id), and an invocation belongs to
+ * the run that appears first in its event or in one of its calls, including earlier calls. A presigned URL belongs to
+ * the invocation that created it. In memory only: a restart begins at zero.
  */
 export class Usage {
-  /** Calls of traces whose run is not known yet. */
+  /** Calls of traces whose run is still unknown. */
   readonly #pending = new Map<string, Calls>();
   readonly #runOfTrace = new Map<string, string>();
   readonly #runOfUrl = new Map<string, string>();
   readonly #runs = new Map<string, Calls>();
-  /** The latest traces, call by call. */
+  /** The latest traces with their calls. */
   readonly #steps = new Map<string, Step[]>();
 
-  /** Looks for a run in what a trace sends or receives, unless its run is known. */
+  /** Looks for a run in the requests and responses of a trace, unless its run is known. */
   see(trace: string, text: string): void {
     if (this.#runOfTrace.has(trace)) return;
     const run = runIn(text);
@@ -92,7 +92,7 @@ export class Usage {
     return trace === undefined ? undefined : this.#runOfTrace.get(trace);
   }
 
-  /** @param subject what the call is about, for whoever looks for calls that can be saved */
+  /** @param subject what the call reads or writes, for finding calls to save */
   record(trace: string | undefined, service: string, action: string, units: Units = {}, subject?: string): void {
     if (trace === undefined) return;
     this.#step({ trace, service, action, ...(subject === undefined ? {} : { subject }), units });
@@ -113,7 +113,7 @@ export class Usage {
     if (run) add(this.#callsOf(run), service, action, units);
   }
 
-  /** Remembers the presigned URLs that an invocation's answer contains. */
+  /** Remembers the presigned URLs in an invocation's response. */
   rememberUrls(trace: string, answer: string): void {
     const run = this.#runOfTrace.get(trace);
     if (!run || !answer.includes('X-Amz-Signature=')) return;
@@ -134,7 +134,7 @@ export class Usage {
     return { run, calls, totals, price: priceOf(totals) };
   }
 
-  /** What was called for a run by each invocation, the latest invocations only. */
+  /** Calls of each invocation of a run, latest invocations only. */
   stepsOf(run: string): Step[] {
     return [...this.#steps].flatMap(([trace, steps]) => (this.#runOfTrace.get(trace) === run ? steps : []));
   }
@@ -166,7 +166,7 @@ const add = (calls: Calls, service: string, action: string, units: Units, count 
   for (const [unit, amount] of Object.entries(units)) call.units[unit] = (call.units[unit] ?? 0) + amount;
 };
 
-/** Forgets the oldest entries, so that a platform that runs for months does not grow. */
+/** Drops the oldest entries, so that a platform that runs for months does not grow. */
 const bounded = <V>(map: Map<string, V>, limit: number): Map<string, V> => {
   if (map.size < limit) return map;
   let surplus = limit / 10;

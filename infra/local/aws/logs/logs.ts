@@ -2,17 +2,19 @@ import { createWriteStream, mkdirSync, readdirSync, renameSync, rmSync, statSync
 import { join } from 'node:path';
 
 const maxBytes = 20 * 1024 * 1024;
-/** Logs of runners, of which each has a file of its own. */
+/** Logs of runners, one file each. */
 const keptMs = 30 * 24 * 3_600_000;
 
-/** One log file per function (and one for the platform), written in the background; a large one is set aside at the start. */
+/**
+ * One log file per function (and one for the platform), written in the background; a large one is renamed at the start.
+ */
 export class Logs {
   readonly #folder: string;
   readonly #streams = new Map<string, WriteStream>();
   readonly #tell: (line: string) => void;
   #hasFailed = false;
 
-  /** @param tell once when logs cannot be written, and again when they could be meanwhile */
+  /** @param tell called when logs cannot be written, and again when they fail after a recovery */
   constructor(folder: string, tell: (line: string) => void = console.error) {
     this.#folder = folder;
     this.#tell = tell;
@@ -30,7 +32,7 @@ export class Logs {
       const file = join(this.#folder, `${id.replace(/Function([0-9A-F]{8})?$/, '')}.log`);
       if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) renameSync(file, `${file}.1`);
       stream = createWriteStream(file, { flags: 'a', mode: 0o600 });
-      // A full disk must not end the platform. The stream is of no use after it: the next line opens another.
+      // A full disk must not end the platform. A failed stream is useless: the next line opens another.
       stream.on('error', (error) => this.#fail(id, error));
       this.#streams.set(id, stream);
     }

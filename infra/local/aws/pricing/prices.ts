@@ -23,7 +23,7 @@ export const prices = {
   fargateGbHour: 0.00356,
 } as const;
 
-/** What was used, in the units AWS bills. */
+/** Usage in AWS's billing units. */
 export interface Billable {
   transitions: number;
   readUnits: number;

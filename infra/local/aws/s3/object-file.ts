@@ -7,7 +7,7 @@ import { AwsError } from '#infra/local/host/errors.ts';
 
 /** An object is one file: its content, then its attributes in a trailer of fixed length. */
 
-/** No part has a `=` of its own, so that an object and a folder never have the same name. */
+/** No path segment contains `=`, so that an object and a folder never have the same name. */
 export const fileName = (part: string): string => {
   try {
     return encodeURIComponent(part);
@@ -20,7 +20,7 @@ export const objectSuffix = '=';
 export interface Attributes {
   /** MD5 in hex. */
   etag: string;
-  /** In base64; of objects that were written with it. */
+  /** In base64; only of objects that were uploaded with one. */
   sha256?: string;
   headers: Record<string, string>;
 }
@@ -63,7 +63,7 @@ export const unlessMissing = (error: NodeJS.ErrnoException): undefined => {
 export const contentOf = ({ file, size }: Opened, from = 0, length = size): Readable =>
   length === 0 ? Readable.from([]) : file.createReadStream({ start: from, end: from + length - 1 });
 
-/** Read again: a disk may damage what S3 would not, and callers compare it with what they recorded. */
+/** Read again: unlike S3, a disk may damage content, and callers compare the checksum with the recorded one. */
 export const actualSha256 = async (object: Opened): Promise<string> => {
   const digests = new Digests();
   for await (const chunk of contentOf(object)) digests.update(chunk);
@@ -83,7 +83,7 @@ export class Digests {
     this.#crc32 = crc32(chunk, this.#crc32);
   }
 
-  /** @throws AwsError for a content that the headers do not announce */
+  /** @throws AwsError if the content does not match the headers */
   check(headers: IncomingHttpHeaders): { md5: Buffer; sha256: Buffer } {
     const [md5, sha256] = [this.#md5.digest(), this.#sha256.digest()];
     const crc = Buffer.alloc(4);

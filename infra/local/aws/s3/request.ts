@@ -16,11 +16,14 @@ export interface S3Target {
   key: string;
   /** As in IAM, without `s3:`. */
   action: 'GetObject' | 'HeadObject' | 'PutObject' | 'DeleteObject' | 'ListBucket' | 'ListAllMyBuckets';
-  /** What a copy is made of: `<bucket>/<key>`. */
+  /** Source of a copy: `<bucket>/<key>`. */
   source?: string;
 }
 
-/** What a path-style request is about. @throws AwsError for keys that no file can have */
+/**
+ * The bucket, key and action of a path-style request.
+ * @throws AwsError for keys that cannot be a file
+ */
 export const readTarget = ({ method, url, headers }: Pick<S3Request, 'method' | 'url' | 'headers'>): S3Target => {
   const [path = '/'] = url.split('?', 1);
   const [bucket = '', ...rest] = decoded(path.slice(1)).split('/');
@@ -68,14 +71,14 @@ const actionOf = (method: string, bucket: string, key: string): S3Target['action
   return action;
 };
 
-/** Headers and parameters of the signature, which has been checked, and of no consequence here. */
+/** Headers and parameters of the signature, which has been checked; ignored here. */
 const anywhere =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|user-agent)$|^x-id$/i;
 const ofList = /^(list-type|prefix|delimiter|continuation-token|start-after|max-keys|encoding-type|fetch-owner)$/;
 const ofRead = /^x-amz-checksum-mode$/;
 const ofWrite = /^x-amz-(checksum-(sha256|crc32|algorithm)|sdk-checksum-algorithm|copy-source|copy-source-if-match)$/;
 
-/** @throws AwsError NotImplemented for what would be ignored */
+/** @throws AwsError NotImplemented for anything that would be ignored */
 export const checkIsServed = ({ action }: S3Target, query: URLSearchParams, headers: IncomingHttpHeaders): void => {
   const refuse = (what: string) => {
     throw new AwsError('NotImplemented', `The local S3 does not serve ${what}.`, 501);

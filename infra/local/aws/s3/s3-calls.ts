@@ -14,7 +14,7 @@ export interface S3CallsOptions {
   usage: Usage;
 }
 
-/** Calls to S3, whose bodies are streams. */
+/** Calls to S3; their bodies are streams. */
 export class S3Calls {
   readonly #options: S3CallsOptions;
 
@@ -22,7 +22,7 @@ export class S3Calls {
     this.#options = options;
   }
 
-  /** @param signature of a presigned URL, whose use is counted for the run that it was made for */
+  /** @param signature of a presigned URL, which counts for the run that it was created for */
   async answer(request: S3Request, caller: Caller, signature?: string): Promise<S3Reply> {
     const { accesses, gate, s3, usage } = this.#options;
     const target = readTarget(request);
@@ -42,7 +42,7 @@ export class S3Calls {
     let reply: S3Reply | undefined;
     try {
       return await gate.perform(call, async () => {
-        // Without it S3 does not tell what is missing from what is forbidden.
+        // Without it S3 does not tell missing from forbidden.
         const listing = accesses.listing(target.bucket);
         const mayNotList = access[0]?.action === 's3:GetObject' && !caller.may(listing);
         if (mayNotList && !(await s3.exists(target.bucket, target.key))) gate.permit(caller, listing);
@@ -50,7 +50,7 @@ export class S3Calls {
         return { output: reply, units: {} };
       });
     } catch (error) {
-      // The answer was lost on purpose; its file must not stay open.
+      // A fault rule dropped the response; close its file.
       if (reply?.body instanceof Readable) reply.body.destroy();
       throw error;
     }

@@ -35,20 +35,20 @@ export interface ObjectCreated {
   sequencer: string;
 }
 
-/** Stored with an object and answered with it. */
+/** Headers stored with an object and returned with it. */
 const storedHeaders = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-type'];
 
 const noSuchKey = () => new AwsError('NoSuchKey', 'The specified key does not exist.', 404);
 const preconditionFailed = () =>
   new AwsError('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold', 412);
 
-/** Read at once; larger ones are streamed. */
+/** Read in one piece; larger ones are streamed. */
 const smallBytes = 256 * 1024;
 
 /**
- * S3 on disk, as far as the product and an operator's tools use it: PutObject, CopyObject, GetObject, HeadObject, DeleteObject,
- * ListObjectsV2, HeadBucket and ListBuckets. A header or parameter that asks for anything else is refused by its name. An
- * object appears whole or not at all. As elsewhere in the data folder, nothing waits for fsync.
+ * The part of S3 that the product and an operator's tools use, on disk: PutObject, CopyObject, GetObject, HeadObject,
+ * DeleteObject, ListObjectsV2, HeadBucket and ListBuckets. Any other header or parameter is refused by name. Writes are
+ * atomic. As elsewhere in the data folder, nothing waits for fsync.
  */
 export class S3 {
   readonly #folder: string;
@@ -74,7 +74,7 @@ export class S3 {
   }
 
   /**
-   * Answers a request whose signature and permission have been checked.
+   * Serves a request whose signature and permission have been checked.
    * @throws AwsError
    */
   async handle(request: S3Request): Promise<S3Reply> {
@@ -206,7 +206,7 @@ export class S3 {
     const token = query.get('continuation-token') ?? undefined;
     const after = token === undefined ? (query.get('start-after') ?? '') : Buffer.from(token, 'base64url').toString();
     const max = Math.min(Number(query.get('max-keys') ?? maxKeys), maxKeys);
-    /** An object, or with a delimiter what several of them have in common. */
+    /** An object, or with a delimiter the common prefix of several. */
     const entryOf = (key: string): string => {
       const end = delimiter ? key.indexOf(delimiter, prefix.length) : -1;
       return end < 0 ? key : key.slice(0, end + delimiter.length);
@@ -244,7 +244,7 @@ export class S3 {
       .map((name) => name.slice(0, -objectSuffix.length).split('/').map(decodeURIComponent).join('/'));
   }
 
-  /** Undefined when it was deleted meanwhile. */
+  /** Undefined if it was deleted meanwhile. */
   async #listed(bucket: string, key: string) {
     const object = await openObject(this.#path(bucket, key));
     if (!object) return undefined;
@@ -270,7 +270,10 @@ const linkUnlessThere = (from: string, to: string): Promise<void> =>
     throw error.code === 'EEXIST' ? preconditionFailed() : error;
   });
 
-/** The part of the content that is asked for; undefined for all of it. @throws AwsError InvalidRange */
+/**
+ * The requested range of the content; undefined for all of it.
+ * @throws AwsError InvalidRange
+ */
 const rangeOf = (header: string | undefined, size: number): { from: number; length: number } | undefined => {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (!first && !last) return undefined;

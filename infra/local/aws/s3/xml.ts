@@ -1,4 +1,4 @@
-/** As S3 answers: elements by name, one for each entry of a list, none for undefined. */
+/** S3's response format: elements by name, one per entry of a list, none for undefined. */
 export const xml = (content: object): string => `<?xml version="1.0" encoding="UTF-8"?>\n${elements(content)}`;
 
 const elements = (content: object): string =>

@@ -4,7 +4,7 @@ import { createTransport, type Transporter } from 'nodemailer';
 import { AwsError } from '#infra/local/host/errors.ts';
 import { writePrivately } from '../ssm/secrets.ts';
 
-/** What SES takes (SES API v2: SendEmail), as far as the product uses it. */
+/** The part of SES that the product uses (SES API v2: SendEmail). */
 interface Message {
   FromEmailAddress?: string;
   Destination?: { ToAddresses?: string[] };
@@ -18,8 +18,8 @@ interface Message {
 }
 
 /**
- * SES on this machine: by a mail server where one is given, else each message becomes a file of the data folder, which any
- * mail program opens.
+ * SES on this machine: sends through a mail server if one is configured, otherwise writes each message to a file in the
+ * data folder, which any mail program opens.
  */
 export class Mail {
   readonly #folder: string;
@@ -36,7 +36,7 @@ export class Mail {
     this.#folder = folder;
     this.#senders = new Set(senders);
     this.#toFile = smtp === '';
-    // Not streamed, so that a message is written whole or not at all.
+    // Not streamed, so that a message is written atomically.
     this.#transport = smtp
       ? createTransport(smtp, {})
       : (createTransport({ streamTransport: true, buffer: true, newline: 'unix' }) as unknown as Transporter);
@@ -46,7 +46,7 @@ export class Mail {
     return this.#senders.has(name);
   }
 
-  /** @throws {AwsError} as SES */
+  /** @throws {AwsError} as SES does */
   async send(message: Message): Promise<{ MessageId: string }> {
     const { Subject, Body, Headers = [] } = message.Content?.Simple ?? {};
     const to = message.Destination?.ToAddresses ?? [];

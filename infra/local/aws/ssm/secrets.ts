@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { dirname } from 'node:path';
 import { afterDamage, StartError } from '#infra/local/host/errors.ts';
 
-/** 32 random bytes that outlive restarts, in a file that only its owner reads. */
+/** 32 random bytes that survive restarts, in a file that only its owner can read. */
 export const keptSecret = (file: string): Buffer => {
   try {
     const kept = Buffer.from(readFileSync(file, 'utf8'), 'hex');
@@ -18,8 +18,8 @@ export const keptSecret = (file: string): Buffer => {
 };
 
 /**
- * Replaces a file whole or not at all, also when the power fails, which else may leave an empty one in its place; only its
- * owner may read it. For the files that a start depends on.
+ * Replaces a file atomically, even on a power failure, which could otherwise leave an empty file; only its owner can
+ * read it. For files that a start needs.
  */
 export const writePrivately = (file: string, content: string): void => {
   const part = `${file}.new`;
@@ -34,7 +34,7 @@ export const writePrivately = (file: string, content: string): void => {
   flushFolder(dirname(file));
 };
 
-/** The names in it. */
+/** The parameter names in it. */
 const flushFolder = (folder: string): void => {
   const descriptor = openSync(folder, 'r');
   try {
@@ -45,7 +45,7 @@ const flushFolder = (folder: string): void => {
 };
 
 /**
- * JSON that a start depends on; undefined when the file does not exist.
+ * JSON that a start needs; undefined if the file does not exist.
  * @param remedy for a file that is empty or damaged
  * @throws StartError
  */
