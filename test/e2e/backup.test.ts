@@ -105,7 +105,7 @@ it('a backup of a platform in use restores all that its table names, and ends wh
   await platform.stop('SIGKILL');
   for (const runner of runners(platform.dataDir)) send(runner, 'SIGKILL');
   await noRunners();
-  expect((await keep('restore', file(), '--force')).stdout).toContain('It ends the runs that were under way');
+  expect((await keep('restore', file(), '--force')).stdout).toContain('It ends the runs that were in progress');
   await platform.start();
 
   // At once: it was not served before. No run applies a plan of before, and no queued one began.

@@ -29,14 +29,14 @@ import { type DeclaredRoute, invokedBy, readRoutes } from '#infra/local/host/rou
 import type { Resource, Stack, Template } from '#infra/local/host/template.ts';
 import type { WarmRunners } from '#run/warm-runners.ts';
 
-/** What is deployed: a template and what its functions and containers run. */
+/** A deployable application: a template, and the code of its functions and containers. */
 export interface Application {
   template: Template;
-  /** File of a function's bundle by logical id; undefined for functions that only AWS needs. */
+  /** Bundle of a function by logical id; undefined for functions that only AWS needs. */
   bundleOf(logicalId: string): string | undefined;
-  /** Folder for what V8 has compiled of the bundles; each start compiles them unless given. */
+  /** Folder for V8's compiled code of the bundles; without it each start compiles them. */
   compiled?: string;
-  /** The module of the runner's program that performs a task. */
+  /** The module of the runner program that runs a task. */
   runner: string;
 }
 
@@ -50,14 +50,14 @@ export interface Site {
   log(line: string): void;
   logs: Logs;
   functionSettings: FunctionSettings;
-  /** URL of the mail server; e-mails become files of the data folder when empty. */
+  /** URL of the mail server; without one, e-mails become files in the data folder. */
   smtp: string;
   runnerEnvironment: Record<string, string>;
   stack: Stack;
   usage: Usage;
 }
 
-/** The application's resources, each as the part that stands for it here. */
+/** The application's resources, each with its local counterpart. */
 export interface Parts {
   accesses: Accesses;
   api: Resource;
@@ -87,9 +87,9 @@ interface MachineProperties {
 }
 
 /**
- * Builds what the template describes. Nothing runs by itself yet: executions, tasks and schedules wait for their
- * `resume` or `start`.
- * @throws StartError for a template that could not work here, or on AWS, before anything is opened
+ * Builds the resources of the template. Nothing runs yet: executions, tasks and schedules wait for their `resume` or
+ * `start`.
+ * @throws StartError, before anything is opened, for a template that could not work here or on AWS
  */
 export const assemble = async (site: Site): Promise<Parts> => {
   const { application, awsEndpointUrl, faults, folder, home, log, logs, stack, usage } = site;
@@ -108,7 +108,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     environment: {
       AWS_ENDPOINT_URL: awsEndpointUrl,
       AWS_ENDPOINT_URL_S3: awsEndpointUrl,
-      // Where the engines of policies are found, as on AWS in layers and in the instance's own folder.
+      // Where the policy engines are: on AWS in layers and in the instance's own folder.
       PATH: process.env.PATH ?? '',
       STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache,
       RUNS_OF: site.functionSettings.RUNS_OF ?? '',
@@ -169,7 +169,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
   };
 };
 
-/** Of the WebSocket API only the function behind `$connect` counts: its clients have nothing to say. */
+/** Of the WebSocket API only the function behind `$connect` matters: clients send no messages. */
 const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] => {
   const own = apis.filter(({ id }) => id.startsWith('EnvironmentApi'));
   const api = own.find(({ properties }) => properties.Body !== undefined);
@@ -183,8 +183,8 @@ const environmentsOf = (stack: Stack, apis: Resource[]): Parts['environments'] =
 };
 
 /**
- * Run tasks of people who try things out are on this machine, and so may be the issuer they sign in at. On AWS, loopback
- * is inside the function, and the issuer's secret in Parameter Store.
+ * While users try things out, their run tasks and sign-in issuer may be on this machine. On AWS, loopback is inside the
+ * function, and the issuer's secret is in Parameter Store.
  */
 const onThisMachine = (
   resource: Resource<FunctionProperties>,
@@ -192,7 +192,7 @@ const onThisMachine = (
 ): Resource<FunctionProperties> => {
   const { Variables = {} } = resource.properties.Environment ?? {};
   const changed = { ...Variables };
-  // Runners on this machine call the platform itself, not the proxy before it.
+  // Runners on this machine call the platform directly, not through the proxy in front of it.
   const startsRunners = Variables.CLUSTER_ARN !== undefined;
   for (const [name, value] of Object.entries({ ...unset, ...functionSettings }))
     if (Variables[name] !== undefined && !(name === 'PUBLIC_URL' && startsRunners)) changed[name] = value;
@@ -204,7 +204,7 @@ const onThisMachine = (
   return { ...resource, properties: { ...resource.properties, Environment: { Variables: changed } } };
 };
 
-/** There is one task definition here, whatever program it runs. */
+/** There is one task definition here, for any program. */
 const withVersion = (warmRunners: string, { runner }: Application): string => {
   const version = createHash('sha256').update(readFileSync(runner)).digest('hex');
   return JSON.stringify({ ...(JSON.parse(warmRunners) as WarmRunners), version });
@@ -255,7 +255,7 @@ const openEcs = ({ application, folder, runnerEnvironment, stack, usage }: Site,
   });
 };
 
-/** Fargate bills a minute at least, CPU in units of 1/1024 and memory in MB. */
+/** Fargate bills at least a minute; CPU in units of 1/1024, memory in MB. */
 const fargate = ({ Cpu, Memory }: TaskDefinition, seconds: number) => {
   const hours = Math.max(60, seconds) / 3600;
   return { seconds, vcpuHours: (Number(Cpu) / 1024) * hours, gbHours: (Number(Memory) / 1024) * hours };
@@ -282,9 +282,9 @@ const openStates = (
   });
 };
 
-/** A function failed; `name` is its own error's, as Step Functions matches it. */
+/** The error of a failed function; `name` is the function's own error name, which Step Functions matches. */
 class FunctionError extends Error {
-  /** @param payload what Lambda answers: JSON with errorType, errorMessage and trace */
+  /** @param payload Lambda's JSON with errorType, errorMessage and trace */
   constructor(name: string, message: string, payload: string) {
     super(message, { cause: payload });
     this.name = name;

@@ -4,7 +4,10 @@ import { restore } from '#infra/local/host/restore.ts';
 import { backUp } from './backup.ts';
 import { programName } from './program-name.ts';
 
-/** `stepform backup <file>` and `stepform restore <file>`, or `npm run backup -- <file>` and so on. Environment: STEPFORM_DATA. */
+/**
+ * `stepform backup <file>` and `stepform restore <file>`, or `npm run backup -- <file>` and so on. Environment:
+ * STEPFORM_DATA.
+ */
 
 const [what, ...rest] = process.argv.slice(2);
 const force = rest.includes('--force');
@@ -13,15 +16,15 @@ const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');
 
 const saved = async (file: string): Promise<string> => {
   const { bytes, inUse } = await backUp(dataDir, file, { force });
-  const ends = inUse ? ' It was in use: after a restore, runs that were under way end at the first start.' : '';
-  return `${dataDir} is in ${file} (${bytes} bytes).${ends} It holds tokens, variables and states: keep it private.`;
+  const ends = inUse ? ' It was in use: after a restore, the first start ends the runs that were in progress.' : '';
+  return `Backed up ${dataDir} to ${file} (${bytes} bytes).${ends} It contains tokens, variables and states: keep it private.`;
 };
 
 const restored = async (file: string): Promise<string> => {
   const { at, inUse } = await restore(dataDir, file, { force });
   const start = `${programName} start`;
   const next = inUse
-    ? `Continue with: ${start}. It ends the runs that were under way.`
+    ? `Continue with: ${start}. It ends the runs that were in progress.`
     : `Continue with: ${start}. If anything was planned or applied since ${at}, end the runs of that time first: ${start} --recovered-to ${at}`;
   return `Restored ${dataDir} from ${file}, of ${at}. ${next}`;
 };

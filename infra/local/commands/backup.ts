@@ -12,24 +12,24 @@ import { StartError } from '#infra/local/host/errors.ts';
 import { platformLock } from '#infra/local/host/folder.ts';
 
 /**
- * The local platform's data folder as one file, a gzip tar, also while a platform or runners use it. It has everything that is
- * secret in the folder too.
+ * The local platform's data folder as one file, a gzip tar, even while a platform or runners use it. It contains the
+ * folder's secrets, too.
  *
- * A row of the table never names an object that the backup lacks: objects are written before the rows that name them, are
- * never changed, and are copied before and after the table, which SQLite copies as of one moment. What still changes in a
- * folder in use, executions and runners, is of no one moment: after its restore the runs that were under way end
- * (functions/lifecycle/recovery/), and states that are newer than the table become current again.
+ *  No row of the table names an object that the backup lacks: objects are written before the rows that name them, are
+ * never changed, and are copied before and after the table, which SQLite copies atomically. Other changing files of a
+ * folder in use, those of executions and runners, are not from one point in time: after a restore the runs that were in
+ * progress end (functions/lifecycle/recovery/), and states that are newer than the table become current again.
  */
 
-/** First in every backup, so that nothing else is taken for one. */
+/** The first entry of every backup, so that no other archive is restored as one. */
 export const mark = 'stepform-backup';
 
-/** What the first entry tells. */
+/** Content of the first entry. */
 export interface BackupFacts {
   format: number;
-  /** Before anything was copied; UTC, ISO 8601. */
+  /** Before the first copy; UTC, ISO 8601. */
   at: string;
-  /** Made while a platform or runners used the folder. */
+  /** Whether a platform or runners used the folder meanwhile. */
   inUse: boolean;
 }
 
@@ -37,14 +37,17 @@ const privately = 0o600;
 const table = join('dynamodb', 'tables.sqlite');
 const objects = 's3';
 
-/** Locks, half-written files, and what SQLite keeps beside its database. */
+/** Locks, incomplete files, and SQLite's files beside its database. */
 const isLeftOut = (name: string): boolean =>
   name.startsWith('platform.lock') || name.startsWith('dynamodb') || name.endsWith('.new') || name.endsWith('.part');
 
-/** The processes of a moment: after a restore they are no longer there. */
+/** Records of running processes: after a restore these no longer exist. */
 const isOfRunners = (name: string): boolean => name === 'tasks';
 
-/** @returns the facts, and bytes written @throws {StartError} for what a person must mend */
+/**
+ * @returns the facts, and bytes written
+ * @throws {StartError} for problems that a user can fix
+ */
 export const backUp = async (
   dataDir: string,
   file: string,
@@ -57,7 +60,7 @@ export const backUp = async (
   if (to.startsWith(from + sep)) throw new StartError(`${to} lies in the folder itself; name a file outside`);
   if (existsSync(to) && !force) throw new StartError(`${to} is there already; name another file, or add --force`);
   const at = new Date().toISOString();
-  // No platform starts meanwhile, if none uses it.
+  // If no platform runs, none can start meanwhile.
   const release = tryLock(join(from, platformLock));
   const facts: BackupFacts = { format: dataFormat, at, inUse: !release || runnersOf(from).length > 0 };
   const part = `${to}.part`;
@@ -75,7 +78,7 @@ export const backUp = async (
 const write = async (from: string, part: string, facts: BackupFacts, to: string): Promise<void> => {
   const archive = pack();
   archive.entry({ name: mark }, JSON.stringify(facts));
-  // Made for its owner alone from the first byte on.
+  // Readable only by its owner from the first byte on.
   const written = pipeline(archive, createGzip(), createWriteStream(part, { mode: privately, flags: 'wx' }));
   written.catch(() => {});
   try {
@@ -87,14 +90,14 @@ const write = async (from: string, part: string, facts: BackupFacts, to: string)
     await written;
   } catch (error) {
     archive.destroy(error as Error);
-    // Of the two, the one that failed first tells why: a full disk, or a file that cannot be read.
+    // The error of the stream that failed first has the cause: a full disk, or an unreadable file.
     await written.catch((cause: Error) => {
       throw new StartError(`${to} cannot be written: ${cause.message}`);
     });
   }
 };
 
-/** In one step, because a change by another process begins it anew (sqlite.org/backup.html). */
+/** In one step, because a change by another process restarts it (sqlite.org/backup.html). */
 const allPages = 2 ** 31 - 1;
 const busyMs = 5000;
 
@@ -115,8 +118,8 @@ const addTable = async (archive: Pack, root: string, copy: string): Promise<void
 };
 
 /**
- * @param added names of files that are in the archive
- * @param isOut of names, those that are not to be in it, with all below them
+ * @param added names of files in the archive
+ * @param isOut whether to leave out a name, with everything below it
  */
 const addAll = async (
   archive: Pack,
@@ -145,7 +148,7 @@ const addAll = async (
   }
 };
 
-/** As long as it is now: a journal may grow meanwhile. */
+/** With its current length: a journal may grow meanwhile. */
 const addFile = async (archive: Pack, name: string, handle: FileHandle): Promise<void> => {
   const { mode, mtime, size } = await handle.stat();
   if (size === 0) archive.entry({ name, mode, mtime }, '');
@@ -157,7 +160,7 @@ const addFile = async (archive: Pack, name: string, handle: FileHandle): Promise
 
 const entriesOf = async (folder: string) => (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? [];
 
-/** What was deleted since its name was read is no part of the backup. */
+/** Files deleted meanwhile are not part of the backup. */
 const unlessGone = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

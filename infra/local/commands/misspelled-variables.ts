@@ -1,6 +1,6 @@
 import { nearest } from '#clients/cli/nearest-word.ts';
 
-/** Environment variables that `npm start` reads, without their common beginning. */
+/** Environment variables of `npm start`, without their common prefix. */
 export const settings = [
   'API_IP_RANGES',
   'CACHE',
@@ -36,7 +36,7 @@ export const settings = [
 
 const prefix = 'STEPFORM_';
 
-/** A line for each variable that is ignored, but nearly named as a setting. Other programs may have variables of their own. */
+/** One line per ignored variable whose name resembles a setting. Other programs may have variables of their own. */
 export const misspelledVariables = (environment: NodeJS.ProcessEnv): string[] =>
   Object.keys(environment).flatMap((name) => {
     const short = name.slice(prefix.length);

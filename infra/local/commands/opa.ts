@@ -10,13 +10,13 @@ const run = promisify(execFile);
 const downloadMs = 60_000;
 const buildMs = 20 * 60_000;
 
-/** Go says so little while it works that only its last lines are of use. */
+/** The last lines of Go's output contain the error. */
 const lastLines = (error: unknown): string => {
   const { stderr = '', message = '' } = error as { stderr?: string; message?: string };
   return (stderr || message).trim().split('\n').slice(-3).join(' ');
 };
 
-/** From source, by way of the Go module proxy, whose checksums Go verifies. 1 to 5 minutes. */
+/** From source through the Go module proxy; Go verifies the checksums. 1 to 5 minutes. */
 const build = async (): Promise<string> => {
   const scratch = await mkdtemp(join(tmpdir(), 'opa-'));
   try {
@@ -26,7 +26,7 @@ const build = async (): Promise<string> => {
     });
     const target = keptOpa();
     await mkdir(dirname(target), { recursive: true });
-    // Beside the target first: a rename is atomic only within one file system.
+    // Written next to the target first: a rename is atomic only within one file system.
     const beside = `${target}.${process.pid}`;
     await copyFile(join(scratch, 'opa'), beside);
     await rename(beside, target);
@@ -37,8 +37,8 @@ const build = async (): Promise<string> => {
 };
 
 /**
- * Path of an `opa` for this machine: one on the PATH, one kept from before, downloaded, or built with Go.
- * @throws {Error} which says what was tried and what to do
+ * Path of `opa` on this machine: from the PATH, from the cache, downloaded, or built with Go.
+ * @throws {Error} with all attempts and the remedy
  */
 export const provideOpa = async (tell: (text: string) => void): Promise<string> => {
   process.env.STEPFORM_CACHE ??= machineCache;

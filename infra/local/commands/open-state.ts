@@ -6,8 +6,8 @@ import { keptStateContext, openDataKey } from '#platform/store/secrets.ts';
 import { programName } from './program-name.ts';
 
 /**
- * `stepform open-state <file>`: a state that a runner of this platform had to keep, to standard output. The platform
- * must be running: it has the key. Environment: STEPFORM_DATA.
+ * `stepform open-state <file>`: prints a state that a runner of this platform could not upload. The platform must be
+ * running, because it has the key. Environment: STEPFORM_DATA.
  */
 const [file] = process.argv.slice(2);
 const dataDir = resolve(process.env.STEPFORM_DATA || '.stepform');

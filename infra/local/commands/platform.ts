@@ -11,39 +11,39 @@ import { machineCache } from '#infra/local/host/machine-cache.ts';
 import type { Application } from './assemble.ts';
 
 export interface StartOptions {
-  /** Data folder; made when it is not there. */
+  /** Data folder; created if missing. */
   dataDir: string;
-  /** 0 = any free port; undefined = as before, else 8080 and 8443. */
+  /** 0 = any free port; undefined = the previous one, else 8080 and 8443. */
   port?: number;
   httpsPort?: number;
-  /** Of the environments' API; undefined = as before, else any free one. */
+  /** Port of the environments' API; undefined = the previous one, else any free port. */
   environmentsPort?: number;
-  /** What to run; the synthesized application of this checkout unless given. */
+  /** The application to run; by default the synthesized one of this checkout. */
   application?: Promise<Application>;
-  /** Hears what takes long, while it is done. */
+  /** Receives a line before each slow step. */
   tell?: (text: string) => void;
-  /** What functions are told otherwise than on AWS. */
+  /** Settings of functions that differ from AWS. */
   functionSettings?: FunctionSettings;
   front?: Front;
-  /** URL of the mail server; e-mails become files of the data folder unless given. */
+  /** URL of the mail server; by default e-mails become files in the data folder. */
   smtp?: string;
-  /** What is to go wrong from the start. */
+  /** Initial fault rules. */
   faults?: FaultRule[];
-  /** Data was restored to that time: runs of the time between end before anything else happens. UTC, ISO 8601. */
+  /** The time to which the data was restored: later runs end before anything else happens. UTC, ISO 8601. */
   recoverTo?: string;
 }
 
 export interface Platform {
-  /** What `local.json` says. */
+  /** Content of `local.json`. */
   local: Local;
   host: Host;
   /** Settings for the terraform command line: the token for `httpsUrl`. */
   cliConfigFile: string;
-  /** From the call to the moment requests are answered. */
+  /** Milliseconds until requests are served. */
   readyMs: number;
-  /** What went on, in milliseconds from the call, for whoever wants it faster. */
+  /** Milliseconds from the call to each step of the start, for profiling. */
   timeline: Record<string, number>;
-  /** Nothing of it runs any more, unless its runners are left; another start on the folder goes on from there. */
+  /** Ends everything, except runners if they are left; another start on the folder continues from there. */
   close(options?: { leaveRunners?: boolean }): Promise<void>;
 }
 
@@ -52,9 +52,9 @@ const organization = 'local';
 const oneTimeGrant = 'urn:stepform:one-time-secret';
 
 /**
- * The whole application on this machine, for people (`npm start`), tests, demo and benchmark. Resolves when requests
- * are answered and `local.json` is written.
- * @throws StartError for what a person must mend: ports in use, another platform on the folder, a setting
+ * The whole application on this machine, for users (`npm start`), tests, demo and benchmark. Resolves when requests are
+ * served and `local.json` is written.
+ * @throws StartError for problems that a user can fix: ports in use, another platform on the folder, an invalid setting
  */
 export const startPlatform = async ({
   dataDir,
@@ -114,7 +114,7 @@ export const startPlatform = async ({
   }
 };
 
-/** The one of this checkout. */
+/** The application of this checkout. */
 export const synthesizedApplication = async (tell?: (text: string) => void): Promise<Application> => {
   const { synthesize } = await import('#infra/build/synth.ts');
   const { bundles, template } = await synthesize({ tell });
@@ -127,19 +127,22 @@ export const synthesizedApplication = async (tell?: (text: string) => void): Pro
   };
 };
 
-/** The first organization and its owner's token; another token when the last start ended before it was written down. */
+/**
+ * Creates the first organization and its owner's token; a new token if the last start ended before it was written to
+ * disk.
+ */
 const bootstrap = async (host: Host): Promise<string> => {
   const payload = JSON.stringify({ organization, email: 'owner@localhost', rotate: true });
   const { failure, payload: answer } = await host.lambda.invoke('BootstrapFunction', payload);
   if (failure)
     throw new StartError(
-      `the first organization could not be made in ${host.folder.path}: ${failure.errorType}: ${failure.errorMessage}. ` +
+      `the first organization could not be created in ${host.folder.path}: ${failure.errorType}: ${failure.errorMessage}. ` +
         `Its logs folder may tell more. If the disk is full, free some space, or set STEPFORM_DATA to a folder on another disk`,
     );
   const { secret } = JSON.parse(answer) as { secret: string };
   const body = new URLSearchParams({ grant_type: oneTimeGrant, secret });
   const exchanged = await fetch(`${host.local.url}/oauth/token`, { method: 'POST', body });
-  if (!exchanged.ok) throw new StartError(`the owner was not let in: ${await exchanged.text()}`);
+  if (!exchanged.ok) throw new StartError(`the owner's sign-in failed: ${await exchanged.text()}`);
   return ((await exchanged.json()) as { access_token: string }).access_token;
 };
 
@@ -147,10 +150,10 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   const file = host.folder.at('terraform.rc');
   const { host: name } = new URL(httpsUrl);
   const credentials = (of: string) => `credentials "${of}" {\n  token = "${token}"\n}\n`;
-  // Terraform takes no module from a host without a dot, as localhost is.
+  // Terraform loads no modules from a host without a dot, such as localhost.
   const services = [
     ...['modules', 'providers'].map((kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`),
-    // A module's tests are run where it is published.
+    // Tests of a module run at the registry that publishes it.
     `    "tfe.v2" = "${httpsUrl}/api/v2/"\n`,
   ];
   const registry = `host "localterraform.com" {\n  services = {\n${services.join('')}  }\n}\n`;
@@ -158,16 +161,20 @@ const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
   return file;
 };
 
-/** Where runners keep states that they cannot upload: with the rest of the data, so that a backup has them. */
+/** Where runners store states that they cannot upload: in the data folder, so that backups include them. */
 const unsavedStates = (dataDir: string): string => resolve(dataDir, 'unsaved-states');
 
-/** A container has an environment of its own; of this machine's it gets what programs need to find their way. */
+/**
+ * A container has its own environment; from this machine it gets only the variables that programs need to find files
+ * and networks.
+ */
 const allowed =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|XDG_CACHE_HOME|SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY|TF_PLUGIN_CACHE_DIR|TF_CLI_CONFIG_FILE|GOGC|GOMEMLIMIT|STEPFORM_(CACHE|TERRAFORM_USERS|ROOMS|ROOM_FOLDERS|TERRAFORM_RELEASES|TOFU_RELEASES|TOFU_INDEX))$/;
 
 const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptions['runnerEnvironment'] => {
   const folder = resolve(dataDir);
-  // Whoever pasted the lines that `npm start` prints has this folder's own files there, the owner's token among them.
+  // If the user has pasted the export lines of `npm start`, this contains the folder's own files, including the owner's
+  // token.
   const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
   return {
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),

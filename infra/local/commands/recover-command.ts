@@ -5,8 +5,8 @@ import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { programName } from './program-name.ts';
 
 /**
- * `stepform recover <time>`: invokes the Recover function of the platform that runs on the data folder, after its table
- * was put back to that time. Environment: STEPFORM_DATA.
+ * `stepform recover <time>`: invokes the Recover function of the running platform, after its table was restored to that
+ * time. Environment: STEPFORM_DATA.
  */
 
 const [restoredTo] = process.argv.slice(2);

@@ -44,7 +44,7 @@ const smtp = (): string | undefined => {
   return text;
 };
 
-/** @param read of the environment that `npm start` has; throws an error that names the variable that is wrong */
+/** @param read parses a setting from the environment of `npm start`; throws an error that names the invalid variable */
 const settingsBy = <T>(read: (environment: NodeJS.ProcessEnv) => T): T => {
   try {
     return read(process.env);
@@ -83,13 +83,11 @@ Run tasks may be on this machine too: URLs to loopback are called here, and refu
 Ctrl-C stops it; unfinished runs continue at the next start.`;
 };
 
-/** A function's forgotten promise ends an instance on Lambda; here it must not end everybody else's. */
+/** On Lambda an unhandled rejection ends one instance; here it must not end the platform. */
 const survive = ({ host }: Platform): void => {
   const tell = (error: unknown) => {
     host.log(`not handled: ${error instanceof Error ? error.stack : String(error)}`);
-    console.error(
-      `Something failed that nobody waited for (see ${host.folder.at('logs', 'platform.log')}): ${String(error)}`,
-    );
+    console.error(`Unhandled error (see ${host.folder.at('logs', 'platform.log')}): ${String(error)}`);
   };
   process.on('unhandledRejection', tell);
   process.on('uncaughtException', tell);
@@ -98,7 +96,7 @@ const survive = ({ host }: Platform): void => {
 const stopOnSignal = (platform: Platform): void => {
   let stopping = false;
   const stop = async () => {
-    // A second Ctrl-C is meant: what is on disk is always enough to go on from.
+    // A second Ctrl-C ends the process at once: the data on disk is always enough to continue.
     if (stopping) process.exit(1);
     stopping = true;
     const { runners } = platform.host;
@@ -116,13 +114,17 @@ const stopOnSignal = (platform: Platform): void => {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  // Else any process of the same user, Terraform's among them, opens Node's inspector with it and reads every token.
+  // Otherwise any process of the same user, including Terraform's, could open Node's inspector with it and read every
+  // token.
   process.on('SIGUSR1', () => {});
 };
 
 const usage = '--recovered-to <time>, e.g. --recovered-to 2026-01-31T08:00:00Z';
 
-/** Of its arguments. @returns the time that the data was restored to, in UTC */
+/**
+ * Parses the arguments.
+ * @returns the time to which the data was restored, in UTC
+ */
 const recoverTo = (): string | undefined => {
   const [name, time, ...rest] = process.argv.slice(2);
   if (name === undefined) return undefined;
@@ -164,7 +166,7 @@ try {
   for (const line of misspelledVariables(process.env)) console.error(line);
   for (const line of await separationProblems(options.functionSettings.RUNS_OF)) console.error(line);
   console.log('Starting stepform …');
-  // Loading it takes seconds on a slow machine, too.
+  // Loading the platform takes seconds on a slow machine, too.
   const { startPlatform } = await import('./platform.ts');
   const platform = await startPlatform(options);
   stopOnSignal(platform);

@@ -10,7 +10,7 @@ const folder = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 export const packExample = (): Promise<Uint8Array> => packFolder(folder('example'));
 
-/** The main job, from an empty platform to Applied, and how a failure reads. */
+/** A first apply on an empty platform, and a failed plan. */
 export const showBasics = async (client: Client, local: Local): Promise<void> => {
   const { organization } = local;
   section('A configuration becomes infrastructure');

@@ -8,7 +8,7 @@ import { showCost, showOutputs } from './summary.ts';
 import { startTask } from './task-server.ts';
 import { watchRun } from './watch.ts';
 
-/** Every stage a run may have: run tasks that are asked and call back, an estimate, a policy that somebody overrides. */
+/** Every stage of a run: run tasks with callbacks, a cost estimate, and a policy that a user overrides. */
 
 const hmacKey = 'a key the platform and the run task share';
 
@@ -39,7 +39,7 @@ const addPolicy = async (client: Client, { organization, url, token }: Local, wo
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
     body: await readFile(new URL('policies/few-replicas.rego', import.meta.url)),
   });
-  if (!uploaded.ok) throw new Error(`the policy was not taken: ${uploaded.status} ${await uploaded.text()}`);
+  if (!uploaded.ok) throw new Error(`the policy was rejected: ${uploaded.status} ${await uploaded.text()}`);
   await client.create(
     `/organizations/${organization}/policy-sets`,
     'policy-sets',

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { bold, dim } from './print.ts';
 
 /**
- * `npm run demo`: the main job from an empty platform to Applied, and how a failure reads. A client of the public API
- * like any other, with a platform and a data folder of its own. `-- --full` adds every stage a run may have.
+ * `npm run demo`: a first apply on an empty platform, and a failed plan. An ordinary client of the public API, with its
+ * own platform and data folder. `-- --full` adds every stage that a run can have.
  */
 
-/** How the command line is called, when it started this. */
+/** How the user started the command line, if it started this. */
 const by = process.env.STEPFORM_PROGRAM;
 
 const main = async (full: boolean): Promise<void> => {
   console.log(`Starting ${bold('stepform')} …`);
-  // Loading them takes seconds on a slow machine.
+  // Loading takes seconds on a slow machine.
   const [{ Client }, { provideOpa }, { startPlatform }, { showBasics }, { showEverything }] = await Promise.all([
     import('#clients/client/client.ts'),
     import('#infra/local/commands/opa.ts'),
@@ -21,14 +21,14 @@ const main = async (full: boolean): Promise<void> => {
     import('./basics.ts'),
     import('./full.ts'),
   ]);
-  // Policies are judged by it; the platform would look for it at the first one.
+  // The engine of policies; otherwise the platform would look for it at the first one.
   if (full) await provideOpa(console.log);
   const dataDir = await mkdtemp(join(tmpdir(), 'stepform-demo-'));
   const platform = await startPlatform({
     dataDir,
     port: 0,
     httpsPort: 0,
-    // As on AWS, because what its runs would cost there is shown.
+    // As on AWS, because the demo shows what its runs would cost there.
     functionSettings: { LOG_WAIT_MS: '0' },
     tell: (text) => console.log(dim(text)),
   });

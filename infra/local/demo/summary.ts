@@ -10,9 +10,9 @@ export const showOutputs = async (client: Client, workspaceId: string): Promise<
   }
 };
 
-/** Stages and the statuses that begin and end them. */
+/** Stages with the statuses that begin and end them. */
 const stages: [string, string, string][] = [
-  ['waiting for its turn', 'plan-queueable-at', 'plan-queued-at'],
+  ['waiting in the queue', 'plan-queueable-at', 'plan-queued-at'],
   ['starting the runner', 'plan-queued-at', 'planning-at'],
   ['init and plan', 'planning-at', 'planned-at'],
   ['waiting for confirmation', 'planned-at', 'confirmed-at'],
@@ -40,10 +40,10 @@ interface Usage {
   price: { usd: number; usdWithoutFargate: number; asOf: string; region: string };
 }
 
-/** What the same calls would have cost on AWS: counted by the local endpoint, at list prices. */
+/** The cost of the same calls on AWS, counted by the local endpoint, at list prices. */
 export const showCost = async (local: Local, runId: string): Promise<void> => {
   const usage = async () => (await (await operatorFetch(local, `/_usage?run=${runId}`)).json()) as Usage;
-  // The runner's bill comes when it has gone, a moment after the run is over.
+  // The runner's cost is known when it exits, a moment after the end of the run.
   await until(usage, ({ totals }) => (totals.fargateVcpuHours ?? 0) > 0, 10_000).catch(() => {});
   const { totals, price } = await usage();
   section('What it would have cost on AWS');

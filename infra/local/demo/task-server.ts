@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A run task as an integration would write it: checks the signature, answers 200, and calls back with its verdict. */
+/** A run task like an integration's: checks the signature, answers 200, and calls back with its result. */
 
 interface Asked {
   access_token: string;
@@ -25,7 +25,7 @@ export interface DemoTask {
   close(): Promise<void>;
 }
 
-/** Every request of such a task that nobody waits for is the platform's question whether it is there. */
+/** Access token in the platform's test request when a run task is created. */
 const verification = 'test-token';
 
 export const startTask = async (hmacKey: string, say: (line: string) => void): Promise<DemoTask> => {
@@ -51,7 +51,7 @@ export const startTask = async (hmacKey: string, say: (line: string) => void): P
     if (!response.ok) throw new Error(`callback: ${response.status} ${await response.text()}`);
   };
 
-  /** Reads the plan with the token it was given, which opens nothing else. */
+  /** Reads the plan with the token of the request, which gives access to nothing else. */
   const look = async (asked: Asked): Promise<PlanJson> => {
     if (!asked.plan_json_api_url) return {};
     const response = await fetch(asked.plan_json_api_url, {

@@ -4,7 +4,7 @@ import { WatchText } from '#clients/cli/watch-text.ts';
 import type { Client, Resource } from '#clients/client/client.ts';
 import { bold } from './print.ts';
 
-/** Shows a run as `stepform runs watch` does, and makes its decisions. */
+/** Shows a run like `stepform runs watch`, and decides it. */
 export const watchRun = async (client: Client, created: Resource): Promise<Resource> => {
   const { emit } = new WatchText(client.url, console.log);
   const seen = await watch(client, created.id, {

@@ -1,21 +1,21 @@
 import { availableParallelism, cpus } from 'node:os';
 
-/** How often the processors are looked at while something waits or soon may. */
+/** Interval of processor measurements while a task waits or may soon wait. */
 const lookMs = 100;
 const defaultPauseMs = 500;
 /** A task waits half of its time: for its own processes to start, for the platform, for a disk. */
 const perProcessor = 2;
-/** Of one processor: with so much idle, what runs is waiting for something else. */
+/** Idle share of one processor that means: the running tasks wait for something else. */
 const idleShare = 0.5;
 
 export interface AdmissionOptions {
-  /** How many tasks run now. */
+  /** Number of running tasks. */
   running(): number;
-  /** How many may begin however busy the machine is. */
+  /** Tasks that may start on a busy machine. */
   slots?: number;
-  /** Processors that were idle since the former call, 0 to their number. */
+  /** Processors that were idle since the previous call, 0 to their number. */
   idle?(): number;
-  /** So long after a start the next one follows, however busy the processors are. */
+  /** After this long without a start the next task starts, even on a busy machine. */
   maxPauseMs?: number;
 }
 
@@ -25,9 +25,9 @@ interface Waiting {
 }
 
 /**
- * Which tasks run beside each other on one machine, in the order they come. Terraform keeps a processor busy or waits for a
- * cloud: two tasks for each processor begin at once, more when a processor is idle, and at least two a second, so that tasks
- * that hang or wait for a person hold nobody up for long.
+ * Decides which tasks run in parallel on one machine, in arrival order. Terraform keeps a processor busy or waits for a
+ * cloud: two tasks per processor start at once, more when a processor is idle, and at least two per second, so that
+ * tasks that hang or wait for a user do not block others for long.
  */
 export class Admission {
   readonly #running: () => number;
@@ -56,7 +56,10 @@ export class Admission {
     return this.#waiting.length > 0 || !this.#hasRoom();
   }
 
-  /** Starts it now, if there is room, or when its turn comes. `start` adds to those that run. */
+  /**
+   * Starts the task now if there is capacity, otherwise when it is first in line. `start` increases the number of
+   * running tasks.
+   */
   admit(id: string, start: () => void): void {
     this.#waiting.push({ id, start });
     this.look();

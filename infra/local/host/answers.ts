@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { escapeXml } from '#infra/local/aws/s3/xml.ts';
 import { AwsError } from './errors.ts';
 
-/** How the AWS endpoint reads requests and answers them, in the form of each protocol. */
+/** Parses requests to the AWS endpoint and writes responses, in the format of each protocol. */
 
 const maxBody = 16 * 1024 * 1024;
 
@@ -39,7 +39,7 @@ export const sendReply = (response: ServerResponse, { status, headers, body }: R
   response.writeHead(status, headers).end(body);
 };
 
-/** The connection ends without an answer. */
+/** The connection closes without a response. */
 export class Cut extends Error {
   override name = 'Cut';
 }
@@ -55,12 +55,12 @@ export const answerError = (
     return;
   }
   const { method = 'GET', url = '/', headers } = request;
-  // What is left of a body nobody reads must not hold the connection.
+  // An unread rest of the body must not block the connection.
   if (!request.complete) response.setHeader('connection', 'close');
   sendReply(response, errorReply({ method, url, headers }, error, log));
 };
 
-/** How a client sees an error. One that is a defect of ours is logged. */
+/** The client's view of an error. An internal error is logged. */
 export const refusalOf = (
   error: Error,
   request: string,
@@ -72,7 +72,7 @@ export const refusalOf = (
   return { status: 500, code: 'InternalFailure' };
 };
 
-/** An error in the form of the service that was called. */
+/** An error in the format of the called service. */
 export const errorReply = (
   { method, url, headers }: { method: string; url: string; headers: IncomingHttpHeaders },
   error: Error,
@@ -88,6 +88,6 @@ export const errorReply = (
   return reply(status, 'application/xml', method === 'HEAD' ? '' : xml);
 };
 
-/** Services throw errors named like AWS codes; a defect of ours is a TypeError or the like. */
+/** Services throw errors named like AWS codes; an internal error is a TypeError or the like. */
 const isAwsCode = (error: Error): boolean =>
   !['Error', 'TypeError', 'RangeError', 'ReferenceError', 'SyntaxError', 'AssertionError'].includes(error.name);

@@ -7,7 +7,7 @@ import { AwsError } from './errors.ts';
 import type { OperatorCredentials } from './operator-client.ts';
 import type { Resource } from './template.ts';
 
-/** Who makes a call: a function with its role, or the operator of this machine, who may do everything. */
+/** The caller: a function with its role, or the operator of this machine, who is allowed everything. */
 export interface Caller {
   name: string;
   /** Throws AwsError AccessDeniedException. */
@@ -20,9 +20,9 @@ const operator: Caller = { name: 'operator', check: () => {}, may: () => true };
 export const isOperator = (caller: Caller): boolean => caller === operator;
 
 /**
- * Creates and recognizes credentials. Every signature is verified like AWS does, the operator's too: the listener is on the
- * loopback interface, which other users of this machine reach as well, Terraform of a run among them. Only who can read
- * `local.json` has the operator's key; it never crosses a connection (decisions/0146).
+ * Creates and recognizes credentials. Every signature is verified as on AWS, also the operator's: the listener is on
+ * the loopback interface, which other users of this machine can reach, among them Terraform in a run. Only users who
+ * can read `local.json` have the operator's key; it never crosses a connection (decisions/0146).
  */
 export class Callers {
   readonly #secret: Buffer;
@@ -50,7 +50,7 @@ export class Callers {
     this.#callers.set(credentials.accessKeyId, { credentials, caller: operator });
   }
 
-  /** The same after a restart, so that URLs that were signed before stay good. */
+  /** The same after a restart, so that earlier signed URLs stay valid. */
   credentialsOf(functionId: string): Credentials {
     const derive = (purpose: string) =>
       createHmac('sha256', this.#secret).update(`${purpose} ${functionId}`).digest('base64url');
@@ -61,18 +61,18 @@ export class Callers {
     };
   }
 
-  /** A function that is hosted here. */
+  /** A function that this process hosts. */
   callerOf(functionId: string): Caller {
     return this.#callers.get(accessKeyOf(functionId))!.caller;
   }
 
-  /** Everything is allowed to who has these. */
+  /** Credentials with all permissions. */
   get operatorCredentials(): OperatorCredentials {
     const { accessKeyId, secretAccessKey } = this.credentialsOf('Operator');
     return { accessKeyId, secretAccessKey };
   }
 
-  /** @throws AwsError 403 when there is no signature, or not one that the caller's credentials make */
+  /** @throws AwsError 403 without a signature, or if it does not match the caller's credentials */
   identify(request: IncomingMessage, signature: Signature | undefined, payloadHash: string): Caller {
     if (!signature) throw new AwsError('MissingAuthenticationToken', 'Request is missing Authentication Token', 403);
     const known = this.#callers.get(signature.accessKeyId);

@@ -31,7 +31,7 @@ export interface Services {
   };
 }
 
-/** A request whose caller is known, over HTTP or handed over in memory. */
+/** A request of an authenticated caller, over HTTP or in memory. */
 export interface AwsRequest {
   method: string;
   /** Path and query. */
@@ -42,7 +42,7 @@ export interface AwsRequest {
 
 export interface JsonOperation {
   service: 'dynamodb' | 'kms' | 'ecs' | 'states';
-  /** As IAM has it, e.g. `GetItem`. */
+  /** IAM's name, e.g. `GetItem`. */
   action: string;
   input: Input;
   traceHeader: string | undefined;
@@ -56,7 +56,7 @@ export interface CallsOptions {
   log(line: string): void;
 }
 
-/** What the services answer, all but S3 (s3-calls.ts). */
+/** Responses of all services except S3 (s3-calls.ts). */
 export class Calls {
   readonly #options: CallsOptions;
   readonly #later: AsyncInvocations;
@@ -70,7 +70,7 @@ export class Calls {
     this.#later.close();
   }
 
-  /** @param service as in the signature that there is, or would be */
+  /** @param service as in the actual or omitted signature */
   answer(request: AwsRequest, caller: Caller, service: string | undefined): Promise<Reply> {
     if (service === 'execute-api') return this.#connections(request, caller);
     if (request.url === '/v2/email/outbound-emails') return this.#email(request, caller);
@@ -93,7 +93,10 @@ export class Calls {
     return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), JSON.stringify(output));
   }
 
-  /** A request of the JSON protocol that was read already. @returns the output */
+  /**
+   * A parsed request of the JSON protocol.
+   * @returns the output
+   */
   async operate({ service, action, input, traceHeader }: JsonOperation, caller: Caller): Promise<object> {
     const { accesses, gate } = this.#options;
     const access = accesses[service](action, input);
@@ -139,7 +142,7 @@ export class Calls {
     return answer;
   }
 
-  /** Of the local platform's own sender: the template has the right only where the operator named one (infra/stack/grants.ts). */
+  /** Permission for the local sender: the template grants it only with a configured sender (infra/stack/grants.ts). */
   async #email({ body, headers }: AwsRequest, caller: Caller): Promise<Reply> {
     const { gate, services } = this.#options;
     const { mail } = services;
@@ -156,7 +159,7 @@ export class Calls {
     return reply(200, 'application/json', JSON.stringify(output));
   }
 
-  /** What functions post to WebSocket connections (API Gateway: @connections commands). */
+  /** Messages of functions to WebSocket connections (API Gateway: @connections commands). */
   async #connections({ body, method, url, headers }: AwsRequest, caller: Caller): Promise<Reply> {
     const { accesses, gate, services } = this.#options;
     const [, id] = /^\/[^/]+\/@connections\/([^/?]+)$/.exec(url) ?? [];

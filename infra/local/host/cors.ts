@@ -15,7 +15,9 @@ interface BucketProperties {
 const fits = (patterns: string[] = [], value: string): boolean =>
   patterns.some((pattern) => pattern === '*' || pattern.toLowerCase() === value.toLowerCase());
 
-/** Lets web pages of other origins at objects, as the buckets' rules in the template say (S3: CORS). */
+/**
+ * Allows web pages of other origins to read and write objects, by the CORS rules of the template's buckets (S3: CORS).
+ */
 export class Cors {
   readonly #rules: Map<string, Rule[]>;
 
@@ -27,7 +29,10 @@ export class Cors {
     );
   }
 
-  /** Adds what the browser asks for. @returns true when that was all: the question before a request has its answer */
+  /**
+   * Adds the response headers for browsers.
+   * @returns true for a preflight request, which is then complete
+   */
   apply(request: IncomingMessage, response: ServerResponse): boolean {
     const { origin } = request.headers;
     const asking = request.method === 'OPTIONS';

@@ -3,24 +3,27 @@ import { join } from 'node:path';
 import { readSteering, writePrivately } from '#infra/local/aws/ssm/secrets.ts';
 import { afterDamage, StartError } from './errors.ts';
 
-/** What a data folder is, in `data-folder.json`: written before anything else of a new folder. */
+/** Format and state of a data folder, in `data-folder.json`: the first file of a new folder. */
 export interface Marker {
   format: number;
-  /** A platform was ready on it: from then on its data must be there. */
+  /** A platform was ready on it: from then on its data must exist. */
   used?: true;
-  /** The runs that were under way end before anything else happens: what happened since that time is not in the table. */
+  /**
+   * Set after a restore: the first start ends the runs that were in progress at that time, because later changes are
+   * missing in the table.
+   */
   recoverTo?: string;
 }
 
-/** Raise it with each change that makes an earlier version misread the folder, or this one a folder of before. */
+/** Increase it with each change that makes an earlier version misread the folder, or this version an earlier folder. */
 export const dataFormat = 2;
 
 const name = 'data-folder.json';
 
-/** Without these, what is left would be unreadable, or an empty platform with the former token. */
+/** Without these files, the rest would be unreadable, or an empty platform would have the previous token. */
 const lasting = ['dynamodb', 's3', 'kms.key'];
 
-/** @throws StartError when the folder is of another format, damaged, or what its platform ran on is missing */
+/** @throws StartError if the folder has another format, is damaged, or lacks data of its platform */
 export const openFormat = (folder: string): Marker => {
   const marker = readMarker(folder);
   if (!marker) {
@@ -51,18 +54,21 @@ export const openFormat = (folder: string): Marker => {
   return marker;
 };
 
-/** Undefined for a folder without one. @throws StartError */
+/**
+ * Undefined if the folder has none.
+ * @throws StartError
+ */
 export const formatOf = (folder: string): number | undefined => readMarker(folder)?.format;
 
-/** A platform is ready on the folder. */
+/** Marks that a platform is ready on the folder. */
 export const markUsed = (folder: string): void => {
   if (!readMarker(folder)?.used) write(folder, { format: dataFormat, used: true });
 };
 
-/** Its runs have ended. */
+/** Marks that the restored runs have ended. */
 export const markRecovered = (folder: string): void => write(folder, { format: dataFormat, used: true });
 
-/** Before it is started again. */
+/** Marks a restored folder before its next start. */
 export const markRestored = (folder: string, recoverTo: string): void =>
   write(folder, { format: dataFormat, used: true, recoverTo });
 

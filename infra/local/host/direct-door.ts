@@ -13,12 +13,12 @@ export interface DoorOptions {
   log(line: string): void;
 }
 
-/** What a function keeps for the length of its own call must not reach those that its calls start. */
+/** State of a function's own call (its AsyncLocalStorage) must not reach the functions that it invokes. */
 const outside = AsyncLocalStorage.snapshot();
 
 /**
- * The endpoint's door for functions of this process: the same calls as over HTTP, with the same permissions, faults and
- * counts. Who calls is known, so nothing is signed (docs/performance.md).
+ * In-memory entrance of the endpoint for functions of this process: the same calls as over HTTP, with the same
+ * permissions, faults and counts. The caller is known, so nothing is signed (docs/performance.md).
  */
 export const directDoor = (
   ready: Promise<DoorOptions>,
@@ -95,6 +95,6 @@ const answerS3 = async (s3: S3Calls, request: AwsRequest, caller: Caller): Promi
 const lowerCase = (headers: DirectRequest['headers']): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** As the SDK's own client reports a connection that ends without an answer; it tries again. */
+/** The error of the SDK's own client for a connection that closes without a response, which it retries. */
 const connectionLost = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });

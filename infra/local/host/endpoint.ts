@@ -31,8 +31,8 @@ interface Serving extends EndpointOptions {
 }
 
 /**
- * Every AWS API the product uses: on one port of the loopback interface with signatures, and in memory for the functions
- * of this process. The only place with local-only behaviour.
+ * All AWS APIs that the product uses: on one port of the loopback interface with signatures, and in memory for the
+ * functions of this process. The only place with behaviour that exists only locally.
  */
 export class Endpoint {
   readonly #serving = Promise.withResolvers<Serving>();
@@ -49,7 +49,7 @@ export class Endpoint {
     });
   }
 
-  /** The port must be known before the functions are; calls that come before this wait for it. */
+  /** Functions need the port before they are created; calls that arrive earlier wait. */
   serve(options: EndpointOptions): void {
     const { accesses, faults, services, usage } = options;
     const log = this.#log;
@@ -59,7 +59,7 @@ export class Endpoint {
     this.#serving.resolve({ ...options, calls: this.#calls, s3, log });
   }
 
-  /** @returns the port. `0.0.0.0` is never listened on: whoever reaches this may do everything. */
+  /** @returns the port. Never listens on `0.0.0.0`: any client that reached it could use the operator's permissions. */
   async listen(port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
@@ -75,7 +75,10 @@ export class Endpoint {
     await closed;
   }
 
-  /** The way of a function of this process. @param traceHeader of the invocation under way */
+  /**
+   * Client of a function in this process.
+   * @param traceHeader of the running invocation
+   */
   directCalls(caller: Caller, traceHeader: () => string | undefined): DirectCalls {
     return directDoor(this.#serving.promise, caller, traceHeader);
   }

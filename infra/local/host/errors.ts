@@ -11,12 +11,12 @@ export class AwsError extends Error {
   }
 }
 
-/** Something a person must fix before the platform can start; shown without a stack. */
+/** A problem that the user must fix before the platform can start; shown without a stack trace. */
 export class StartError extends Error {
   override name = 'StartError';
 }
 
-/** What a person can mend about the data folder, by the code of the system's error. */
+/** Remedies for the data folder, by system error code. */
 const remedies: Record<string, string> = {
   EACCES: 'Give this user access to it, or set STEPFORM_DATA to another folder.',
   EPERM: 'Give this user access to it, or set STEPFORM_DATA to another folder.',
@@ -27,12 +27,12 @@ const remedies: Record<string, string> = {
   ENOTDIR: 'STEPFORM_DATA must be a folder.',
 };
 
-/** The same of a table's database, by SQLite's codes (sqlite.org/rescode.html): FULL, READONLY, CANTOPEN. */
+/** The same for a table's database, by SQLite's codes (sqlite.org/rescode.html): FULL, READONLY, CANTOPEN. */
 const codesOfSqlite: Record<number, string> = { 13: 'ENOSPC', 8: 'EROFS', 14: 'EACCES' };
 
 /**
- * Why the platform cannot start, for what a person can mend; undefined for other errors, whose stack tells more.
- * @param dataDir said where the system's words do not
+ * Why the platform cannot start, if the user can fix it; undefined for other errors, whose stack trace helps more.
+ * @param dataDir named if the system's message does not name it
  */
 export const reasonOf = (error: unknown, dataDir?: string): string | undefined => {
   if (error instanceof StartError) return error.message;
@@ -43,5 +43,5 @@ export const reasonOf = (error: unknown, dataDir?: string): string | undefined =
   return `${said}. ${remedy}`;
 };
 
-/** How to go on after damage to the data folder. */
+/** Remedy after damage to the data folder. */
 export const afterDamage = `Restore a backup (${programName} restore <file> --force), or set STEPFORM_DATA to a new folder to start with an empty platform.`;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Units } from '#infra/local/aws/lambda/usage.ts';
 import { AwsError } from './errors.ts';
 
-/** What may go wrong with an AWS call, and with an event. */
+/** Kinds of faults of an AWS call, and of an event. */
 const callKinds = ['refuse', 'limit', 'slow', 'lose-answer', 'kill', 'kill-after'] as const;
 const eventKinds = ['duplicate', 'late', 'lose'] as const;
 
@@ -10,34 +10,34 @@ const counting = v.pipe(v.number(), v.integer(), v.minValue(1));
 const schema = v.pipe(
   v.strictObject({
     /**
-     * `refuse`: the service's own error, nothing done. `limit`: the same while there were more than `perSecond` of late, as
-     * with quotas. `slow`: done `ms` later. `lose-answer`: done, and the connection
-     * ends without an answer. `kill`, `kill-after`: the function dies before, or after, the call has taken effect.
-     * `duplicate`, `late` (by `ms`), `lose`: of an event.
+     * `refuse`: the service's own error, without effect. `limit`: the same above `perSecond`, like a quota. `slow`:
+     * takes effect `ms` later. `lose-answer`: takes effect, and the connection closes without a response. `kill`,
+     * `kill-after`: the function dies before, or after, the call has taken effect. For events: `duplicate`, `late` (by
+     * `ms`), `lose`.
      */
     kind: v.picklist([...callKinds, ...eventKinds]),
-    /** `dynamodb`, `s3`, `kms`, `ecs`, `states`, `lambda-api`; of an event its source, e.g. `aws.s3`. Any unless given. */
+    /** `dynamodb`, `s3`, `kms`, `ecs`, `states`, `lambda-api`; for an event its source, e.g. `aws.s3`. Default: any. */
     service: v.optional(v.string()),
-    /** E.g. `UpdateItem`; of an event its detail-type, e.g. `Object Created`. Any unless given. */
+    /** E.g. `UpdateItem`; for an event its detail-type, e.g. `Object Created`. Default: any. */
     action: v.optional(v.string()),
-    /** Name of the function that calls. Any unless given; the operator's own calls only when this is `operator`. */
+    /** Name of the calling function. Default: any; calls of the operator match only `operator`. */
     function: v.optional(v.string()),
-    /** The first call, of those that match, that fails: 1 is the next one. */
+    /** The first matching call that fails: 1 is the next one. */
     nth: v.optional(counting),
-    /** Every so many of those that match. */
+    /** Every n-th matching call fails. */
     every: v.optional(counting),
-    /** Of each that matches, chosen by `seed`. */
+    /** Probability for each matching call, drawn with `seed`. */
     probability: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
     seed: v.optional(v.pipe(v.number(), v.integer())),
-    /** Of `limit`: so many calls, or units of a table; as much again may be saved up. */
+    /** Rate of `limit`: calls, or units of a table; the burst is one second's worth. */
     perSecond: v.optional(v.pipe(v.number(), v.minValue(0.001))),
-    /** What is counted in place of calls: in each partition of the table by itself. */
+    /** Counts read or write units in place of calls, per partition of the table. */
     units: v.optional(v.picklist(['readUnits', 'writeUnits'])),
-    /** How many fail at most: in a row after `nth` (1 unless given), else without bound. */
+    /** Maximum of failures: in a row after `nth` (default 1), otherwise unlimited. */
     times: v.optional(counting),
-    /** How much slower or later; 1000 unless given. */
+    /** Delay of `slow` and `late`; default 1000. */
     ms: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(900_000))),
-    /** Code of the error, for `refuse`; the one the service is most likely to give unless given. */
+    /** Error code of `refuse`; default: the service's most likely error. */
     error: v.optional(v.string()),
   }),
   v.check(
@@ -53,10 +53,10 @@ const schema = v.pipe(
 
 export type FaultRule = v.InferOutput<typeof schema>;
 
-/** A rule with how many matched and how many of those failed. */
+/** A rule with the number of its matches and faults. */
 export type CountedRule = FaultRule & { seen: number; injected: number };
 
-/** @throws AwsError ValidationException that says which rule is wrong, and how */
+/** @throws AwsError ValidationException that names the invalid rule and the problem */
 export const readFaults = (json: string): FaultRule[] => {
   let given: unknown;
   try {
@@ -74,7 +74,7 @@ interface Matched {
   service: string;
   action: string;
   function?: string;
-  /** Of the table. */
+  /** Partition of the table. */
   partition?: string;
 }
 
@@ -86,8 +86,8 @@ interface Rule {
 }
 
 /**
- * Faults by rule, so that what may happen on AWS happens here on purpose: errors of a service, answers that get lost,
- * functions that die, events that come twice, late or never. The first rule whose turn it is counts.
+ * Fault injection by rule, to test failures that AWS can have: errors of a service, lost responses, killed functions,
+ * duplicate, late or lost events. The first rule that is due applies.
  */
 export class Faults {
   #rules: Rule[] = [];
@@ -96,7 +96,7 @@ export class Faults {
     this.set(rules);
   }
 
-  /** In place of all rules so far; every count begins anew. */
+  /** Replaces all rules; every count restarts. */
   set(rules: FaultRule[]): void {
     this.#rules = rules.map((rule) => ({
       rule,
@@ -114,7 +114,7 @@ export class Faults {
     return this.#next(callKinds, call);
   }
 
-  /** A call was made, and took so many units of the table. */
+  /** Records a call and the units of the table that it used. */
   spent(call: Matched, units: Units): void {
     for (const { rule, limit } of this.#rules) {
       if (!limit || !matches(rule, call)) continue;
@@ -141,7 +141,7 @@ export class Faults {
   }
 }
 
-/** Buckets that fill by the second, as AWS's limits do: what is in one may be spent at once. */
+/** Token buckets that fill per second, like AWS's limits: saved tokens may be spent at once. */
 class Limit {
   readonly #perSecond: number;
   readonly #buckets = new Map<string, { left: number; at: number }>();
@@ -174,7 +174,7 @@ const matches = (rule: FaultRule, { service, action, function: caller }: Matched
 
 const isTurn = (rule: FaultRule, { seen, injected }: { seen: number; injected: number }, random: () => number) => {
   const { nth, every, probability = 0, times = nth === undefined ? Number.POSITIVE_INFINITY : 1 } = rule;
-  // Drawn for each that matches, so that a bound does not shift what comes after it.
+  // Drawn for every match, so that a maximum does not shift later draws.
   const drawn = nth === undefined && every === undefined && random() < probability;
   if (injected >= times) return false;
   if (nth !== undefined) return seen >= nth;
@@ -192,14 +192,14 @@ export const randomFrom = (seed: number): (() => number) => {
   };
 };
 
-/** What each service says most often when it cannot serve just now (its API's common errors). */
+/** The most frequent temporary error of each service (its API's common errors). */
 const usualErrors: Record<string, string> = {
   dynamodb: 'ProvisionedThroughputExceededException',
   s3: 'SlowDown',
   'lambda-api': 'TooManyRequestsException',
 };
 
-/** Codes that come with another status than 400. */
+/** Codes with another status than 400. */
 const statuses: Record<string, number> = {
   SlowDown: 503,
   ServiceUnavailable: 503,
@@ -212,7 +212,7 @@ const statuses: Record<string, number> = {
   TooManyRequestsException: 429,
 };
 
-/** Fargate: without room, RunTask is answered with failures and no tasks (ECS: API failure reasons). */
+/** Fargate without capacity: RunTask returns failures and no tasks (ECS: API failure reasons). */
 const noCapacity = {
   tasks: [],
   failures: [
@@ -221,7 +221,7 @@ const noCapacity = {
 };
 
 /**
- * How a service refuses, before anything is done: an error, or RunTask's answer when there is no capacity.
+ * A service's refusal before any effect: an error, or RunTask's output without capacity.
  * @throws AwsError
  */
 export const refuse = (service: string, action: string, { error }: FaultRule): object => {

@@ -6,20 +6,20 @@ import { type Marker, markUsed, openFormat } from './data-format.ts';
 import { reasonOf, StartError } from './errors.ts';
 import type { OperatorCredentials } from './operator-client.ts';
 
-/** What a person or a program needs to use a running platform: `local.json` in its data folder. */
+/** Access data of a running platform for users and programs: `local.json` in its data folder. */
 export interface Local {
   url: string;
   httpsUrl: string;
-  /** Of the environments' API. */
+  /** URL of the environments' API. */
   environmentsUrl: string;
   /** Certificate of the authority behind `httpsUrl`, in PEM. */
   caFile: string;
   organization: string;
   /** API token of the organization's owner. */
   token: string;
-  /** For AWS clients, with `awsCredentials`. */
+  /** Endpoint for AWS clients, with `awsCredentials`. */
   awsEndpointUrl: string;
-  /** The operator's, who may do everything. */
+  /** The operator's credentials, with all permissions. */
   awsCredentials: OperatorCredentials;
   stateMachineArn: string;
   tableName: string;
@@ -27,7 +27,10 @@ export interface Local {
   pid: number;
 }
 
-/** With those above it. Node's own `recursive` never ends where the system answers that what is above is not there: below /proc. */
+/**
+ * Creates a folder and its parents. Node's own `recursive` never returns if the system reports a missing parent that
+ * exists: below /proc.
+ */
 const makeFolder = (path: string): void => {
   const above = dirname(path);
   if (above !== path && !existsSync(path)) {
@@ -36,14 +39,14 @@ const makeFolder = (path: string): void => {
       mkdirSync(path, { mode: 0o700 });
       return;
     } catch (error) {
-      // Somebody else may have been faster.
+      // Another process may have created it meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
   if (!statSync(path).isDirectory()) throw new StartError(`${path} is not a folder. STEPFORM_DATA must be a folder.`);
 };
 
-/** Nobody can write there, whatever the reason. */
+/** Not writable by any user, for any reason. */
 const unusable = (path: string, error: unknown): StartError => {
   const reason = reasonOf(error) ?? `${(error as Error).message}. Set STEPFORM_DATA to a folder that can be written.`;
   return new StartError(`the data folder ${path} cannot be used: ${reason}`);
@@ -58,7 +61,7 @@ export class Folder {
   marker: Marker | undefined;
   readonly #release: () => void;
 
-  /** @throws StartError when it cannot be made or written, or another platform runs on it */
+  /** @throws StartError if it cannot be created or written, or another platform runs on it */
   constructor(path: string) {
     this.path = resolve(path);
     try {
@@ -74,15 +77,15 @@ export class Folder {
   }
 
   /**
-   * What the platform said of itself when it last ran here.
-   * @throws StartError when the folder cannot be read by this version, is damaged, or has lost its data
+   * Access data of the last platform on this folder.
+   * @throws StartError if this version cannot read the folder, or if it is damaged or incomplete
    */
   previous(): Local | undefined {
     this.marker = openFormat(this.path);
     return readSteering(this.at('local.json'), 'Delete it: the next start writes it, with another token.');
   }
 
-  /** The platform is ready. */
+  /** Marks the platform as ready. */
   publish(local: Local): void {
     writePrivately(this.at('local.json'), `${JSON.stringify(local, null, 2)}\n`);
     markUsed(this.path);

@@ -12,14 +12,14 @@ const movedIn = (file) => {
 };
 
 /**
- * From now on, connections of this process to a port that the platform had at a former start go to the one it has now. It covers
- * the API and signed URLs alike, so that the runner's program needs to know of neither.
+ * From now on, connections of this process to an earlier port of the platform go to its current port. This covers the
+ * API and signed URLs, so that the runner program needs no code for either.
  * @param {string} file of moved-ports.ts
  */
 export const followPlatform = (file) => {
   const { connect } = net.Socket.prototype;
   net.Socket.prototype.connect = function (...given) {
-    // node:net hands over its own arguments as one list.
+    // node:net passes its own arguments as one list.
     const options = Array.isArray(given[0]) ? given[0][0] : given[0];
     if (options?.port && loopback.has(options.host)) options.port = movedIn(file)[options.port] ?? options.port;
     return connect.apply(this, given);

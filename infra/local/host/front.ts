@@ -4,14 +4,14 @@ import { isLoopback } from '#platform/net/transport/plain-http.ts';
 import { isWithin } from '#resources/ip-allowlists/addresses.ts';
 
 /**
- * Where requests to this platform come from, and which addresses are its own. It listens on loopback: who calls from another
- * machine comes through a proxy or a tunnel. Headers are the caller's to write, so a host counts only if it is loopback or
- * named by the operator, and a forwarded address only from proxies that the operator names.
+ * Origins of requests, and the platform's own addresses. The platform listens on loopback: clients on other machines
+ * come through a proxy or a tunnel. Clients can write any header, so a host counts only if it is loopback or configured
+ * by the operator, and a forwarded address only from a proxy that the operator trusts.
  */
 export interface Front {
-  /** Origins at which a proxy serves this platform; the first one is in its links. */
+  /** Origins at which a proxy serves this platform; links use the first one. */
   publicUrls: readonly URL[];
-  /** Addresses and ranges. */
+  /** Trusted proxies: addresses and ranges. */
   trustedProxies: readonly string[];
 }
 
@@ -38,13 +38,13 @@ const proxyRange = (text: string): string => {
   throw new Error(`STEPFORM_TRUSTED_PROXIES must have addresses or ranges, e.g. 127.0.0.1,::1; it has ${text}`);
 };
 
-/** @throws {Error} that names the variable that is wrong */
+/** @throws {Error} that names the invalid variable */
 export const readFront = (environment: NodeJS.ProcessEnv): Front => ({
   publicUrls: listOf(environment.STEPFORM_PUBLIC_URL).map(publicUrl),
   trustedProxies: listOf(environment.STEPFORM_TRUSTED_PROXIES).map(proxyRange),
 });
 
-/** The scheme that a client used; undefined when the host is not one of this platform's. */
+/** The client's scheme; undefined if the host is not one of this platform's. */
 export const schemeOf = (request: IncomingMessage, { publicUrls }: Front): 'http' | 'https' | undefined => {
   const [host = '', ...more] = request.headersDistinct.host ?? [];
   if (more.length > 0) return undefined;
@@ -57,14 +57,14 @@ export const schemeOf = (request: IncomingMessage, { publicUrls }: Front): 'http
 
 const plain = (address: string): string => address.trim().replace(/^::ffff:/, '');
 
-/** The address of the client: of the connection, or what the last trusted proxy says of its own client. */
+/** The client's address: of the connection, or from the header of the last trusted proxy. */
 export const clientAddress = (request: IncomingMessage, { trustedProxies }: Front): string => {
   const connection = plain(request.socket.remoteAddress ?? '');
   const forwarded = (request.headersDistinct['x-forwarded-for'] ?? []).join(',').split(',').map(plain);
   let address = connection;
   while (isWithin(address, [...trustedProxies])) {
     const before = forwarded.pop();
-    // Without a valid one, the proxy itself is the caller.
+    // Without a valid address, the proxy counts as the client.
     if (before === undefined || !isIP(before)) break;
     address = before;
   }

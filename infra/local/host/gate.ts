@@ -6,17 +6,17 @@ import { Cut } from './answers.ts';
 import type { Caller } from './callers.ts';
 import { type Faults, refuse } from './faults.ts';
 
-/** One AWS call, whatever its protocol. */
+/** One AWS call in any protocol. */
 export interface Call {
   service: string;
   action: string;
   caller: Caller;
   access: Access[];
-  /** The trace header it came with. */
+  /** Trace header of the request. */
   traceHeader: string | undefined;
-  /** Root of the trace it is counted for. */
+  /** Root of the trace that it counts for. */
   trace: string | undefined;
-  /** What it is about, as the count of a run's calls shows it. */
+  /** What the call reads or writes, shown in the count of a run's calls. */
   subject?: string;
 }
 
@@ -27,7 +27,7 @@ export interface GateOptions {
   log(line: string): void;
 }
 
-/** Every AWS call passes here: permission, then faults by rule, then the service, then the count. */
+/** Every AWS call passes through here: permission check, fault rules, service, count. */
 export class Gate {
   readonly #options: GateOptions;
 
@@ -50,7 +50,7 @@ export class Gate {
     }
   }
 
-  /** A denial is logged even where its function goes on without: on AWS nobody would hear of it. */
+  /** A denial is logged even if its function ignores it, because AWS would not report it. */
   permit(caller: Caller, access: Access): void {
     try {
       caller.check(access);
@@ -60,7 +60,10 @@ export class Gate {
     }
   }
 
-  /** The root of the trace. @param text makes the text that may name the trace's run */
+  /**
+   * Root of the trace.
+   * @param text returns the text that may contain the trace's run
+   */
   traced(traceHeader: string | undefined, text?: () => string): string | undefined {
     const trace = rootOf(traceHeader);
     if (trace && text && !this.#options.usage.runOf(trace)) this.#options.usage.see(trace, text());

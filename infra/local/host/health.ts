@@ -3,22 +3,25 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from './errors.ts';
 
-/** Where the platform must be able to write: rows, objects, journals of executions, records of tasks, and what a start reads. */
+/**
+ * Places where the platform must be able to write: rows, objects, journals of executions, records of tasks, and files
+ * that a start needs.
+ */
 const folders = ['.', 's3', 'executions', 'tasks'];
-/** More than what is free in blocks of files that are there. */
+/** Larger than the free space in the blocks of existing files. */
 const sample = Buffer.alloc(64 * 1024);
-/** Whoever asks often costs no more than that. */
+/** The result is cached for this long, so that frequent checks cost no more. */
 const keptMs = 1000;
 
 export interface Health {
   status: 'ok' | 'failing';
-  /** What cannot be written, and how to mend it. */
+  /** What cannot be written, and the remedy. */
   failures?: string[];
 }
 
 /**
- * Whether the platform can do its work, for load balancers and the like: writes a row, and a file in each of its folders. A full
- * disk, one without free inodes, a read-only one or a lost folder fails it.
+ * Whether the platform can work, for load balancers and the like: writes a row, and a file in each of its folders. A
+ * disk that is full, has no free inodes or is read-only fails the check, and so does a missing folder.
  */
 export class HealthCheck {
   readonly #folder: string;

@@ -1,10 +1,10 @@
 export interface Home {
   accountId: string;
   region: string;
-  /** Base URL of the HTTP API, without a slash at the end. */
+  /** Base URL of the HTTP API, without a trailing slash. */
   apiUrl: string;
-  /** Of the environments' API, the same way. */
+  /** Base URL of the environments' API, likewise. */
   environmentsUrl?: string;
-  /** Of the WebSocket API that their logs are followed through. */
+  /** URL of the WebSocket API for their logs. */
   socketUrl?: string;
 }

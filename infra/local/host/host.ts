@@ -22,24 +22,24 @@ import { Stack } from './template.ts';
 import { keepTls, type Tls } from './tls.ts';
 
 export interface HostOptions {
-  /** Data folder; made when it is not there. */
+  /** Data folder; created if missing. */
   dataDir: string;
   application: Promise<Application>;
-  /** 0 = any free port; undefined = as before, else 8080 and 8443. */
+  /** 0 = any free port; undefined = the previous one, else 8080 and 8443. */
   port?: number;
   httpsPort?: number;
-  /** Of the environments' API; undefined = as before, else any free one. */
+  /** Port of the environments' API; undefined = the previous one, else any free port. */
   environmentsPort?: number;
-  /** Environment that runners get from this machine. */
+  /** Variables that runners get from this machine. */
   runnerEnvironment: Record<string, string>;
-  /** What functions are told otherwise than on AWS. */
+  /** Settings of functions that differ from AWS. */
   functionSettings?: FunctionSettings;
   front?: Front;
-  /** URL of the mail server; e-mails become files of the data folder unless given. */
+  /** URL of the mail server; by default e-mails become files in the data folder. */
   smtp?: string;
-  /** What is to go wrong from the start. */
+  /** Initial fault rules. */
   faults?: FaultRule[];
-  /** Data was restored to that time: runs of the time between end before anything else happens. UTC, ISO 8601. */
+  /** The time to which the data was restored: later runs end before anything else happens. UTC, ISO 8601. */
   recoverTo?: string;
 }
 
@@ -47,8 +47,8 @@ const accountId = '000000000000';
 const region = 'us-east-1';
 
 /**
- * The application on one machine. Listeners come up first, because functions must know their ports, and hold what
- * comes in until everything is there; then what a former process left unfinished goes on.
+ * The application on one machine. Listeners start first, because functions need their ports, and hold requests until
+ * everything is ready; then unfinished work of the previous process resumes.
  */
 export class Host {
   readonly folder: Folder;
@@ -65,7 +65,7 @@ export class Host {
   /** Set by `start`. */
   local!: Omit<Local, 'organization' | 'token'>;
 
-  /** @throws StartError when another platform runs on the folder */
+  /** @throws StartError if another platform runs on the folder */
   constructor(options: HostOptions) {
     this.#options = options;
     this.folder = new Folder(options.dataDir);
@@ -89,12 +89,12 @@ export class Host {
     return this.#parts.lambda;
   }
 
-  /** What the folder's last platform said of itself: its token is still good. */
+  /** Access data of the folder's last platform: its token is still valid. */
   get previous(): Local | undefined {
     return this.#previous;
   }
 
-  /** @throws StartError for what a person must mend */
+  /** @throws StartError for problems that the user can fix */
   async start(): Promise<void> {
     const tls = await keepTls(this.folder.at('tls'));
     const ports = await this.#listen(tls);
@@ -109,7 +109,7 @@ export class Host {
     const application = await this.#options.application;
     const stack = new Stack(application.template, home);
     const { folder, log, logs, usage } = this;
-    // Objects are on another host name than the API, so that clients send no token along (design: limits).
+    // Objects have another host name than the API, so that clients do not send their tokens along.
     const awsEndpointUrl = `http://127.0.0.1:${ports.aws}`;
     const httpsUrl = `https://localhost:${ports.https}`;
     const runnerEnvironment = {
@@ -164,13 +164,13 @@ export class Host {
     };
     parts.ecs.resume();
     await recovery.run();
-    // Thousands may go on. Nobody has to wait for them: whoever asks for one has it go on first.
+    // Thousands may resume. Nothing waits for them: a request about one resumes it first.
     void parts.states.resume();
-    // Runners that are to stand ready need not wait for the next minute.
+    // Warm runners need not wait for the next minute.
     parts.events.start(this.#portsBefore !== undefined || Boolean(this.#options.functionSettings?.WARM_RUNNERS));
   }
 
-  /** One after the other, lest one of them take the port that another means to keep. */
+  /** One after the other, so that none of them takes the previous port of another. */
   async #listen(tls: Tls): Promise<Ports> {
     const { port, httpsPort, environmentsPort } = this.#options;
     const before = this.#portsBefore?.now;
@@ -198,15 +198,14 @@ export class Host {
     return new Router(this.#parts.routes).find('GET', '/') !== undefined;
   }
 
-  /** How many runners are at work. */
+  /** Number of running runners. */
   get runners(): number {
     return this.#parts.ecs.running;
   }
 
   /**
-   * Stops serving; what is on disk is enough for another start to go on from. Invocations under way may end within a
-   * moment.
-   * @param leaveRunners they go on by themselves, and find the next platform, whichever ports it has
+   * Stops serving; another start can continue from the data on disk. Running invocations may end within a moment.
+   * @param leaveRunners runners continue, and find the next platform on any port
    */
   async close({ leaveRunners = false } = {}): Promise<void> {
     const closing = Promise.all([this.#http.close(), this.#environments.close()]);
@@ -228,7 +227,9 @@ export class Host {
   }
 }
 
-/** Terraform in a run talks HTTPS: it needs the port's name, and our authority beside the ones it would know anyway. */
+/**
+ * Terraform in a run uses HTTPS: it needs a host name with the port, and our authority besides the machine's own ones.
+ */
 const reachedByTerraform = (file: string, caFile: string, httpsUrl: string): Record<string, string> => {
   const theirs = process.env.SSL_CERT_FILE;
   const files = theirs && existsSync(theirs) ? [caFile, theirs] : [caFile];

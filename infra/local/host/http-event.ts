@@ -6,8 +6,8 @@ import type { Home } from './home.ts';
 import type { Match } from './routes.ts';
 
 /**
- * The path as an HTTP API hands it on: decoded, and cut where decoding brings up a `?` (seen on AWS:
- * honojs/hono#2156, fastify/aws-lambda-fastify#169, hotsock/voker#8). Undefined when it cannot be decoded.
+ * The path as an HTTP API passes it: decoded, and cut at a decoded `?` (seen on AWS: honojs/hono#2156,
+ * fastify/aws-lambda-fastify#169, hotsock/voker#8). Undefined if it cannot be decoded.
  */
 export const decodedPath = (url: string): string | undefined => {
   const [raw = '/'] = url.split('?', 1);
@@ -26,7 +26,7 @@ export interface EventParts {
   home: Home;
   apiId: string;
   trace: string;
-  /** What the client used. */
+  /** Scheme of the client's request. */
   scheme: 'http' | 'https';
   /** Address of the client. */
   sourceIp: string;
@@ -79,7 +79,7 @@ export const httpEvent = (parts: EventParts): string => {
   });
 };
 
-/** Lower-case names; what came several times is joined by commas. */
+/** Lower-case names; repeated headers are joined by commas. */
 const joined = (request: IncomingMessage): Record<string, string> & { cookie?: string } =>
   Object.fromEntries(
     Object.entries(request.headersDistinct).map(([name, values = []]) => [
@@ -97,7 +97,7 @@ const parameters = (query: string): Record<string, string> => {
 const textType = /^(text\/|application\/(json|xml|javascript)\s*(;|$))/i;
 
 /**
- * Anything else comes as base64: form fields, bodies without a type, and `application/vnd.api+json` (seen on AWS:
+ * Everything else is passed in base64: form fields, bodies without a type, and `application/vnd.api+json` (seen on AWS:
  * ministackorg/ministack#766).
  */
 const isText = (type: string | undefined, body: Buffer): boolean =>
@@ -112,7 +112,7 @@ const clf = (at: Date): string => {
   return `${two(at.getUTCDate())}/${months[at.getUTCMonth()]}/${at.getUTCFullYear()}:${time} +0000`;
 };
 
-/** Writes what a function answered; an answer without `statusCode` is itself the JSON body (format 2.0). */
+/** Writes a function's response; without `statusCode` the whole result is the JSON body (format 2.0). */
 export const writeAnswer = (response: ServerResponse, result: InvokeResult, headersOnly: boolean): void => {
   const answer = result.http ?? (JSON.parse(result.payload) as HttpAnswer | string | null);
   if (answer === null || typeof answer !== 'object' || !('statusCode' in answer)) {
@@ -121,7 +121,7 @@ export const writeAnswer = (response: ServerResponse, result: InvokeResult, head
     return;
   }
   const headers: Record<string, string | string[]> = {};
-  // Length and framing are the listener's business.
+  // The listener sets length and framing.
   for (const [name, value] of Object.entries(answer.headers ?? {}))
     if (value !== undefined && !/^(content-length|transfer-encoding|connection|keep-alive)$/i.test(name))
       headers[name.toLowerCase()] = String(value);
@@ -132,14 +132,14 @@ export const writeAnswer = (response: ServerResponse, result: InvokeResult, head
   end(response, Number(answer.statusCode), headers, body, headersOnly);
 };
 
-/** API Gateway's own answers. */
-/** @param message for people, or the whole body */
+/** Responses of API Gateway itself. */
+/** @param message for users, or the whole body */
 export const writeMessage = (response: ServerResponse, status: number, message: string | object): void => {
   const body = JSON.stringify(typeof message === 'string' ? { message } : message);
   end(response, status, { 'content-type': 'application/json' }, body, false);
 };
 
-/** What fits beside the headers. */
+/** Body size that fits next to the headers. */
 const firstReadBytes = 2048;
 
 const end = (
@@ -156,7 +156,7 @@ const end = (
     'apigw-requestid': randomUUID().slice(0, 16),
   });
   if (headersOnly || bodiless) return void response.end();
-  // Go's HTTP client reads 4 KB with the headers. Terraform reads once, throws the rest away and asks for it again.
+  // Go's HTTP client reads 4 KB with the headers. Terraform reads once, discards the rest and requests it again.
   if (body.length > firstReadBytes) response.flushHeaders();
   response.end(body);
 };

@@ -17,14 +17,14 @@ export interface HttpOptions {
   routes: Route[];
   lambda: Lambda;
   usage: Usage;
-  /** Where HTTPS is. Whoever came over plain HTTP learns it from a header: terraform talks to nothing else. */
+  /** URL for HTTPS. A response over plain HTTP has it in a header: terraform uses only HTTPS. */
   httpsUrl?: string;
   onAnswer?: OnAnswer;
-  /** Proxies before it; none when absent. */
+  /** Proxies in front of the platform; none by default. */
   front?: Front;
-  /** Why a path is not served now; undefined when it is. */
+  /** Why a path is not available now; undefined if it is. */
   refusal?(path: string): string | undefined;
-  /** Answered at {@link healthPath}, which AWS has not: its services have their own. */
+  /** Response at {@link healthPath}, which does not exist on AWS: its services have their own health checks. */
   health?(): Health;
 }
 
@@ -37,22 +37,22 @@ const maxBody = 10 * 1024 * 1024;
 /** HTTP APIs: request line and header values together. */
 const maxHeaderSize = 10_240;
 
-/** Slow, half-sent and malformed requests end by themselves, and so do connections that only exist. In ms. */
+/** Timeouts of slow, incomplete and malformed requests, and of idle connections. In ms. */
 const standardPatience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
   handshakeTimeout: 10_000,
-  /** Without a byte either way; longer than any function takes. */
+  /** Idle in both directions; longer than any function's timeout. */
   idleTimeout: 90_000,
 };
 
-/** RFC 9110 §15.5.20. Answering would put a name that anybody may claim into links, redirects and sign-ins. */
+/** RFC 9110 §15.5.20. A response would put a client's made-up host name into links, redirects and sign-ins. */
 const misdirected = (host: string | undefined): string =>
   `${JSON.stringify(host ?? '')} is not an address of this platform. If a proxy serves it there, name the address in STEPFORM_PUBLIC_URL, e.g. https://stepform.example.com, and restart`;
 
-/** The HTTP API: one listener for HTTP and one for HTTPS that hand the same events to the same functions. */
+/** The HTTP API: one listener for HTTP and one for HTTPS, with the same events to the same functions. */
 export class HttpApi {
   readonly #serving = Promise.withResolvers<{ options: HttpOptions; router: Router }>();
   readonly #servers: Server[] = [];
@@ -64,14 +64,14 @@ export class HttpApi {
     this.#patience = patience;
   }
 
-  /** The port must be known before the functions are; requests that come before this wait for it. */
+  /** Functions need the port before they are created; requests that arrive earlier wait. */
   serve(options: HttpOptions): void {
     this.#serving.resolve({ options, router: new Router(options.routes) });
   }
 
   /**
-   * Listens on the loopback interface, under both of its addresses where the machine has both: `localhost` is
-   * whichever a client's resolver names first.
+   * Listens on the loopback interface, on both of its addresses if the machine has both: a client's resolver decides
+   * which one `localhost` is.
    * @param tls certificate for HTTPS
    * @returns the port
    */
@@ -120,7 +120,7 @@ export class HttpApi {
     const path = decodedPath(request.url ?? '/');
     if (path === undefined) return writeMessage(response, 400, 'Bad Request');
     const { options, router } = await this.#serving.promise;
-    // By whatever name and address a load balancer asks.
+    // Answered under any name and address, because load balancers use various.
     if (options.health && path === healthPath && (request.method === 'GET' || request.method === 'HEAD')) {
       const health = options.health();
       return writeMessage(response, health.status === 'ok' ? 200 : 503, health);
@@ -156,7 +156,7 @@ export class HttpApi {
     writeAnswer(response, result, request.method === 'HEAD');
   }
 
-  /** Stops taking requests; those under way may end until the returned promise settles or `closeAll` is called. */
+  /** Stops accepting requests; running ones may end until the returned promise settles or `closeAll` is called. */
   async close(): Promise<void> {
     await Promise.all(
       this.#servers.map((server) => {
@@ -183,7 +183,7 @@ const listenOn = (server: Server, port: number, host: string): Promise<number> =
 
 const nothing = Buffer.alloc(0);
 
-/** Undefined when it is too large; a connection that breaks rejects. */
+/** Undefined if it is too large; rejects if the connection breaks. */
 const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   if (length === undefined && encoding === undefined) return nothing;
@@ -198,7 +198,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return Buffer.concat(chunks);
 };
 
-/** A body below the API's limit can be above Lambda's, most of all as base64. */
+/** A body below the API's limit can exceed Lambda's, above all in base64. */
 const tooLarge = (error: Error): 'too large' => {
   if (error.name === 'RequestTooLargeException') return 'too large';
   throw error;

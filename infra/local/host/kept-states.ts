@@ -1,12 +1,12 @@
 import { sendKeptStates } from '#runner/program/kept-states.ts';
 
-/** As often as the platform sweeps; more often while one waits for the end of its run. */
+/** The same interval as the sweep; shorter when a caller waits for the end of a run. */
 const idleMs = 60_000;
 const waitingMs = 5_000;
 
 /**
- * Gives the platform the states that its runners had to keep in the data folder, at its start and while it runs: a run whose
- * runner could not reach the platform has its state there.
+ * Sends the platform the states that its runners stored in the data folder because they could not reach it: at its
+ * start and while it runs.
  */
 export class KeptStates {
   readonly #url: string;
@@ -27,7 +27,7 @@ export class KeptStates {
     this.#sending = this.#send();
   }
 
-  /** Resolves when nothing is being sent. */
+  /** Resolves when no upload is in progress. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);

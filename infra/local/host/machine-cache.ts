@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Programs that are fetched or built for this machine, for all checkouts and data folders; the runner's as well. */
+/** Programs that were downloaded or built on this machine, shared by all checkouts, data folders and runners. */
 export const machineCache = join(homedir(), '.cache', 'stepform');

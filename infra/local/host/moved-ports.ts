@@ -2,10 +2,10 @@ import { readSteering, writePrivately } from '#infra/local/aws/ssm/secrets.ts';
 import type { Folder } from './folder.ts';
 
 /**
- * The ports of the last start, and where those of all former starts went. A restarted platform whose ports are taken has
- * others, while runners from before know the former ones, and hold URLs that were signed for them: follow-platform.mjs reads
- * this in the runner. A file of its own, written before anything is started that knows the ports: `local.json` is written
- * once the platform is ready, and may be deleted.
+ * The ports of the last start, and the current port for each port of all earlier starts. A restarted platform whose
+ * ports are taken uses others, while earlier runners know the previous ports and hold URLs that were signed for them:
+ * follow-platform.mjs reads this file in the runner. It is separate from `local.json`, because it must be written
+ * before anything that knows the ports starts; `local.json` is written when the platform is ready, and may be deleted.
  */
 
 export interface Ports {
@@ -17,11 +17,11 @@ export interface Ports {
 
 export interface KeptPorts {
   now: Ports;
-  /** From each former port to the one of now. */
+  /** From each earlier port to the current one. */
   moved: Record<number, number>;
 }
 
-/** Its path. */
+/** Path of the file. */
 export const portsFile = (folder: Folder): string => folder.at('ports.json');
 
 /** @throws StartError for a damaged file */
@@ -31,7 +31,7 @@ export const keptPorts = (folder: Folder): KeptPorts | undefined =>
     'Delete it: the platform then takes its default ports. Set PORT and HTTPS_PORT to the ones it had, so that runners from before find it.',
   );
 
-/** Of all former starts, whose ports may have moved several times. */
+/** Of all earlier starts, because ports may have moved several times. */
 export const movedPorts = (before: KeptPorts | undefined, now: Ports): KeptPorts['moved'] => {
   if (!before) return {};
   const kinds = Object.keys(now) as (keyof Ports)[];
@@ -41,7 +41,7 @@ export const movedPorts = (before: KeptPorts | undefined, now: Ports): KeptPorts
   return Object.fromEntries([...former, ...latest].filter(([from]) => !current.has(from)));
 };
 
-/** Call before anything is started that knows these ports. */
+/** Call before anything that knows these ports starts. */
 export const keepPorts = (folder: Folder, before: KeptPorts | undefined, now: Ports): void => {
   const kept: KeptPorts = { now, moved: movedPorts(before, now) };
   if (JSON.stringify(kept) !== JSON.stringify(before)) writePrivately(portsFile(folder), JSON.stringify(kept));

@@ -2,26 +2,26 @@ import { createHash } from 'node:crypto';
 import type { Home } from './home.ts';
 
 export interface Names {
-  /** What `Ref` gives for this type (CloudFormation: return values). */
+  /** Value of `Ref` for this type (CloudFormation: return values). */
   ref: string;
-  /** What `Fn::GetAtt` gives. */
+  /** Values of `Fn::GetAtt`. */
   attributes: Record<string, string>;
 }
 
-/** Stable hexadecimal digits from a logical id, for names that AWS makes up. */
+/** Stable hexadecimal digits from a logical id, for names that AWS would generate. */
 const hex = (id: string, length: number): string => createHash('sha256').update(id).digest('hex').slice(0, length);
 
 const uuid = (id: string): string => hex(id, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** Where an API of the template is on this machine. */
+/** URL of an API of the template on this machine. */
 export const apiUrlOf = (id: string, home: Home, protocol: unknown): string => {
   if (!id.startsWith('EnvironmentApi')) return home.apiUrl;
   return (protocol === 'WEBSOCKET' ? home.socketUrl : home.environmentsUrl) ?? home.apiUrl;
 };
 
 /**
- * Names of a resource on this machine, made from its logical id alone, so that data survive a restart.
- * @param property reads one of the resource's properties, where AWS makes the name from it
+ * Names of a resource on this machine, derived only from its logical id, so that data survive a restart.
+ * @param property reads one of the resource's properties, for names that AWS derives from it
  */
 export const nameResource = (
   id: string,

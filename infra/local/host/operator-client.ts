@@ -1,7 +1,7 @@
 import { AwsClient } from 'aws4fetch';
 import type { Local } from './folder.ts';
 
-/** Long-lived, as those of an IAM user: there is no session token. */
+/** Long-lived like those of an IAM user: there is no session token. */
 export interface OperatorCredentials {
   accessKeyId: string;
   secretAccessKey: string;
@@ -9,7 +9,10 @@ export interface OperatorCredentials {
 
 type Operated = Pick<Local, 'awsCredentials' | 'awsEndpointUrl'>;
 
-/** Calls the local AWS endpoint as the operator of this machine. @param path with the slash at its beginning */
+/**
+ * Calls the local AWS endpoint as the operator of this machine.
+ * @param path with a leading slash
+ */
 export const operatorFetch = (
   { awsCredentials, awsEndpointUrl }: Operated,
   path: string,

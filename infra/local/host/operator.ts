@@ -16,11 +16,10 @@ interface Operated {
 }
 
 /**
- * What the AWS endpoint offers beside AWS, to the operator of this machine: `GET /_usage?run=run-…` counts a run's calls
- * (with `&steps` one by one),
- * `GET /_faults` lists fault rules with their counts, `PUT /_faults` puts a JSON array of rules in their place.
- * Answers the JSON, or undefined when the request is for AWS.
- * @throws AwsError for what is asked in a wrong way, or without the operator's signature
+ * Extra routes of the AWS endpoint for the operator of this machine: `GET /_usage?run=run-…` counts a run's calls (with
+ * `&steps` each one), `GET /_faults` lists fault rules with their counts, `PUT /_faults` replaces them with a JSON
+ * array of rules. Returns the JSON, or undefined for a request to AWS.
+ * @throws AwsError for an invalid request, or without the operator's signature
  */
 export const operate = async (
   request: IncomingMessage,

@@ -1,11 +1,11 @@
 import { StartError } from './errors.ts';
 
 /**
- * Listens where a restart should: on the port that was asked for; when none was, or any (0), on the one it had before,
- * because living runners and signed URLs still point there.
+ * Listens on the requested port; if none or 0 is requested, on the previous one, because running runners and signed
+ * URLs still use it.
  * @param wanted port, 0 for any, undefined for the default
- * @param variable what a person sets to choose
- * @throws StartError when the port is taken
+ * @param variable environment variable for error messages
+ * @throws StartError if the port is taken
  */
 export const listenOn = async (
   listen: (port: number) => Promise<number>,
@@ -26,7 +26,7 @@ export const listenOn = async (
     if (isTaken(error))
       throw new StartError(`port ${port} is in use; set ${variable} to another, or to 0 for any free one`);
     if ((error as NodeJS.ErrnoException).code === 'EACCES')
-      throw new StartError(`port ${port} may not be used by you; set ${variable} to one above 1023`);
+      throw new StartError(`port ${port} needs more privileges; set ${variable} to one above 1023`);
     throw error;
   }
 };

@@ -12,13 +12,13 @@ import {
 import { setPriority, uptime } from 'node:os';
 import { dirname } from 'node:path';
 
-/** A process, told apart from a later one with the same number by when it started. */
+/** A process; its start time tells it from a later one with the same id. */
 export interface ProcessId {
   pid: number;
   startedAt: string;
 }
 
-/** When a process started, in whatever unit the system has; undefined when there is none, or only its remains. */
+/** Start time of a process in the system's unit; undefined if it does not exist or is a zombie. */
 export const startOf = (pid: number): string | undefined => {
   if (process.platform === 'linux') {
     try {
@@ -44,7 +44,9 @@ const bootId = (): string => {
 
 export const isAlive = ({ pid, startedAt }: ProcessId): boolean => startOf(pid) === startedAt;
 
-/** The leader of a group that works in a folder, where the system tells; for a process nobody wrote down. */
+/**
+ * The leader of a process group that works in a folder, if the system shows it; for a process that was not recorded.
+ */
 export const groupLeaderIn = (folder: string): ProcessId | undefined => {
   if (process.platform !== 'linux' || !existsSync(folder)) return undefined;
   const real = realpathSync(folder);
@@ -56,13 +58,13 @@ export const groupLeaderIn = (folder: string): ProcessId | undefined => {
       const startedAt = startOf(pid);
       if (Number(group) === pid && startedAt) return { pid, startedAt };
     } catch {
-      // Gone meanwhile, or somebody else's.
+      // It has ended, or belongs to another user.
     }
   }
   return undefined;
 };
 
-/** Sends a signal unless its target is gone. `group` reaches all that the process started, as the end of a container does. */
+/** Sends a signal unless the target has ended. `group` reaches all its descendants, like the end of a container. */
 export const signal = (target: ProcessId, name: NodeJS.Signals, whole: 'process' | 'group'): void => {
   const leader = startOf(target.pid);
   try {
@@ -70,7 +72,7 @@ export const signal = (target: ProcessId, name: NodeJS.Signals, whole: 'process'
       if (leader === target.startedAt) process.kill(target.pid, name);
       return;
     }
-    // A number is not given out again while a group of that number exists: another leader means the group is gone.
+    // The system does not reuse an id while a group with it exists: another leader means that the group has ended.
     if (leader === target.startedAt || (leader === undefined && sinceBoot(target))) process.kill(-target.pid, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
@@ -85,21 +87,24 @@ export interface Command {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Output is appended here, not piped, so that the process outlives the one that started it. */
+  /** Output is appended to this file, not piped, so that the process can outlive its parent. */
   log: string;
-  /** 0 to 19: how much it yields to others. */
+  /** Niceness, 0 to 19. */
   niceness?: number;
-  /** Whether messages can be sent to it, and received. */
+  /** Whether the process has a message channel. */
   channel?: boolean;
 }
 
-/** With the exit code, or 128 + signal number as a shell and ECS report it. */
+/** Called with the exit code, or 128 + signal number like a shell and ECS. */
 export type OnExit = (code: number | undefined, reason: string) => void;
 
 /** Starts a process as the leader of its own group. */
 export const launch = (command: Command, onExit: OnExit): ProcessId => idOf(start(command, onExit));
 
-/** As {@link launch} does. @throws {Error} */
+/**
+ * Like {@link launch}.
+ * @throws {Error}
+ */
 export const start = (command: Command, onExit: OnExit): ChildProcess => {
   mkdirSync(dirname(command.log), { recursive: true });
   const log = openSync(command.log, 'a', 0o600);

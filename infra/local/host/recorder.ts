@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** What a client got from a function of the HTTP API. */
+/** A response of a function of the HTTP API. */
 export type OnAnswer = (method: string, url: string, result: { payload: string }) => void;
 
 interface Answer {
@@ -10,7 +10,7 @@ interface Answer {
   isBase64Encoded?: boolean;
 }
 
-/** Collects the API's answers, line by line, for whoever wants to hold them against a description of it. */
+/** Records the API's responses, one per line, for the comparison with an API description. */
 export const recorder = (file: string | undefined): OnAnswer | undefined =>
   file === undefined
     ? undefined

@@ -7,20 +7,21 @@ import type { Folder } from './folder.ts';
 
 export interface RecoveryOptions {
   folder: Folder;
-  /** What a person said; else what the folder's restore noted. UTC, ISO 8601. */
+  /** The time that the user gave, otherwise the time that the restore recorded. UTC, ISO 8601. */
   recoverTo: string | undefined;
   invoke(payload: string): Promise<InvokeResult>;
   log(line: string): void;
 }
 
-/** While runners end, they store their states: their requests are served. */
+/** Ending runners store their states: their requests are served. */
 const ofRunners = '/runner/';
 const pauseMs = 1000;
 const agentPauseMs = 10_000;
 
 /**
- * What a start on restored data does first: ends the runs that were under way at that time (functions/lifecycle/recovery/), so that no
- * old plan is applied and no new one is made from an old state. Until then nothing continues, and nobody is served.
+ * The first step of a start on restored data: ends the runs that were in progress at that time
+ * (functions/lifecycle/recovery/), so that no old plan is applied and no new plan starts from an old state. Until then
+ * nothing resumes, and users' requests get 503.
  */
 export class Recovery {
   readonly #options: RecoveryOptions;
@@ -32,24 +33,25 @@ export class Recovery {
     this.#options = options;
     this.#time = recoverTo ?? folder.marker?.recoverTo;
     this.#isOver = this.#time === undefined;
-    // A start that is cut off continues with it.
+    // The next start resumes an interrupted recovery.
     if (recoverTo && folder.marker?.used) markRestored(folder.path, recoverTo);
   }
 
-  /** Why a path is not served now. */
+  /** Why a path is not available now. */
   refusal(path: string): string | undefined {
     if (this.#isOver || path.startsWith(ofRunners)) return undefined;
     return `The data was restored to ${this.#time}. Runs that were under way end first; try again in two minutes.`;
   }
 
-  /** @throws StartError for a time that cannot be, or a failure */
+  /** @throws StartError for an invalid time, or if the recovery fails */
   async run(): Promise<void> {
     if (this.#isOver) return;
     let report = await this.#attempt();
     for (; report.runnersStopping > 0; report = await this.#attempt()) await sleep(pauseMs);
     this.#isOver = true;
     if (report.done) this.#end();
-    // Agents' runners are told to stop when they ask, which they can from now on. Their runs keep their workspaces locked.
+    // Agents' runners learn that their run has ended from their next request, which is served from now on. Their runs
+    // keep their workspaces locked.
     else void this.#awaitAgents();
   }
 
@@ -68,7 +70,7 @@ export class Recovery {
       while (!(await this.#attempt()).done) await sleep(agentPauseMs, undefined, { ref: false });
       this.#end();
     } catch (error) {
-      // The next start continues with it.
+      // The next start resumes the recovery.
       this.#options.log(`recovery to ${this.#time} failed: ${(error as Error).message}`);
     }
   }

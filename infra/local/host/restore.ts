@@ -12,7 +12,10 @@ import { dataFormat, markRestored } from './data-format.ts';
 import { StartError } from './errors.ts';
 import { Folder } from './folder.ts';
 
-/** What they do belongs to the folder that would be replaced. @throws {StartError} */
+/**
+ * Their work belongs to the folder that would be replaced.
+ * @throws {StartError}
+ */
 const refuseRunners = (dataDir: string): void => {
   const pids = runnersOf(dataDir).map(({ process }) => process.pid);
   if (pids.length === 0) return;
@@ -23,8 +26,8 @@ const refuseRunners = (dataDir: string): void => {
 };
 
 /**
- * Makes the folder what it was. A folder that is there is replaced with `force` only, and not before the whole backup
- * was read. @throws {StartError} for what a person must mend
+ * Restores the folder. An existing folder is replaced only with `force`, and only after the whole backup was read.
+ * @throws {StartError} for problems that the user can fix
  */
 export const restore = async (dataDir: string, file: string, { force = false } = {}): Promise<BackupFacts> => {
   const [to, from] = [resolve(dataDir), resolve(file)];
@@ -66,7 +69,8 @@ const factsOf = (content: string): BackupFacts => {
 
 const unpack = async (file: string, root: string): Promise<BackupFacts> => {
   const entries = extract();
-  // The stream of an entry neither ends nor fails when the archive is cut within it: what ends the reading ends both.
+  // The stream of an entry neither ends nor fails if the archive is cut inside it: the end of the reading side ends
+  // both.
   const cut = new AbortController();
   const reading = pipeline(createReadStream(file), createGunzip(), entries);
   reading.catch((error: Error) => cut.abort(error));
@@ -88,7 +92,7 @@ const unpack = async (file: string, root: string): Promise<BackupFacts> => {
 
 const write = async ({ name, type, mode }: Header, content: Readable, root: string, signal: AbortSignal) => {
   const path = join(root, normalize(name));
-  if (relative(root, path).startsWith('..')) throw new Error(`it would write outside of the folder: ${name}`);
+  if (relative(root, path).startsWith('..')) throw new Error(`an entry is outside the folder: ${name}`);
   if (type === 'directory') {
     await mkdir(path, { recursive: true, mode });
     content.resume();
@@ -96,5 +100,5 @@ const write = async ({ name, type, mode }: Header, content: Readable, root: stri
     await mkdir(dirname(path), { recursive: true });
     await pipeline(content, createWriteStream(path, { mode }), { signal });
     if (mode !== undefined) await chmod(path, mode & 0o777);
-  } else throw new Error(`it has something that is neither file nor folder: ${name}`);
+  } else throw new Error(`it contains an entry that is neither a file nor a folder: ${name}`);
 };

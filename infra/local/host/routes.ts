@@ -9,7 +9,7 @@ export interface Route {
 }
 
 export interface DeclaredRoute extends Route {
-  /** Whom API Gateway invokes the function as. */
+  /** Role with which API Gateway invokes the function. */
   roleArn: string;
 }
 
@@ -24,7 +24,7 @@ interface Compiled {
   segments: string[];
 }
 
-/** The parts of an API's OpenAPI document that are read here (infra/stack/api-body.ts). */
+/** The parts of an API's OpenAPI document that the local platform reads (infra/stack/api-body.ts). */
 interface Body {
   paths: Record<string, Record<string, Operation>>;
   components: { 'x-amazon-apigateway-integrations': Record<string, Integration> };
@@ -44,7 +44,7 @@ interface StageProperties {
   StageVariables?: Record<string, string>;
 }
 
-/** Those of one HTTP API. */
+/** Routes of one HTTP API. */
 export const readRoutes = (stack: Stack, { id, ref, properties }: Resource): DeclaredRoute[] => {
   const { Body: body } = properties as { Body?: Body };
   if (!body) throw new StartError(`API ${id}: the local platform knows APIs with an OpenAPI document only`);
@@ -128,7 +128,7 @@ const rank = ({ method, segments }: Compiled): number => {
 const match = (pattern: string[], segments: string[]): Record<string, string> | undefined => {
   const greedy = isGreedy(pattern.at(-1) ?? '');
   if (greedy ? segments.length < pattern.length : segments.length !== pattern.length) return undefined;
-  // Most candidates differ in a literal segment: nothing is made for those.
+  // Most candidates differ in a literal segment: the comparison allocates nothing for them.
   if (pattern.some((expected, i) => !expected.startsWith('{') && expected !== segments[i])) return undefined;
   const parameters: Record<string, string> = {};
   for (const [i, expected] of pattern.entries()) {

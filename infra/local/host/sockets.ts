@@ -7,8 +7,8 @@ import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
 import { AwsError } from './errors.ts';
 
 /**
- * The WebSocket API: asks the function of its `$connect` route about each connection, and sends what functions post to it
- * (API Gateway: WebSocket APIs). Clients have nothing to say but pings and that they go.
+ * The WebSocket API: invokes the function of its `$connect` route for each connection, and sends the messages that
+ * functions post (API Gateway: WebSocket APIs). Clients send only pings and the close.
  */
 
 export interface SocketsOptions {
@@ -58,12 +58,15 @@ export class Sockets {
     await closed;
   }
 
-  /** What a function posts to a connection. @throws AwsError GoneException */
+  /**
+   * Posts a function's message to a connection.
+   * @throws AwsError GoneException
+   */
   async post(connectionId: string, message: Buffer): Promise<void> {
     if (message.length > maxMessage) throw new AwsError('PayloadTooLargeException', 'Message too large', 413);
     const socket = this.#connections.get(connectionId);
     if (!socket) throw new AwsError('GoneException', 'The connection is gone', 410);
-    // Whoever reads slowly slows the function down, as API Gateway does.
+    // A slow reader slows the function down, as on API Gateway.
     await new Promise<void>((resolve) => socket.send(message, { binary: false }, () => resolve()));
   }
 

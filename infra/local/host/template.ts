@@ -2,7 +2,7 @@ import { StartError } from './errors.ts';
 import type { Home } from './home.ts';
 import { apiUrlOf, type Names, nameResource } from './names.ts';
 
-/** A CloudFormation template as `cdk synth` writes it; the parts that are read here. */
+/** The parts of a synthesized CloudFormation template that the local platform reads. */
 export interface Template {
   Resources: Record<string, TemplateResource>;
   Parameters?: Record<string, { Default?: unknown }>;
@@ -20,7 +20,7 @@ export interface Resource<P = Record<string, unknown>> {
   /** Logical id. */
   id: string;
   type: string;
-  /** What `Ref` gives. */
+  /** Value of `Ref`. */
   ref: string;
   arn: string;
   properties: P;
@@ -31,10 +31,10 @@ type Json = Record<string, unknown>;
 const nothing = Symbol('AWS::NoValue');
 
 /**
- * Reads a synthesized template as if it were deployed on this machine: references become stable local names and ARNs
- * made from logical ids, and the endpoints of APIs become those of `home`. A resource is resolved when it is asked
- * for, so that what only AWS has (alarms, dashboards) may use what only AWS knows. Throws StartError that names the
- * resource when something cannot be resolved.
+ * Resolves a synthesized template as if it were deployed on this machine: references become stable local names and ARNs
+ * derived from logical ids, and endpoints of APIs become those of `home`. A resource is resolved on demand, so that
+ * resources that exist only on AWS (alarms, dashboards) may use values that exist only there. Throws StartError that
+ * names a resource that cannot be resolved.
  */
 export class Stack {
   readonly #template: Template;
@@ -46,7 +46,7 @@ export class Stack {
     this.#home = home;
   }
 
-  /** Every resource of a type, in the order of the template; those whose condition is false are left out. */
+  /** Every resource of a type, in the order of the template, without those whose condition is false. */
   all<P = Json>(type: string): Resource<P>[] {
     return Object.entries(this.#template.Resources)
       .filter(([, r]) => r.Type === type && (r.Condition === undefined || this.#condition(r.Condition)))
@@ -72,7 +72,7 @@ export class Stack {
     }
   }
 
-  /** A copy with every intrinsic function replaced by its value. */
+  /** A copy in which values replace every intrinsic function. */
   resolve(value: unknown): unknown {
     const result = this.#resolve(value);
     return result === nothing ? undefined : result;
@@ -173,7 +173,7 @@ export class Stack {
     return this.#localUrl(result);
   }
 
-  /** Templates also spell the endpoint out from the API's id; that is the same place. */
+  /** Templates also build the endpoint from the API's id; it becomes the same URL. */
   #localUrl(text: string): string {
     if (!text.includes('.execute-api.')) return text;
     return text.replaceAll(/https:\/\/([^/.]+)\.execute-api\.[^/]+\.amazonaws\.com/g, (_, ref: string) =>

@@ -8,7 +8,7 @@ export interface Tls {
   key: string;
   /** Server certificate and authority. */
   cert: string;
-  /** File of the authority's certificate, for `SSL_CERT_FILE` and the like. */
+  /** File with the authority's certificate, for `SSL_CERT_FILE` and the like. */
   caFile: string;
 }
 
@@ -21,9 +21,9 @@ interface Files {
 const day = 24 * 3_600_000;
 
 /**
- * Certificate for `localhost`, `127.0.0.1` and `::1` by an authority of this data folder. Made on the first start and
- * again when it is about to expire. The authority's key is thrown away at once, so that nobody who finds the folder
- * can make certificates for other names that a person who trusts it would believe.
+ * Certificate for `localhost`, `127.0.0.1` and `::1`, issued by an authority of this data folder. Created on the first
+ * start and renewed before it expires. The authority's key is discarded at once, so that a copy of the folder cannot
+ * issue certificates for other names to users who trust the authority.
  * @param names further DNS names
  */
 export const keepTls = async (folder: string, names: string[] = []): Promise<Tls> => {
@@ -60,12 +60,13 @@ const whole = <T>(file: string, read: (content: Buffer) => T): T => {
 };
 
 const make = async (folder: string, files: Files, names: string[]): Promise<void> => {
-  // Loaded here only: it takes 200 ms, and most starts have a certificate.
+  // Imported on demand: it takes 200 ms, and most starts have a certificate.
   const { generate } = await import('selfsigned');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const validity = { notBeforeDate: new Date(Date.now() - day), notAfterDate: new Date(Date.now() + 820 * day) };
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', ...validity } as const;
-  // Of its own name: who trusts another folder's authority would be told that this one's signatures are wrong.
+  // A unique name: with the same name, a client that trusts another folder's authority would reject this one's
+  // signatures as invalid.
   const authority = `stepform local authority ${randomBytes(4).toString('hex')}`;
   const ca = await generate([{ name: 'commonName', value: authority }], {
     ...common,

@@ -5,35 +5,36 @@ import { readJournal } from './journal.ts';
 
 export type Status = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT';
 
-/** What is kept in memory of every execution; the rest is in its journal. Times in milliseconds since 1970. */
+/** The in-memory entry of every execution; its journal has the rest. Times in milliseconds since 1970. */
 export interface Entry {
   executionArn: string;
   stateMachineArn: string;
   name: string;
-  /** Journal, relative to the folder of journals. */
+  /** Journal file, relative to the folder of journals. */
   file: string;
   status: Status;
   start: number;
   stop?: number;
   redriveCount: number;
   redriven?: number;
-  /** Of the last redrive. */
+  /** Time of the last redrive. */
   redriveToken?: string;
   transitions: number;
-  /** Events of the history when it stopped. */
+  /** Number of history events when it stopped. */
   events: number;
 }
 
 export interface Retention {
-  /** Executions that ended longer ago are forgotten; 90 days on AWS. */
+  /** Executions that ended longer ago are dropped; AWS keeps them for 90 days. */
   ms: number;
-  /** And so are the oldest beyond this number. */
+  /** Beyond this number, the oldest are dropped. */
   count: number;
 }
 
 /**
- * The list of executions, newest last. An execution whose line was lost is found by its journal. Its file is appended to on every start and end, the last line of an execution
- * counts, and it is written anew when it was opened with much that no longer counts.
+ * The list of executions, newest last. If an execution's line is lost, its journal restores it. Every start and end
+ * appends a line; the last line of an execution counts. The file is rewritten at the start if many of its lines no
+ * longer count.
  */
 export class Catalog {
   readonly #dir: string;
@@ -55,7 +56,7 @@ export class Catalog {
     return this.#entries.get(executionArn);
   }
 
-  /** In the order of their first start. */
+  /** Ordered by their first start. */
   all(): Entry[] {
     return [...this.#entries.values()];
   }
@@ -90,7 +91,10 @@ export class Catalog {
     }
   }
 
-  /** A power failure, or a person, can empty or shorten the file. @returns whether a line was lost */
+  /**
+   * A power failure or a user can empty or shorten the file.
+   * @returns whether a line was lost
+   */
   #findLost(): boolean {
     const listed = new Set(this.all().map(({ file }) => file));
     const lost: Entry[] = [];
@@ -106,7 +110,7 @@ export class Catalog {
     return lost.length > 0;
   }
 
-  /** Begins a new line where a write may have failed in the middle of one. */
+  /** Begins a new line if an earlier write may have failed halfway. */
   #append(line: object): void {
     const text = `${this.#torn ? '\n' : ''}${JSON.stringify(line)}\n`;
     this.#torn = true;

@@ -1,11 +1,11 @@
-/** Time as the service sees it, in milliseconds since 1970; tests bring their own. */
+/** The service's time, in milliseconds since 1970; tests bring their own. */
 export interface Clock {
   now(): number;
-  /** Calls `run` once `ms` have passed, at once when they are not positive. Returns what calls it off. */
+  /** Calls `run` after `ms`, at once if they are not positive. Returns a function that cancels the timer. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** setTimeout keeps its delay in 31 bits and fires at once beyond; a task may wait for months. */
+/** setTimeout stores its delay in 31 bits and fires at once beyond that; a task may wait for months. */
 const maxTimeoutMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

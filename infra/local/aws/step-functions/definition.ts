@@ -1,4 +1,4 @@
-/** The Amazon States Language (JSONPath) as far as the local service runs it. */
+/** The part of Amazon States Language (JSONPath) that the local service runs. */
 export interface Retrier {
   ErrorEquals: string[];
   IntervalSeconds?: number;
@@ -64,10 +64,10 @@ export interface Machine {
 const invokeResource = 'arn:aws:states:::lambda:invoke';
 export const tokenResource = `${invokeResource}.waitForTaskToken`;
 
-/** The expression engine fills `Execution` of its context object by itself, so ours is one level deeper. */
+/** The expression engine fills `Execution` of its context object itself, so ours is one level deeper. */
 export const contextKey = 'context';
 
-/** A path or intrinsic function with `$$` pointed at our context object; quoted text stays as it is. */
+/** A path or intrinsic function whose `$$` refers to our context object; quoted text stays unchanged. */
 const repoint = (expression: string): string =>
   expression.replace(/'(?:\\.|[^'\\])*'|\$\$/g, (found) => (found === '$$' ? `$$.${contextKey}` : found));
 
@@ -76,14 +76,14 @@ const mapValues = (object: object, change: (value: unknown) => unknown): object 
 
 const templates = new Set(['Parameters', 'ItemSelector', 'ResultSelector']);
 
-/** The definition as the expression engine needs it. Result of a Pass is data, and left alone. */
+/** The definition in the form that the expression engine needs. The Result of a Pass is data and stays unchanged. */
 const prepare = (node: unknown, inTemplate = false): unknown => {
   if (Array.isArray(node)) return node.map((item) => prepare(item, inTemplate));
   if (node === null || typeof node !== 'object') return node;
   return Object.fromEntries(
     Object.entries(node).map(([key, value]) => {
       if (!inTemplate && key === 'Result') return [key, value];
-      // Names of states may be any word, also one that means something elsewhere.
+      // A state's name may be any word, including one with another meaning elsewhere.
       if (!inTemplate && key === 'States') return [key, mapValues(value as object, (state) => prepare(state))];
       const expression =
         key.endsWith('.$') || (!inTemplate && (key === 'Variable' || (key.endsWith('Path') && key !== 'ResultPath')));
@@ -93,7 +93,7 @@ const prepare = (node: unknown, inTemplate = false): unknown => {
   );
 };
 
-/** `$` is the default of these three; the engine would take it for a name in ResultPath. */
+/** `$` is the default of these three; the engine would treat it as a name in ResultPath. */
 const wholePaths = ['InputPath', 'OutputPath', 'ResultPath'] as const;
 
 const checkState = (name: string, state: State): void => {
@@ -134,8 +134,8 @@ const checkMachine = (machine: Machine): void => {
 };
 
 /**
- * Makes a definition ready to run; the given object is not changed.
- * @throws Error naming the state that leads nowhere or needs something this service does not have
+ * Prepares a definition for running; the given object is not changed.
+ * @throws Error that names a state without an existing successor, or with a feature that this service lacks
  */
 export const prepareDefinition = (definition: object): Machine => {
   if ('QueryLanguage' in definition && definition.QueryLanguage !== 'JSONPath') {

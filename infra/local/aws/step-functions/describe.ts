@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Entry } from './catalog.ts';
 import { type End, maxEvents } from './execution.ts';
 
-/** Executions can be redriven for this long after they ended (Developer Guide: redrive). */
+/** Executions can be redriven for this long after their end (Developer Guide: redrive). */
 const redrivableMs = 14 * 24 * 3600 * 1000;
 
 /** Why an execution cannot be redriven; undefined if it can (API reference: redriveStatusReason). */
@@ -31,7 +31,7 @@ export const listItem = (entry: Entry): object => ({
   redriveDate: seconds(entry.redriven),
 });
 
-/** DescribeExecution; a field that does not apply is absent. */
+/** DescribeExecution; fields that do not apply are absent. */
 export const description = (entry: Entry, input: string, end: End, now: number): object => ({
   ...listItem(entry),
   input,
@@ -42,7 +42,7 @@ export const description = (entry: Entry, input: string, end: End, now: number):
   ...redriveStatus(entry, now),
 });
 
-/** Beyond this, input is left out of the event, then output (Developer Guide: EventBridge payloads). */
+/** Above this size the event omits the input, then the output (Developer Guide: EventBridge payloads). */
 const maxEventBytes = 248 * 1024;
 
 export type StatusChange = ReturnType<typeof statusChangeEvent>;

@@ -1,13 +1,13 @@
 /**
- * Paths, payload templates, intrinsic functions and choice rules, by aws-local-stepfunctions. It runs single states
- * without effects; time, tasks, retries and concurrency are the service's own, because the library's whole-machine run
- * has no room for task tokens, for a context object of Map items, for waits over 24 days, or for a restart.
+ * Paths, payload templates, intrinsic functions and choice rules, by aws-local-stepfunctions. It evaluates single
+ * states without effects. Time, tasks, retries and concurrency are this service's own, because the library's runner of
+ * whole machines has no task tokens, no context object of Map items, no waits over 24 days, and no restarts.
  */
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import { contextKey, type State } from './definition.ts';
 import { Failure } from './failure.ts';
 
-/** Where an expression stands: errors name the state and the event that entered it, as on AWS. */
+/** Place of an expression: errors name the state and the event that entered it, as on AWS. */
 export interface Place {
   stateName: string;
   enteredId: number;
@@ -33,7 +33,7 @@ const run = async (definition: object, input: unknown, place: Place, handlers: H
   }
 };
 
-/** Errors that a state may catch keep their name; whatever else goes wrong is States.Runtime, which nothing catches. */
+/** Errors that a state may catch keep their names; any other error is States.Runtime, which no Catch matches. */
 const failureOf = (error: unknown, place: Place): Failure => {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const where = `An error occurred while executing the state '${place.stateName}' (entered at the event id #${place.enteredId}).`;
@@ -44,7 +44,7 @@ const failureOf = (error: unknown, place: Place): Failure => {
   );
 };
 
-/** A States.Runtime failure with our own words. */
+/** A States.Runtime failure with a message of this service. */
 export const runtimeFailure = (message: string, place: Place): Failure => failureOf(new Error(message), place);
 
 const only = (state: object) => ({ StartAt: 'state', States: { state: { ...state, End: true } } });
@@ -52,10 +52,10 @@ const only = (state: object) => ({ StartAt: 'state', States: { state: { ...state
 const pick = (state: State, keys: readonly (keyof State)[]): Partial<State> =>
   Object.fromEntries(keys.filter((key) => state[key] !== undefined).map((key) => [key, state[key]]));
 
-/** Nearly all paths: names alone, of the input or the context object. */
+/** Almost all paths: names alone, in the input or the context object. */
 const plainPath = /^\$\$?(?:\.[A-Za-z_]\w*)*$/;
 
-/** What a plain path leads to; undefined when it is another path, or leads nowhere. */
+/** The value at a plain path; undefined for another kind of path or a missing value. */
 const follow = (path: unknown, input: unknown, context: object): unknown => {
   if (typeof path !== 'string' || !plainPath.test(path)) return undefined;
   let value: unknown = path.startsWith('$$') ? context : input;
@@ -70,8 +70,8 @@ const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * A payload template of constants and plain paths, filled without the library, which takes a hundred times as long; undefined
- * for any other, and for one that is wrong: the library tells how.
+ * Fills a payload template of constants and plain paths without the library, which takes a hundred times as long;
+ * undefined for any other template and for an invalid one, for which the library has the message.
  */
 const fillPlainly = (template: unknown, input: unknown, context: object): unknown => {
   if (!isMap(template)) return Array.isArray(template) ? undefined : template;
@@ -95,7 +95,7 @@ export const effectiveInput = async (state: State, input: unknown, place: Place)
   return run(only({ Type: 'Pass', ...pick(state, ['InputPath', 'Parameters']) }), input, place);
 };
 
-/** A payload template that is not the state's Parameters. */
+/** A payload template other than the state's Parameters. */
 export const fillTemplate = async (template: unknown, input: unknown, place: Place): Promise<unknown> =>
   fillPlainly(template, input, contextOf(place)) ?? run(only({ Type: 'Pass', Parameters: template }), input, place);
 
@@ -117,7 +117,7 @@ export const selectOutput = (state: State, output: unknown, place: Place): Promi
 
 const choiceMachines = new WeakMap<State, { definition: object; handlers: Handlers }>();
 
-/** Each state that a Choice may lead to answers with its name, so that the engine tells which rule matched. */
+/** Each possible successor of a Choice returns its own name, so that the engine reveals the matching rule. */
 const choiceMachine = (state: State) => {
   let machine = choiceMachines.get(state);
   if (!machine) {

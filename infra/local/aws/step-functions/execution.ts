@@ -10,36 +10,36 @@ import { Halted, Scope } from './scope.ts';
 
 /** A task attempt that waits for its outcome. */
 export interface PendingTask {
-  /** Only the first outcome counts. */
+  /** Later outcomes are ignored. */
   settle(type: 'TaskSucceeded' | 'TaskFailed' | 'TaskTimedOut', details: object, note?: Line['note']): void;
-  /** Starts the heartbeat interval anew. */
+  /** Restarts the heartbeat interval. */
   beat(): void;
 }
 
-/** Errors a person or the service ends an execution with. */
+/** Errors with which a caller or the service ends an execution. */
 export interface End {
   output?: string;
   error?: string;
   cause?: string;
 }
 
-/** Events that a history may have; the last place is kept for the end (Developer Guide: quotas). */
+/** Maximum of events in a history; the last one is reserved for the end (Developer Guide: quotas). */
 export const maxEvents = 25_000;
 
 export interface ExecutionOptions {
   entry: Entry;
-  /** As given to StartExecution. */
+  /** Input of StartExecution. */
   input: string;
   machine: Machine;
   journalFile: string;
   clock: Clock;
   roleArn: string;
-  /** What the journal already has, after a restart or before a redrive. */
+  /** Existing lines of the journal, after a restart or before a redrive. */
   lines: readonly Line[];
   /** The event that starts or redrives it; absent after a restart. */
   begin?: Pick<Line, 'type' | 'details' | 'note'>;
   ended(end: End): void;
-  /** Its journal could not be written: it is over in memory, and continues from what is on disk. */
+  /** The journal could not be written: the execution ends in memory and resumes from its lines on disk. */
   broken(error: Error): void;
 }
 
@@ -52,7 +52,7 @@ const terminal: Record<Exclude<Status, 'RUNNING'>, string> = {
 
 const isEntry = ({ type }: Pick<Line, 'type'>): boolean => type.endsWith('StateEntered');
 
-/** A running execution: records its events, keeps its deadline, and knows the tasks that wait. */
+/** A running execution: records its events, enforces its deadline, and holds the waiting tasks. */
 export class Execution implements Recorder {
   readonly entry: Entry;
   readonly input: string;
@@ -66,7 +66,7 @@ export class Execution implements Recorder {
   readonly #journal: Journal;
   readonly #context: Context;
   #events: number;
-  /** Of its last event. */
+  /** Time of its last event. */
   #latest: number;
 
   constructor(options: ExecutionOptions) {
@@ -101,7 +101,7 @@ export class Execution implements Recorder {
     this.#armTimeout();
   }
 
-  /** The machine's TimeoutSeconds, counted from the start or the last redrive. */
+  /** The machine's TimeoutSeconds, since the start or the last redrive. */
   #armTimeout(): void {
     const { TimeoutSeconds } = this.machine;
     if (TimeoutSeconds === undefined) return;
@@ -110,7 +110,7 @@ export class Execution implements Recorder {
     this.scope.onCancel(callOff);
   }
 
-  /** Never before its last event, also when the clock was set back: the history has an order, and so have attempts. */
+  /** Never earlier than the last event, even if the clock is set back: history and attempts have an order. */
   now(): number {
     return Math.max(this.#latest, this.#clock.now());
   }
@@ -131,7 +131,7 @@ export class Execution implements Recorder {
     this.#journal.flush();
   }
 
-  /** @throws Halted when the execution is over, or ends by this event because its history is full */
+  /** @throws Halted if the execution has ended, or ends now because its history is full */
   record(entry: Omit<Line, 'id' | 'at'>): Line {
     if (this.scope.cancelled) throw new Halted();
     if (entry.type === 'AttemptFailed') return this.#add({ ...entry, id: 0, at: this.now() });
@@ -144,7 +144,7 @@ export class Execution implements Recorder {
   }
 
   #add(given: Line): Line {
-    // Attempts are ordered by when their state was entered, and then by their number (functions/run/attempts.ts).
+    // Attempts are ordered by the time when their state was entered, then by their number (functions/run/attempts.ts).
     const isLate = isEntry(given) && this.#clock.now() < this.#latest;
     const line = isLate ? { ...given, at: this.#latest + 1 } : given;
     this.#latest = Math.max(this.#latest, line.at);
@@ -154,7 +154,7 @@ export class Execution implements Recorder {
     return line;
   }
 
-  /** Ends the execution; what happens in it afterwards has no effect. Times out and aborts hang from no event (AWS). */
+  /** Ends the execution; later events have no effect. Timeouts and aborts have no previous event (AWS). */
   finish(status: Exclude<Status, 'RUNNING'>, end: End | FailureFields, previous = 0): void {
     if (this.scope.cancelled) return;
     const { error, cause } = end;
@@ -164,16 +164,16 @@ export class Execution implements Recorder {
     this.scope.cancel();
     this.flush();
     Object.assign(this.entry, { status, stop: at, transitions: this.transitions, events: this.#events });
-    // A machine's timeout shows its error in the history only.
+    // The error of a machine's timeout appears only in the history.
     this.#ended(status === 'TIMED_OUT' ? {} : { error, cause, output });
   }
 
-  /** Leaves it as it is on disk, to be resumed by another process. */
+  /** Leaves the journal as it is, so that another process can resume. */
   suspend(): void {
     try {
       this.flush();
     } catch {
-      // What is on disk counts.
+      // The lines on disk count.
     }
     this.scope.cancel();
   }

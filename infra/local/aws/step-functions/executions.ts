@@ -16,15 +16,18 @@ import type { Invoke } from './task-host.ts';
 import { Tokens } from './token.ts';
 
 export interface StepFunctionsOptions {
-  /** Belongs to this service alone: journals, catalog, definitions, the key of the tokens. */
+  /** Used only by this service: journals, catalog, definitions, the key of the tokens. */
   dataDir: string;
   accountId: string;
   region: string;
   invoke: Invoke;
-  /** EventBridge's "Step Functions Execution Status Change", whole. After a crash an end may be told twice. */
+  /**
+   * EventBridge's "Step Functions Execution Status Change", the complete event. After a crash an end may be published
+   * twice.
+   */
   onStatusChange(event: StatusChange): void;
   clock?: Clock;
-  /** Finished executions to keep, at most; they go after 90 days in any case. */
+  /** Maximum of ended executions to keep; they are dropped after 90 days in any case. */
   keep?: number;
 }
 
@@ -38,7 +41,7 @@ const statusOf: Record<string, Status> = {
   ExecutionTimedOut: 'TIMED_OUT',
 };
 
-/** All executions: those that run are in memory, of the others only an entry in the catalog is. */
+/** All executions: running ones in memory, the others only as an entry of the catalog. */
 export class Executions {
   readonly clock: Clock;
   readonly catalog: Catalog;
@@ -62,7 +65,7 @@ export class Executions {
     this.catalog.prune(this.clock.now());
   }
 
-  /** The journal of an execution up to now. */
+  /** The journal of an execution so far. */
   linesOf(entry: Entry): Line[] {
     this.#running.get(entry.executionArn)?.flush();
     return readJournal(this.catalog.journalOf(entry));
@@ -74,7 +77,7 @@ export class Executions {
       executionArn,
       stateMachineArn: machine.arn,
       name,
-      // Names differ by case and may have any letter, file names may not.
+      // Names differ by case and may contain any letter; file names may not.
       file: `${name.replace(/[^\w.-]/g, '_')}-${hash}.jsonl`,
       status: 'RUNNING',
       start: this.clock.now(),
@@ -100,18 +103,18 @@ export class Executions {
     this.#run(entry, { ...startOf(lines), lines, begin: { type: 'ExecutionRedriven', details: { redriveCount } } });
   }
 
-  /** Undefined if it has ended. After a restart it goes on first, as far as it can without waiting. */
+  /** Undefined if it has ended. After a restart it first resumes, as far as it can without waiting. */
   async running(entry: Entry): Promise<Execution | undefined> {
     if (entry.status === 'RUNNING') await this.open(entry);
     return this.#running.get(entry.executionArn);
   }
 
-  /** Ended executions and those of before a restart are not in memory. */
+  /** Ended executions and those from before a restart are not in memory. */
   inMemory(entry: Entry): Execution | undefined {
     return this.#running.get(entry.executionArn);
   }
 
-  /** What a task token stands for; undefined for a token that was never issued here. */
+  /** The task of a token; undefined for a token that this service did not issue. */
   async taskOf(token: string): Promise<{ execution?: Execution; pending?: PendingTask; known: boolean } | undefined> {
     const task = this.#tokens.read(token);
     if (!task) return undefined;
@@ -127,7 +130,7 @@ export class Executions {
     this.#running.clear();
   }
 
-  /** Whether an execution of before a restart went on by this. Its tasks that wait can be found then. */
+  /** Whether this call resumed an execution from before a restart. Its waiting tasks can be found then. */
   open(entry: Entry): Promise<boolean> {
     const { executionArn } = entry;
     if (this.#closed) return Promise.resolve(false);
@@ -143,7 +146,7 @@ export class Executions {
   async #reopen(entry: Entry): Promise<boolean> {
     const lines = repairJournal(this.catalog.journalOf(entry));
     const last = lines.at(-1);
-    // The process died before it had answered StartExecution.
+    // The process died before StartExecution returned.
     if (!last) {
       this.catalog.remove(entry);
       return false;
@@ -151,14 +154,14 @@ export class Executions {
     const { input, revision } = startOf(lines);
     const status = statusOf[last.type];
     if (status) {
-      // Or after the end and before it was told.
+      // Or after the end and before its event.
       const transitions = lines.filter(isTransition).length;
       Object.assign(entry, { status, stop: last.at, events: last.id, transitions });
       this.#ended(entry, input, endOf(lines));
       return false;
     }
     this.#run(entry, { input, revision, lines });
-    // What was recorded is gone through without waiting for anything but promises.
+    // Replaying the journal waits only for promises.
     await new Promise((resolve) => setImmediate(resolve));
     return true;
   }
@@ -192,7 +195,7 @@ export class Executions {
     runStates(lane, machine, async () => JSON.parse(input), { invoke, region, executionName, pending, issueToken })
       .then((output) => execution.finish('SUCCEEDED', { output: JSON.stringify(output) }, lane.previous))
       .catch((error: unknown) => {
-        // Also when its journal could not be written.
+        // Also if its journal could not be written.
         if (error instanceof Halted || scope.cancelled) return;
         if (!(error instanceof Failure)) console.error(`Execution ${executionName} failed unexpectedly:`, error);
         const fields = error instanceof Failure ? error.fields : { error: 'States.Runtime', cause: String(error) };
@@ -200,7 +203,7 @@ export class Executions {
       });
   }
 
-  /** As after a restart, once its journal can be written: a full disk ends no execution, and is freed some time. */
+  /** Resumes as after a restart, once its journal can be written: a full disk ends no execution. */
   #reopenLater(entry: Entry, error: Error): void {
     this.#running.delete(entry.executionArn);
     console.error(`The journal of execution ${entry.name} cannot be written: ${error.message}`);
@@ -216,7 +219,7 @@ export class Executions {
     this.#ended(entry, '{}', { error: 'States.Runtime', cause: message });
   }
 
-  /** Told first, then marked as ended: a crash in between tells it again. */
+  /** The event comes before the mark: a crash in between publishes it again. */
   #ended(entry: Entry, input: string, end: End): void {
     this.#tell(entry, input, end);
     this.catalog.put(entry);
@@ -237,7 +240,7 @@ export const startOf = (lines: readonly Line[]): { input: string; revision: stri
   revision: lines[0]?.note?.revision as string,
 });
 
-/** Nothing while it runs. A machine's timeout has neither error nor cause, although its event does (AWS). */
+/** Absent while it runs. A machine's timeout has neither error nor cause, although its event has (AWS). */
 export const endOf = (lines: readonly Line[]): End => {
   const { type, details } = lines.at(-1) ?? {};
   return type === undefined || !(type in statusOf) || type === 'ExecutionTimedOut' ? {} : (details as End);

@@ -1,18 +1,18 @@
-/** How a state fails, as Retry, Catch and the answers of the API see it. */
+/** A state's failure, as Retry, Catch and the API's responses see it. */
 export interface FailureFields {
-  /** SendTaskFailure and Fail states may leave it out. */
+  /** SendTaskFailure and Fail states may omit the error. */
   error?: string;
   cause?: string;
-  /** No Retry or Catch matches: States.Runtime, and a state's own data over the limit (Developer Guide: errors). */
+  /** No Retry or Catch matches States.Runtime or a state's own data over the limit (Developer Guide: errors). */
   terminal?: boolean;
-  /** Reported as States.Timeout like any other, but States.HeartbeatTimeout matches too. */
+  /** Reported as States.Timeout; States.HeartbeatTimeout matches too. */
   heartbeat?: boolean;
 }
 
 export class Failure extends Error {
   override name = 'Failure';
   readonly fields: FailureFields;
-  /** When it happened; a Retry counts its interval from here. */
+  /** Time of the failure, from which a Retry counts its interval. */
   readonly at: number;
 
   constructor(fields: FailureFields, at: number) {
@@ -22,7 +22,7 @@ export class Failure extends Error {
   }
 }
 
-/** Bytes of JSON that input, output and parameters may have (Developer Guide: quotas). */
+/** Maximum size of input, output and parameters, in bytes of JSON (Developer Guide: quotas). */
 export const maxPayloadBytes = 262_144;
 
 export const tooLarge = (json: string): boolean =>

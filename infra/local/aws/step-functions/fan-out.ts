@@ -7,7 +7,7 @@ import { Halted } from './scope.ts';
 import type { TaskHost } from './task-host.ts';
 import type { Visit } from './visit.ts';
 
-/** Items that an inline Map works on at once when it sets no limit (Developer Guide: Map, MaxConcurrency). */
+/** Items that an inline Map processes in parallel by default (Developer Guide: Map, MaxConcurrency). */
 const defaultConcurrency = 40;
 
 interface Branch {
@@ -20,8 +20,8 @@ interface Branch {
 type RunStates = (lane: Lane, machine: Machine, input: () => Promise<unknown>, host: TaskHost) => Promise<unknown>;
 
 /**
- * One attempt of a Map or Parallel. The first branch that fails ends it, and all others with it. What had succeeded
- * before a restart or redrive is not run again.
+ * One attempt of a Map or Parallel. The first branch that fails ends it and all other branches. Branches that succeeded
+ * before a restart or redrive do not run again.
  * @throws Failure of that branch
  */
 export const attemptBranches = async (visit: Visit, retry: number, run: RunStates): Promise<unknown[]> => {
@@ -90,7 +90,7 @@ const runAll = (
     lane.previous = ended?.id ?? child.previous;
   };
 
-  /** In one go and with the parent's line first, so that a restart in between finds the attempt over. */
+  /** In one write with the parent's line first, so that a restart in between finds the attempt ended. */
   const recordFailure = (child: Lane, index: number, failure: Failure): Failure => {
     const { previous } = child;
     const record = (path: string, type: string, details?: object) =>

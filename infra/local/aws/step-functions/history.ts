@@ -10,10 +10,10 @@ const detailsKey = (type: string): string | undefined => {
   return `${type[0]!.toLowerCase()}${type.slice(1)}EventDetails`;
 };
 
-/** Data that a caller may choose not to see, and the field that says whether it was cut. */
+/** Data that a caller can exclude, and the field with its truncation flag. */
 const data = { input: 'inputDetails', output: 'outputDetails', parameters: undefined } as const;
 
-/** Events of GetExecutionHistory (times in seconds since 1970, as in AWS JSON). Task tokens are not in the journal. */
+/** Events of GetExecutionHistory (times in seconds since 1970, as in AWS JSON). Journals contain no task tokens. */
 export const historyOf = (lines: readonly Line[], includeExecutionData: boolean): object[] =>
   lines
     .filter(({ id }) => id > 0)

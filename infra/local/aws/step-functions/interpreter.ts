@@ -20,14 +20,14 @@ import type { Visit } from './visit.ts';
 
 interface Step {
   output: unknown;
-  /** Absent at the end. */
+  /** Absent for a last state. */
   next?: string;
 }
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
 /**
- * Runs states until one ends, and gives its output. The input is only asked for if the lane did not begin before a
+ * Runs states until one ends, and returns its output. The input is read only if the lane has no lines from before a
  * restart.
  */
 export const runStates = async (
@@ -120,7 +120,7 @@ const failText = async (visit: Visit, text?: string, path?: string): Promise<str
   return value;
 };
 
-/** RFC 3339 with seconds and zone, which Date.parse alone would not insist on. */
+/** RFC 3339 with seconds and time zone, which Date.parse does not enforce. */
 const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
 
 const waitsUntil = async (visit: Visit, effective: unknown): Promise<number> => {
@@ -131,7 +131,7 @@ const waitsUntil = async (visit: Visit, effective: unknown): Promise<number> => 
     if (!Number.isInteger(seconds) || (seconds as number) < 0) {
       throw runtimeFailure(`${jsonOf(seconds)} is not a number of seconds to wait`, visit.place());
     }
-    // A redriven execution waits anew.
+    // A redriven execution starts the wait again.
     return Math.max(entered.at, lane.recorder.redriven) + (seconds as number) * 1000;
   }
   const time = state.TimestampPath === undefined ? state.Timestamp : await valueAt(state.TimestampPath);
@@ -141,7 +141,7 @@ const waitsUntil = async (visit: Visit, effective: unknown): Promise<number> => 
   return Date.parse(time);
 };
 
-/** A state that may be retried and caught. Attempts of before a restart are gone through without waiting. */
+/** A state with Retry and Catch. Attempts from before a restart are replayed without waiting. */
 const runAttempts = async (visit: Visit): Promise<Step> => {
   const { lane, state, input } = visit;
   const ofTask = state.Type === 'Task';

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
 
 /**
- * A line of an execution's journal: an event of its history, or (with id 0) something only a restart needs to know.
- * The journal is all that is kept; history, status and the point to go on from are read from it.
+ * A line of an execution's journal: an event of its history, or (with id 0) a fact that only a restart needs. Only the
+ * journal is stored: history, status and the point of resumption are derived from it.
  */
 export interface Line {
   id: number;
@@ -10,15 +10,15 @@ export interface Line {
   /** Milliseconds since 1970. */
   at: number;
   type: string;
-  /** The branch or Map item it belongs to; absent in the execution's own line of states. */
+  /** The branch or Map item it belongs to; absent for the execution's own states. */
   lane?: string;
-  /** As GetExecutionHistory shows them. */
+  /** Fields that GetExecutionHistory returns. */
   details?: Record<string, unknown>;
-  /** As it does not. */
+  /** Fields that it does not return. */
   note?: Record<string, unknown>;
 }
 
-/** Lines up to the first that is not whole: a process may be killed while it writes. */
+/** Lines up to the first incomplete one: a process may be killed while it writes. */
 const parse = (text: string): { lines: Line[]; bytes: number } => {
   const lines: Line[] = [];
   let from = 0;
@@ -41,10 +41,10 @@ const textOf = (file: string): string => {
   }
 };
 
-/** Empty when there is no such journal. */
+/** Empty if there is no such journal. */
 export const readJournal = (file: string): Line[] => parse(textOf(file)).lines;
 
-/** The same, and takes a half-written end away, so that what is appended can be read. */
+/** Also cuts off an incomplete last line, so that appended lines can be read. */
 export const repairJournal = (file: string): Line[] => {
   const text = textOf(file);
   const { lines, bytes } = parse(text);
@@ -53,8 +53,8 @@ export const repairJournal = (file: string): Line[] => {
 };
 
 /**
- * Appends lines. Writes are synchronous, so that nothing happens between a line and what follows from it; no fsync, as
- * the process may die but the machine is trusted. The file is opened for each write: thousands of executions may run.
+ * Appends lines. Writes are synchronous, so that each line precedes its effects. There is no fsync: the process may
+ * die, but the machine is trusted. The file is opened for each write, because thousands of executions may run.
  */
 export class Journal {
   readonly #file: string;
@@ -62,21 +62,21 @@ export class Journal {
   #pending = '';
   #failed: Error | undefined;
 
-  /** @param onFailure called once, when a write has failed: what is on disk is what counts, and this journal is over */
+  /** @param onFailure called once, after a failed write: the lines on disk count, and this journal accepts no more */
   constructor(file: string, onFailure: (error: Error) => void) {
     this.#file = file;
     this.#onFailure = onFailure;
   }
 
-  /** On disk at the next `flush`, or else when the process has nothing better to do. */
+  /** On disk at the next `flush`, or when the event loop is idle. */
   add(line: Line): void {
     if (this.#pending === '') setImmediate(() => this.#flushLater());
     this.#pending += `${JSON.stringify(line)}\n`;
   }
 
   /**
-   * To be called before anything outside can see an effect of the lines. Once a write has failed none follows: what came
-   * behind a torn line could not be read.
+   * Call before any effect of the lines is visible outside. After a failed write there are no more writes: lines behind
+   * an incomplete one could not be read.
    */
   flush(): void {
     if (this.#failed) throw this.#failed;
@@ -95,7 +95,7 @@ export class Journal {
     try {
       this.flush();
     } catch {
-      // Told by onFailure.
+      // onFailure reports it.
     }
   }
 }

@@ -3,36 +3,36 @@ import type { Line } from './journal.ts';
 import type { LaneRecording } from './recording.ts';
 import { Halted, type Scope } from './scope.ts';
 
-/** What a lane needs of its execution. */
+/** The part of its execution that a lane uses. */
 export interface Recorder {
-  /** Each is taken out by its lane. */
+  /** Each lane removes its own. */
   readonly recordings: Map<string, LaneRecording>;
   record(entry: Omit<Line, 'id' | 'at'>): Line;
   now(): number;
   after(ms: number, run: () => void): () => void;
   flush(): void;
   context(): Context;
-  /** When the execution was last redriven; 0 if never. */
+  /** Time of the last redrive; 0 if there was none. */
   readonly redriven: number;
 }
 
-/** Events that the chain of previousEventId leaves aside (seen on AWS). */
+/** Events outside the chain of previousEventId (seen on AWS). */
 const aside = /^(MapIteration(Succeeded|Failed|Aborted)|(Map|Parallel)StateSucceeded|.*StateAborted)$/;
 
 /**
- * One line of states after another: the execution's own, a branch of a Parallel, or an item of a Map. After a restart
- * it first gives back what was recorded, line by line, and only then records anew.
+ * One sequence of states: the execution's own, a branch of a Parallel, or an item of a Map. After a restart it first
+ * replays its recorded lines, then records new ones.
  */
 export class Lane {
   readonly path: string;
   readonly scope: Scope;
   readonly recorder: Recorder;
-  /** `$$.Map`, within a Map. */
+  /** `$$.Map`, inside a Map. */
   readonly map: Context['Map'];
   previous: number;
-  /** States entered so far; names the lanes of a Map or Parallel. */
+  /** Number of states entered so far; names the lanes of a Map or Parallel. */
   visits = 0;
-  /** The state that has been entered and not left. */
+  /** The state that was entered and not left. */
   current?: { name: string; type: string };
   #recorded: readonly Line[];
   #position = 0;
@@ -54,13 +54,13 @@ export class Lane {
     return this.#position < this.#recorded.length;
   }
 
-  /** Unique among all attempts of all tasks of the execution, over restarts and redrives. */
+  /** Unique among all attempts of all tasks of the execution, across restarts and redrives. */
   nextTask(): string {
     this.#tasks++;
     return `${this.path}#${this.#tasks}`;
   }
 
-  /** The next recorded line, if it is of one of these types. */
+  /** The next recorded line, if it has one of these types. */
   take(...types: string[]): Line | undefined {
     const line = this.#recorded[this.#position];
     if (!line || !types.includes(line.type)) return undefined;
@@ -69,7 +69,7 @@ export class Lane {
     return line;
   }
 
-  /** Passes the rest of a state that was left before the restart; gives the line that left it. */
+  /** Skips the remaining lines of a state that was left before the restart; returns the line that left it. */
   takeExit(): Line | undefined {
     for (let index = this.#position; index < this.#recorded.length; index++) {
       const line = this.#recorded[index]!;
@@ -81,11 +81,11 @@ export class Lane {
     return undefined;
   }
 
-  /** @throws Halted when the execution or the attempt it belongs to is over */
+  /** @throws Halted if the execution, or the attempt of this lane, has ended */
   record(type: string, details?: Line['details'], note?: Line['note']): Line {
     if (this.scope.cancelled) throw new Halted();
     if (this.replaying) {
-      throw new Error(`The journal goes on with ${this.#recorded[this.#position]!.type} where ${type} should be`);
+      throw new Error(`The journal continues with ${this.#recorded[this.#position]!.type} in place of ${type}`);
     }
     const line = this.recorder.record({ previous: this.previous, type, lane: this.path || undefined, details, note });
     this.#follow(line);
@@ -93,7 +93,7 @@ export class Lane {
   }
 
   #follow(line: Line): void {
-    // A wait may be long, and many may wait: what was gone through is let go.
+    // A wait may be long, and many lanes may wait: replayed lines are released.
     if (this.#recorded.length > 0 && !this.replaying) {
       this.#recorded = [];
       this.#position = 0;
@@ -102,8 +102,8 @@ export class Lane {
   }
 
   /**
-   * Waits for something from outside. `begin` gets what ends the wait and returns what to do when it is called off.
-   * What was recorded is on disk first.
+   * Waits for an outside event. `begin` gets the function that ends the wait, and returns the function that cancels it.
+   * Recorded lines are flushed first.
    */
   wait<T>(begin: (done: (value: T) => void) => () => void): Promise<T> {
     if (this.scope.cancelled) return Promise.reject(new Halted());
@@ -126,7 +126,7 @@ export class Lane {
     if (ms > 0) await this.wait<void>((done) => this.recorder.after(ms, () => done()));
   }
 
-  /** The outcome of an evaluation, unless the lane was halted meanwhile. */
+  /** The result of an evaluation, unless the lane was halted meanwhile. */
   async settled<T>(promise: Promise<T>): Promise<T> {
     const outcome = await promise.then(
       (value) => () => value,

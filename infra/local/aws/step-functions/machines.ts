@@ -9,13 +9,16 @@ export interface StateMachine {
   arn: string;
   name: string;
   definition: object;
-  /** Under which the definition is kept. */
+  /** Name of the stored definition. */
   revision: string;
   /** Milliseconds since 1970. */
   created: number;
 }
 
-/** State machines, and every definition that executions were started with: they keep theirs when it changes, as on AWS. */
+/**
+ * State machines, and every definition that executions were started with: they keep theirs when the machine changes, as
+ * on AWS.
+ */
 export class Machines {
   readonly #dir: string;
   readonly #machines = new Map<string, StateMachine>();

@@ -2,8 +2,8 @@ import type { Catcher, Retrier } from './definition.ts';
 import type { FailureFields } from './failure.ts';
 
 /**
- * Whether an ErrorEquals list names the failure. A heartbeat that stays away is reported as States.Timeout on AWS and
- * matched by that name and by States.HeartbeatTimeout; States.TaskFailed matches all of a task's errors but timeouts.
+ * Whether an ErrorEquals list matches the failure. AWS reports a missed heartbeat as States.Timeout, which that name
+ * and States.HeartbeatTimeout match; States.TaskFailed matches all errors of a task except timeouts.
  */
 const matches = (names: readonly string[], failure: FailureFields, ofTask: boolean): boolean =>
   !failure.terminal &&
@@ -17,7 +17,7 @@ const matches = (names: readonly string[], failure: FailureFields, ofTask: boole
 
 /** The attempts of one visit to a state. */
 export class Retries {
-  /** Attempts after the first, as `$$.State.RetryCount` tells. */
+  /** Attempts after the first, as in `$$.State.RetryCount`. */
   count = 0;
   readonly #retriers: readonly Retrier[];
   readonly #used: number[];
@@ -29,7 +29,7 @@ export class Retries {
     this.#ofTask = ofTask;
   }
 
-  /** Milliseconds to wait before the next attempt; undefined when there is none. Only the first match counts. */
+  /** Milliseconds until the next attempt; undefined if there is none. Only the first match counts. */
   next(failure: FailureFields): number | undefined {
     const index = this.#retriers.findIndex(({ ErrorEquals }) => matches(ErrorEquals, failure, this.#ofTask));
     const retrier = this.#retriers[index];
@@ -50,7 +50,7 @@ export const catcherOf = (
   ofTask: boolean,
 ): Catcher | undefined => catchers.find(({ ErrorEquals }) => matches(ErrorEquals, failure, ofTask));
 
-/** What a Catch puts at its ResultPath: seen on AWS, a timeout has an empty cause, an unnamed failure has nulls. */
+/** The value at a Catch's ResultPath: a timeout has an empty cause, an unnamed failure has nulls (seen on AWS). */
 export const errorOutput = ({ error, cause }: FailureFields): { Error: string | null; Cause: string | null } => ({
   Error: error ?? null,
   Cause: cause ?? (error === undefined ? null : ''),

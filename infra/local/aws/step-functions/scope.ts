@@ -1,9 +1,9 @@
-/** Ends every wait of something that was stopped; never the business of a Retry or Catch, never seen by a client. */
+/** Ends every wait of a stopped scope; no Retry, Catch or client sees it. */
 export class Halted extends Error {
   override name = 'Halted';
 }
 
-/** What is cancelled together: an execution, or one attempt of a Map or Parallel with its branches. */
+/** The unit of cancellation: an execution, or one attempt of a Map or Parallel with its branches. */
 export class Scope {
   #cancelled = false;
   readonly #hooks = new Set<() => void>();
@@ -19,13 +19,13 @@ export class Scope {
     this.#hooks.clear();
   }
 
-  /** Returns what takes the hook back. */
+  /** Returns a function that removes the hook. */
   onCancel(hook: () => void): () => void {
     this.#hooks.add(hook);
     return () => this.#hooks.delete(hook);
   }
 
-  /** A scope that ends with this one, and may end before; `release` it when it is over. */
+  /** A scope that ends with this one, or earlier; `release` it afterwards. */
   child(): { scope: Scope; release: () => void } {
     const scope = new Scope();
     if (this.#cancelled) scope.cancel();

@@ -13,12 +13,12 @@ export type { StepFunctionsOptions } from './executions.ts';
 
 const statuses = ['RUNNING', 'SUCCEEDED', 'FAILED', 'ABORTED', 'TIMED_OUT', 'PENDING_REDRIVE'] as const;
 
-/** A repeat of RedriveExecution with the same token is the same redrive for this long (API reference). */
+/** A repeated RedriveExecution with the same token is the same redrive for this long (API reference). */
 const redriveTokenMs = 15 * 60 * 1000;
 
 /**
- * AWS Step Functions (Standard workflows, JSONPath) on one machine. Everything survives a restart, also by kill -9: each
- * execution has a journal on disk, which is its history and what it goes on from.
+ * AWS Step Functions (Standard workflows, JSONPath) on one machine. Everything survives a restart, even a kill -9: each
+ * execution has a journal on disk, which is its history and the point of resumption.
  */
 export class StepFunctionsService {
   readonly #executions: Executions;
@@ -42,7 +42,7 @@ export class StepFunctionsService {
   }
 
   /**
-   * Creates or updates a machine; executions that run already keep their definition.
+   * Creates or updates a machine; running executions keep their definition.
    * @throws Error for a definition that this service cannot run
    */
   createStateMachine(stateMachineArn: string, definition: object): void {
@@ -52,7 +52,7 @@ export class StepFunctionsService {
 
   /**
    * One action of the API, with or without the prefix of X-Amz-Target. Dates are seconds since 1970, as in AWS JSON.
-   * @throws AwsError whose name is the error's code
+   * @throws AwsError whose name is the error code
    */
   async handle(action: string, input: object): Promise<object> {
     if (this.#closed) throw new AwsError('ServiceUnavailable', 'The platform is stopping', 503);
@@ -62,8 +62,8 @@ export class StepFunctionsService {
   }
 
   /**
-   * After a restart: what had not ended goes on. An action that is about such an execution does not wait for this. One
-   * whose definition is damaged fails, so that its run ends.
+   * After a restart: resumes the unfinished executions. An action on such an execution does not wait for this. An
+   * execution with a damaged definition fails, so that its run ends.
    */
   async resume(): Promise<{ resumed: number }> {
     let resumed = 0;
@@ -79,13 +79,13 @@ export class StepFunctionsService {
     return { resumed };
   }
 
-  /** Stops in the middle of everything; another service on the same folder can go on. */
+  /** Stops immediately; another service on the same folder can resume. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#executions.suspendAll();
   }
 
-  /** State transitions so far, redrives and retries included, as AWS bills them; 0 for an unknown name. */
+  /** State transitions so far, including redrives and retries, as AWS bills them; 0 for an unknown name. */
   transitions(name: string): number {
     const entry = this.#executions.catalog.all().findLast((it) => it.name === name);
     return entry ? (this.#executions.inMemory(entry)?.transitions ?? entry.transitions) : 0;
@@ -101,7 +101,7 @@ export class StepFunctionsService {
     if (existing) {
       const running = await this.#executions.running(existing);
       if (running?.input === data) return { executionArn, startDate: existing.start / 1000 };
-      // Unless it turned out that its start had never been recorded.
+      // Unless the journal shows that its start was never recorded.
       if (this.#executions.catalog.get(executionArn)) {
         throw new AwsError('ExecutionAlreadyExists', `Execution Already Exists: '${executionArn}'`);
       }
@@ -170,7 +170,7 @@ export class StepFunctionsService {
     return this.#send(input, (pending) => pending.settle('TaskFailed', details));
   }
 
-  /** A task that waits no longer answers as one that timed out, whatever ended it (seen on AWS). */
+  /** A task that no longer waits is reported as timed out, for any reason (seen on AWS). */
   async #send(input: Input, act: (pending: PendingTask) => void): Promise<object> {
     const task = await this.#executions.taskOf(text(input, 'taskToken', 2048));
     if (!task) throw new AwsError('InvalidToken', "Invalid Token: 'Invalid token'");

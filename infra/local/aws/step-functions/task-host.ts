@@ -9,9 +9,9 @@ export interface TaskHost {
 }
 
 /**
- * Calls a Lambda function. Rejects with an Error whose `name` is Lambda's errorType; its `cause`, if it has one, is the
- * JSON that Lambda answered with (`{errorType, errorMessage, trace}`), and becomes the Cause. A name that begins with
- * `Lambda.` is an error of the service itself, whose Cause is its plain text.
+ * Invokes a Lambda function. Rejects with an Error whose `name` is Lambda's errorType. Its optional `cause` is Lambda's
+ * JSON (`{errorType, errorMessage, trace}`), which becomes the Cause. A name that begins with `Lambda.` is an error of
+ * the service itself, whose Cause is plain text.
  */
 export type Invoke = (
   functionArn: string,

@@ -16,15 +16,15 @@ interface Call {
   payload: unknown;
 }
 
-/** Stands for the token wherever a history would show it: who may read an execution may not resume it. */
+/** Replaces the token in histories: permission to read an execution is not permission to resume it. */
 const hiddenToken = '[task token]';
 
 const hide = (json: string, token: string | undefined): string => (token ? json.replaceAll(token, hiddenToken) : json);
 
 /**
- * One attempt of a task: schedules it, calls the function, and waits for the outcome. After a restart a recorded outcome
- * is taken as it is; an attempt that waited for its token goes on with the same token and deadline; a function whose
- * answer was not recorded is called again.
+ * One attempt of a task: schedules it, invokes the function, and waits for the outcome. After a restart, a recorded
+ * outcome is reused; an attempt that waited for its token continues with the same token and deadline; a function
+ * without a recorded result is invoked again.
  * @throws Failure with the task's error
  */
 export const attemptTask = async (visit: Visit, retry: number): Promise<unknown> => {
@@ -58,18 +58,18 @@ export const attemptTask = async (visit: Visit, retry: number): Promise<unknown>
   return resultOf(await waitForOutcome(visit, { scheduled, task, token, resource, call }));
 };
 
-/** Parameters, as JSON and as what is called. */
+/** Parameters, as JSON and as the function's payload. */
 const prepareCall = async (visit: Visit, place: Place): Promise<Call & { json: string }> => {
   const parameters = await visit.lane.settled(effectiveInput(visit.state, visit.input, place));
   const json = JSON.stringify(parameters);
   if (tooLarge(json)) throw new Failure({ ...dataLimitExceeded(visit.name), terminal: true }, place.now);
-  // What is called gets its own copy: nothing it does to it may reach the execution.
+  // The function gets its own copy, so that no change reaches the execution.
   const { FunctionName, Payload = {} } = JSON.parse(json) as { FunctionName?: string; Payload?: unknown };
   if (typeof FunctionName !== 'string') throw runtimeFailure('FunctionName is missing in Parameters', place);
   return { json, functionArn: FunctionName, payload: Payload };
 };
 
-/** Paths are about the state's input, before Parameters. */
+/** Paths refer to the state's input, before Parameters. */
 const limitsOf = async ({ lane, state, input }: Visit, place: Place): Promise<Limits> => {
   const read = async (seconds: number | undefined, path: string | undefined) => {
     if (path === undefined) return seconds;
@@ -90,7 +90,7 @@ interface Attempt {
   task: string;
   token?: string;
   resource: object;
-  /** Absent when the function had answered before a restart. */
+  /** Absent if the function returned before a restart. */
   call?: Call;
 }
 
@@ -102,7 +102,7 @@ const waitForOutcome = ({ lane, name, host }: Visit, { scheduled, task, token, r
       pending.settle('TaskTimedOut', { error: 'States.Timeout' }, heartbeat ? { heartbeat } : undefined);
     let open = true;
     let callOffHeartbeat = () => {};
-    // The deadline is that of the schedule, also after a restart; a heartbeat is given its whole time again.
+    // The deadline counts from the schedule, also after a restart; the heartbeat interval starts again.
     const callOffTimeout =
       timeoutInSeconds === undefined
         ? () => {}
@@ -121,7 +121,7 @@ const waitForOutcome = ({ lane, name, host }: Visit, { scheduled, task, token, r
         try {
           done(lane.record(type, { ...resource, ...details }, note));
         } catch (error) {
-          // The history is full: the execution has just ended by this.
+          // The history is full: this event has ended the execution.
           if (!(error instanceof Halted)) throw error;
         }
       },
@@ -159,7 +159,7 @@ const resultOf = ({ type, details, note, at }: Line): unknown => {
   throw new Failure({ error, cause, ...(note?.heartbeat === true && { heartbeat: true }) }, at);
 };
 
-/** Characters of a Cause (API reference: TaskFailedEventDetails). */
+/** Maximum of characters in a Cause (API reference: TaskFailedEventDetails). */
 const maxCause = 32_768;
 
 const failureOf = (thrown: unknown): FailureFields => {

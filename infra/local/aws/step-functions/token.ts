@@ -2,21 +2,21 @@ import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'no
 import { join } from 'node:path';
 import { keptSecret } from '../ssm/secrets.ts';
 
-/** Which task a token stands for. */
+/** The task of a token. */
 export interface TaskName {
   executionArn: string;
-  /** Milliseconds since 1970; a name may be used again when its execution is long gone. */
+  /** Milliseconds since 1970; a name may be used again long after its execution has ended. */
   startedAt: number;
   /** Unique among all attempts of all tasks of the execution. */
   task: string;
 }
 
 /**
- * Task tokens that say by themselves which task they stand for, and that only this data folder can make: nothing has to
- * be kept to know them again after a restart, and none lies in the journals.
+ * Task tokens that contain the identity of their task, signed with a key of this data folder: after a restart they are
+ * valid without any stored token, and no journal contains one.
  */
 export class Tokens {
-  /** Not its bytes, which each signature would make a key of again, at five times its cost. */
+  /** A key object, because signing with bytes would convert them each time, at five times the cost. */
   readonly #key: KeyObject;
 
   constructor(dataDir: string) {
@@ -28,13 +28,13 @@ export class Tokens {
     return `${text.toString('base64url')}.${this.#sign(text).toString('base64url')}`;
   }
 
-  /** Undefined for what was never issued here. */
+  /** Undefined for a token that this service did not issue. */
   read(token: string): TaskName | undefined {
     const [body = '', signature = ''] = token.split('.');
     const text = Buffer.from(body, 'base64url');
     const signed = this.#sign(text);
     const given = Buffer.from(signature, 'base64url');
-    // Decoding passes over what does not belong in base64, so the token must also be written the one right way.
+    // Decoding ignores characters outside base64, so the token must also equal its canonical encoding.
     const canonical = token === `${text.toString('base64url')}.${given.toString('base64url')}`;
     if (!canonical || given.length !== signed.length || !timingSafeEqual(given, signed)) return undefined;
     const [executionArn, startedAt, task] = JSON.parse(text.toString()) as [string, number, string];

@@ -1,7 +1,7 @@
 import { AwsError } from '#infra/local/host/errors.ts';
 import { maxPayloadBytes, tooLarge } from './failure.ts';
 
-/** Inputs of the actions, as a client sends them: nothing about them is sure. */
+/** Inputs of the actions, unvalidated from a client. */
 export type Input = Record<string, unknown>;
 
 const constraint = (field: string, what: string): AwsError =>
@@ -45,7 +45,7 @@ export const executionName = (input: Input): string | undefined => {
   return name;
 };
 
-/** A JSON text within the limit; `code` and `prefix` are those of the action's own error for what is no JSON. */
+/** A JSON text within the limit; `code` and `prefix` are those of the action's error for invalid JSON. */
 export const json = (value: string, field: string, code: string, prefix: string): string => {
   if (tooLarge(value)) throw constraint(field, `Member must have length less than or equal to ${maxPayloadBytes}`);
   try {
@@ -64,7 +64,7 @@ export const oneOf = <T extends string>(input: Input, field: string, values: rea
   return value as T | undefined;
 };
 
-/** One page of a list. Tokens say where the next one begins; they are good for the same list only. */
+/** One page of a list. A token contains the start of the next page and is valid only for the same list. */
 export const page = <T>(items: readonly T[], input: Input): { items: T[]; nextToken?: string } => {
   const size = (input.maxResults as number | undefined) || 100;
   if (!Number.isInteger(size) || size < 0 || size > 1000) {

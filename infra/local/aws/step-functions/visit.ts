@@ -5,7 +5,7 @@ import type { Line } from './journal.ts';
 import type { Lane } from './lane.ts';
 import type { TaskHost } from './task-host.ts';
 
-/** A state that was entered, and what its expressions are evaluated with. */
+/** An entered state, and the data of its expressions. */
 export interface Visit {
   lane: Lane;
   name: string;
@@ -13,6 +13,6 @@ export interface Visit {
   entered: Line;
   input: unknown;
   host: TaskHost;
-  /** More of the context object, e.g. the token of a task. */
+  /** Further fields of the context object, e.g. the token of a task. */
   place(more?: Partial<Context>): Place;
 }
