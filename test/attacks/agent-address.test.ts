@@ -5,11 +5,14 @@ import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 
-/** Agents and the command line send tokens to nobody on the network, and survive whoever answers in the platform's place. */
+/**
+ * Agents and the command line send tokens to no other machine over plain http, and survive any response of a server
+ * that replaces the platform.
+ */
 
 const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 
-/** Of this machine, but not loopback: what other machines are reached by. */
+/** An address of this machine other than loopback, as other machines see it. */
 const ownAddress = Object.values(networkInterfaces())
   .flat()
   .find((one) => one && !one.internal && one.family === 'IPv4')?.address;
@@ -21,7 +24,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** @returns requests that came, and the port */
+/** @returns received requests, and the port */
 const listen = async (answer: (request: IncomingMessage, response: ServerResponse) => void, host: string) => {
   const authorizations: (string | undefined)[] = [];
   const started = createServer((request, response) => {
@@ -49,23 +52,26 @@ const run = (args: string[], env: NodeJS.ProcessEnv = {}) =>
     );
   });
 
-it.skipIf(!ownAddress)('sends no token over plain http to another machine, unless the user allows it', async () => {
-  const { authorizations, port } = await listen(html, ownAddress ?? '');
-  const host = `${ownAddress}:${port}`;
-  const commands = [
-    ['agent', '--address', `http://${host}`],
-    ['workspaces', 'list', '--host', `http://${host}`],
-    ['whoami', '--host', `http://${host}`],
-  ];
-  for (const args of commands) {
-    const { code, output } = await run(args);
-    expect(code).not.toBe(0);
-    expect(output).toContain(`STEPFORM_PLAIN_HTTP_HOSTS=${host}`);
-  }
-  expect(authorizations).toEqual([]);
-  await run(['whoami', '--host', `http://${host}`], { STEPFORM_PLAIN_HTTP_HOSTS: host });
-  expect(authorizations).toEqual(['Bearer sfu_secret']);
-});
+it.skipIf(!ownAddress)(
+  'the command line and agents send no token over plain http to another machine, unless the user allows it',
+  async () => {
+    const { authorizations, port } = await listen(html, ownAddress ?? '');
+    const host = `${ownAddress}:${port}`;
+    const commands = [
+      ['agent', '--address', `http://${host}`],
+      ['workspaces', 'list', '--host', `http://${host}`],
+      ['whoami', '--host', `http://${host}`],
+    ];
+    for (const args of commands) {
+      const { code, output } = await run(args);
+      expect(code).not.toBe(0);
+      expect(output).toContain(`STEPFORM_PLAIN_HTTP_HOSTS=${host}`);
+    }
+    expect(authorizations).toEqual([]);
+    await run(['whoami', '--host', `http://${host}`], { STEPFORM_PLAIN_HTTP_HOSTS: host });
+    expect(authorizations).toEqual(['Bearer sfu_secret']);
+  },
+);
 
 it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
   ['a page', html],
@@ -75,7 +81,7 @@ it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>(
   const { port } = await listen(answer, '127.0.0.1');
   const { code, output } = await run(['agent', '--address', `http://127.0.0.1:${port}`]);
   expect(code).not.toBe(0);
-  // Before it, what is not kept apart on this machine.
+  // A warning about missing separation on this machine precedes it.
   expect(
     output
       .trim()

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { client, newWorkspace, platform } from '#test/e2e/support/world.ts';
 
-/** A small archive that is large inside is to keep the API busy. */
+/** A small archive with large content tries to keep the API busy. */
 
 const zeros = Buffer.alloc(1024 * 1024);
 
-/** One file of so many MiB of zeros before a README. */
+/** One file of the given number of MiB of zeros before a README. */
 const bomb = async (mebibytes: number): Promise<Buffer> => {
   const tar = pack();
   const zipped = tar.pipe(createGzip({ level: 1 }));
@@ -33,28 +33,28 @@ const readmes = async (workspaceId: string) => {
   return (answer.included ?? []).map(({ attributes }) => attributes['raw-markdown']);
 };
 
-it('unpacks at most a bounded part of an archive for its README, once', async () => {
+it('the API unpacks a bounded part of an archive for its README, once', async () => {
   const archive = await bomb(200);
   expect(archive.length).toBeLessThan(2 * 1024 * 1024);
   const workspace = await newWorkspace();
   await client.upload(workspace.id, archive);
   const begin = performance.now();
   expect(await readmes(workspace.id)).toEqual([]);
-  // It was 29 s for a gigabyte. Bounds are for machines that are shared.
+  // It took 29 s for a gigabyte. The limit is generous, because CI machines are shared.
   expect(performance.now() - begin).toBeLessThan(10_000);
   const second = performance.now();
   for (let n = 0; n < 10; n++) expect(await readmes(workspace.id)).toEqual([]);
   expect((performance.now() - second) / 10).toBeLessThan(1000);
 });
 
-it('stores a README and returns it again', async () => {
+it('the API stores a README and returns it again', async () => {
   const workspace = await newWorkspace();
   await client.upload(workspace.id, await packFiles({ 'main.tf': '', 'README.md': '# Here' }));
   expect(await readmes(workspace.id)).toEqual(['# Here']);
   expect(await readmes(workspace.id)).toEqual(['# Here']);
 });
 
-it('skips an entry name of several megabytes quickly', async () => {
+it('the API skips an entry name of several megabytes quickly', async () => {
   const name = './'.repeat(4 * 1024 * 1024);
   const record = ` path=${name}x\n`;
   const length = record.length + String(record.length + 8).length;

@@ -16,7 +16,7 @@ import {
 } from '#test/e2e/support/world.ts';
 import { capabilitiesIn, download, outsiderWith, put } from './uploads.ts';
 
-/** A configuration is uploaded, reviewed, and swapped before it is planned or applied. */
+/** An attacker replaces an uploaded and reviewed configuration before its plan or apply. */
 
 const reviewed = await packFiles({ 'main.tf': resources(['reviewed']) });
 const evil = await packFiles({ 'main.tf': resources(['evil']) });
@@ -35,7 +35,7 @@ const uploaded = async (workspaceId: string, archive: Uint8Array) => {
   return { version, url };
 };
 
-it('ignores a later upload to the same URL in plan and apply', async () => {
+it('plan and apply ignore a later upload to the same URL', async () => {
   const workspace = await newWorkspace();
   const { version, url } = await uploaded(workspace.id, reviewed);
   await put(url, evil);
@@ -51,7 +51,7 @@ it('ignores a later upload to the same URL in plan and apply', async () => {
   expect(Buffer.from(await shown.arrayBuffer()).equals(Buffer.from(reviewed))).toBe(true);
 });
 
-it('returns the upload URL only in the response to the creation', async () => {
+it('a configuration version shows its upload URL only in the response to its creation', async () => {
   const workspace = await newWorkspace();
   const path = `/workspaces/${workspace.id}/configuration-versions`;
   const version = await client.create(path, 'configuration-versions', { 'auto-queue-runs': false });
@@ -63,8 +63,9 @@ it('returns the upload URL only in the response to the creation', async () => {
   }
 });
 
-// Only somebody inside of the storage can do this; on AWS, nobody this test could be.
-it.runIf(platform.awsEndpointUrl)('makes the runner reject content that differs from the accepted upload', async () => {
+// This test writes to the bucket directly, which only the operator can do; on AWS, no role of the platform allows it
+// here.
+it.runIf(platform.awsEndpointUrl)('the runner rejects content that differs from the accepted upload', async () => {
   operate(platform);
   const { putObject } = await import('#platform/store/bucket.ts');
   const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
@@ -79,7 +80,7 @@ it.runIf(platform.awsEndpointUrl)('makes the runner reject content that differs 
   );
 });
 
-it('keeps accepted policies unchanged by later uploads', async () => {
+it('a later upload does not change accepted policies', async () => {
   const set = await client.create(`/organizations/${organization}/policy-sets`, 'policy-sets', {
     name: newName('set'),
     kind: 'opa',
@@ -102,7 +103,7 @@ it('keeps accepted policies unchanged by later uploads', async () => {
   expect(after.attributes).toEqual(ready.attributes);
 });
 
-it('returns the accepted content byte for byte', async () => {
+it('a download returns the accepted content byte for byte', async () => {
   const workspace = await newWorkspace();
   const { version, url } = await uploaded(workspace.id, reviewed);
   await put(url, evil);

@@ -7,8 +7,8 @@ import { notSeparated, separatesUsers } from './plan-code.ts';
 import { Reports, reachingProvider } from './reaching-provider.ts';
 
 /**
- * A runner with what the task definition leaves it on Fargate (infra/stack/runner.ts): root with six capabilities, a root file system
- * that cannot be written but for one folder, processes of its own, the image's user ids, and no namespaces for rooms.
+ * A runner as the task definition runs it on Fargate (infra/stack/runner.ts): root with six capabilities, a read-only
+ * root file system with one writable folder, its own processes, the image's user ids, and no namespaces for rooms.
  */
 
 const bench = Bench.use();

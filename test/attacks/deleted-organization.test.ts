@@ -3,14 +3,14 @@ import { packFiles } from '#clients/cli/archive.ts';
 import { Client, isFinalRun } from '#test/e2e/support/waiting.ts';
 import { type Person, Scene, uniqueName } from './support.ts';
 
-/** What was an organization's is for nobody once it is deleted: not for its former owner, not for who wants its name. */
+/** Data of a deleted organization are inaccessible to its former owner and to the next owner of a similar name. */
 
 let scene: Scene;
-/** Of the organization that was. */
+/** Ids of the deleted organization's data. */
 let former: Person;
 let mallory: Person;
 let organization: string;
-/** Paths that led to what it had. */
+/** Paths of its former resources. */
 let paths: string[];
 let serviceTokens: string[];
 let teamId: string;
@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('hides resources of a deleted workspace from owners', async () => {
+it('resources of a deleted workspace are hidden from owners', async () => {
   const ofWorkspace = paths.filter((path) => /^(workspaces|runs|plans|configuration|state)/.test(path));
   for (const path of ofWorkspace) {
     expect([path, (await scene.get(former.token, path)).status]).toEqual([path, 404]);

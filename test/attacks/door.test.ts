@@ -19,13 +19,13 @@ import { until } from '#test/runner/program/until.ts';
 import { zip } from '#test/runner/program/zip.ts';
 import { initCode, notSeparated, separatesUsers } from './plan-code.ts';
 
-/** Code that runs in `terraform init`, and what it leaves in the run's folders for a runner that is root. */
+/** Code that runs in `terraform init`, and the files that it leaves in the run's folders for a runner that is root. */
 
 const bench = Bench.use();
 const address = 'registry.example.com/acme/fake';
 const secret = '# of another organization';
 
-/** Root's: Terraform's user may read it, and not write it. */
+/** A file of root that Terraform's user can read and not write. */
 let victim: string;
 beforeEach(() => {
   victim = join(bench.directory, 'victim');
@@ -41,7 +41,7 @@ const untouched = () => [
 const variables = [{ key: 'GIT_SSH_COMMAND', value: 'sh ./ssh.sh', category: 'env' as const }];
 const plain = 'resource "terraform_data" "a" {}\n';
 
-/** A run whose `init` does this in the working directory. */
+/** A run whose `init` executes this script in the working directory. */
 const attack = async (script: string, options: Options = {}, main = plain) => {
   const within = options.workingDirectory ? `${options.workingDirectory}/` : '';
   const files = Object.entries({ 'main.tf': main, ...initCode(script) });
@@ -87,7 +87,7 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
   }, 60_000);
 
   it('in place of the values of variables is replaced, and not followed', async () => {
-    // Its flags cannot be made, so that the runner writes the values again after init.
+    // The file with the flags cannot be written, so that the runner writes the values again after init.
     const { job } = await attack(`rm ../variables/*\nln -s ${victim}/file ../variables/workspace.tfvars.json\n`, {
       variables: [
         { key: 'value', value: 'of this run' },
@@ -99,7 +99,7 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
     expect(untouched()).toEqual([['file', 'private'], secret, secret]);
   }, 60_000);
 
-  it('in place of the state brings nothing of its target into the apply', async () => {
+  it('in place of the state brings no content of its target into the apply', async () => {
     const { plane } = bench;
     const stateWith = (value: string) =>
       JSON.stringify({

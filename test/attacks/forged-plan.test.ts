@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { client, newWorkspace, planJson, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { letPlanCodeRun, planCode } from './plan-code.ts';
 
-it('protects the JSON plan from a daemon that the plan started', async () => {
+it('a daemon that the plan started cannot change the JSON plan', async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   await letPlanCodeRun(workspace);
-  // When the runner has written it, and before it uploads it.
+  // Runs after the runner has written the file and before it uploads it.
   const forged = JSON.stringify({ format_version: '1.2', applyable: true, resource_changes: [], forged: true });
   const daemon = `echo '${forged}' > "$TMPDIR/forged.json"
 until [ -e ../plan.tfplan ] || [ -e ../out/plan.tfplan ] || [ -e ../kept/plan.tfplan ]; do sleep 0.01; done

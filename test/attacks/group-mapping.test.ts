@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
-/** Whoever may sign in at the issuer learns nothing of who else is in which group there. */
+/** A user of the issuer cannot learn which groups other users have there. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('rejects organizations created by unknown users', async () => {
+it('unknown users cannot create organizations', async () => {
   const stranger = await scene.signIn();
   const attributes = { name: uniqueName('trap'), email: 'm@example.test' };
   const { status, body } = await scene.post(stranger.token, 'organizations', attributes);
@@ -19,7 +19,7 @@ it('rejects organizations created by unknown users', async () => {
   expect(account.permissions).toMatchObject({ 'can-create-organizations': false, 'can-create-organization': false });
 });
 
-it('maps no group to a team of an organization that the operator did not list', async () => {
+it('groups do not map to teams of an organization that the operator did not list', async () => {
   const group = uniqueName('engineering');
   const trap = await scene.organizationOf(scene.owner);
   const refused = await scene.post(scene.owner, `organizations/${trap}/teams`, {
@@ -38,7 +38,7 @@ it('maps no group to a team of an organization that the operator did not list', 
   expect(JSON.stringify(members)).not.toContain(victim.account.email);
 });
 
-it('maps groups in the bootstrap organization', async () => {
+it('groups map to teams of the bootstrap organization', async () => {
   const group = uniqueName('operators');
   const team = await scene.team(scene.owner, { 'sso-team-id': group });
   await scene.signIn({ groups: [group] });
@@ -46,7 +46,7 @@ it('maps groups in the bootstrap organization', async () => {
   expect(attributes['users-count']).toBe(1);
 });
 
-it('maps groups in listed organizations and lets only listed users create organizations', async () => {
+it('groups map to teams of listed organizations, and only listed users can create organizations', async () => {
   const open = await Scene.open({
     STEPFORM_ORGANIZATION_CREATORS: 'anyone',
     STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'local,named-one',

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { newWorkspace, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { letPlanCodeRun, planCode } from './plan-code.ts';
 
-it("applies the original plan although a daemon changed the plan's folder", async () => {
+it("the runner applies the original plan although a daemon changed the plan's folder", async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   await letPlanCodeRun(workspace);
-  // Once there is a plan, and on through the apply.
+  // From the end of the plan through the apply.
   const daemon = `until [ -e ../plan.tfplan ] || [ -e ../out/plan.tfplan ] || [ -e ../kept/plan.tfplan ]; do sleep 0.01; done
 for n in $(seq 500); do
   echo 'echo "the script is changed"' > script.sh

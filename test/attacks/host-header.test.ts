@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Scene } from './support.ts';
 
-/** No address that a caller makes up gets into links, redirects and sign-ins of others. */
+/** A client's made-up host name does not reach links, redirects and sign-ins of other users. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ afterAll(() => scene.close());
 
 const evil = 'evil.example';
 
-/** All that comes back. */
+/** The complete response: headers and body. */
 const ask = (path: string, headers: Record<string, string>): Promise<{ status: number; text: string }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(scene.platform.local.url);
@@ -38,7 +38,7 @@ const pathsFor = async (): Promise<string[]> => {
   ];
 };
 
-it('repeats no host of a request in an answer', async () => {
+it('responses contain no host from a request header', async () => {
   const { host } = new URL(scene.platform.local.url);
   const authorization = `Bearer ${scene.owner}`;
   const forged: Record<string, string>[] = [
@@ -57,7 +57,7 @@ it('repeats no host of a request in an answer', async () => {
   }
 });
 
-it('sends the issuer its own callback', async () => {
+it('the platform sends the issuer its own callback URL', async () => {
   const { host, origin } = new URL(scene.platform.local.url);
   const path = `/oauth/sign-in?client_id=page&code_challenge=${challenge}&code_challenge_method=S256`;
   const { status, text } = await ask(path, { host, 'x-forwarded-proto': 'https', 'x-forwarded-host': evil });

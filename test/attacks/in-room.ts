@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-/** Code of a run, in its room, without the platform around it. */
+/** Runs a run's code in its room, without the platform. */
 
 const worker = fileURLToPath(new URL('../runner/program/terraform/room-worker.ts', import.meta.url));
 
@@ -18,13 +18,13 @@ export const newFolder = (): string => {
 };
 
 interface Start {
-  /** The command that starts the runner's program. */
+  /** The command that starts the runner program. */
   before?: string[];
-  /** A file that it is started with. */
+  /** A file descriptor that it inherits. */
   file?: { number: number; handle: number };
 }
 
-/** What a run prints. */
+/** Output of the run. */
 export const printed = (script: string, { before = [], file }: Start = {}): Promise<string> => {
   const [program = '', ...args] = [...before, process.execPath, worker, newFolder(), script];
   const stdio = ['ignore', 'pipe', 'inherit', ...Array(200).fill('ignore')];

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { newFolder, printed } from './in-room.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** What a run gets from the program that starts it, without being given it. */
+/** File descriptors and keys that a run inherits from the program that starts it. */
 
 const title = (text: string) => `${text}${notSeparated}`;
 const attack = it.runIf(separatesUsers);
@@ -39,7 +39,7 @@ attack(title('a device of the machine that every user may open is not there for 
   expect(log.split('\n').filter((line) => !/^\/dev\/(std|fd)/.test(line))).toEqual([...devices, '2', '']);
 });
 
-/** capabilities(7): 24. Without it root, too, sets scores that anybody may lower. */
+/** capabilities(7): 24. Without it, even root sets scores that any user may lower. */
 const setsScores =
   separatesUsers &&
   (BigInt(`0x${/^CapEff:\s*(\w+)$/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1]}`) >> 24n) % 2n === 1n;

@@ -5,8 +5,11 @@ import { runners, send } from '#test/e2e/support/runners.ts';
 import { until } from '#test/e2e/support/waiting.ts';
 import { newWorkspace, platform, resources, startRun, untilFinal, untilStatus } from '#test/e2e/support/world.ts';
 
-/** As a process of the runner's own user can: where Terraform has no user of its own, every process of Terraform's. */
-it.runIf(platform.caFile)("keeps the runner's inspector closed on SIGUSR1, and the run continues", async () => {
+/**
+ * Any process of the runner's own user can send this signal: where Terraform has no user of its own, every process of
+ * Terraform.
+ */
+it.runIf(platform.caFile)("SIGUSR1 does not open the runner's inspector, and the run continues", async () => {
   const dataDir = dirname(dirname(platform.caFile as string));
   const run = await startRun(await newWorkspace({ 'auto-apply': true }), { 'main.tf': resources(['a'], 2) });
   await untilStatus(run, 'applying');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Person, Scene } from './support.ts';
 
-/** A stranger's invitation changes nothing for whoever it is sent to, until they accept it. */
+/** An invitation from a stranger has no effect on the invited user until they accept it. */
 
 let scene: Scene;
 let victim: Person;
@@ -9,7 +9,7 @@ let strange: string;
 let membershipId: string;
 beforeAll(async () => {
   scene = await Scene.open();
-  // As strict as an organization can be: sessions of its members last a minute.
+  // The strictest settings of an organization: sessions of its members last a minute.
   strange = await scene.organizationOf(scene.owner, { 'session-timeout': 1 });
   victim = await scene.signIn();
   ({ id: membershipId } = await scene.invite(victim.account.email ?? '', [], scene.owner, strange));

@@ -9,7 +9,10 @@ import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { newWorkspace, platform, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** Who signs as the operator may do everything at the local AWS endpoint: Terraform of a run must not be able to. */
+/**
+ * A client that signs as the operator has all permissions on the local AWS endpoint: Terraform of a run must not be
+ * able to sign so.
+ */
 
 const head = (method: string, path: string, headers: string[], body = ''): string =>
   [
@@ -40,8 +43,8 @@ const requests = [
 ];
 
 /**
- * Sends each request as itself, and by connections whose local ports root's processes use later, on another address: Linux lists
- * those of root first.
+ * Sends each request as itself, and over connections whose local ports processes of root use later, on another address:
+ * Linux lists those of root first.
  */
 const attack = `
 const { connect } = require('node:net');
@@ -70,7 +73,7 @@ const isListed = (local) =>
 })();
 `;
 
-/** Node where rooms show it: in a checkout below /tmp they hide it. */
+/** Copies Node to a folder that rooms show: in a checkout below /tmp they hide it. */
 const folder = newSharedFolder('node-');
 const hidden = /^\/(tmp|var\/tmp|dev\/shm)\//.test(realpathSync(process.execPath));
 const node = hidden ? join(folder, 'node') : process.execPath;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
-/** Whoever belongs to many organizations does nothing past the trail of any of them. */
+/** Actions of a member of many organizations appear in the audit trail of all of them. */
 
 const many = 101;
 
@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('audits a new token in all organizations of a member of more than 100', async () => {
+it('the audit trails of all organizations have a new token of a member of more than 100', async () => {
   const mallory = await scene.signIn();
-  // The trail of the last one in the order of names is what used to be left out.
+  // Earlier code left out the last organization by name.
   const last = `zz-${uniqueName('victim')}`;
   const create = (name: string, token: string) =>
     scene.must(token, 'POST', 'organizations', { data: { attributes: { name, email: 'o@example.test' } } });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Scene } from './support.ts';
 
-/** A name that looks like somebody else's id receives nothing that is meant for that id. */
+/** A name that looks like another user's id receives nothing that is meant for that user. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('puts no member into a team whose username is the id of another user', async () => {
+it('a user whose username is the id of another user does not become a team member in their place', async () => {
   const victim = await scene.signIn();
   const mallory = await scene.signIn();
   const { id } = await scene.invite(mallory.account.email ?? '');
@@ -27,13 +27,13 @@ it('puts no member into a team whose username is the id of another user', async 
   expect((await scene.must(scene.owner, 'GET', `teams/${team.id}`)).attributes['users-count']).toBe(0);
 });
 
-it('gives nobody at the issuer a username in the form of another user’s id', async () => {
+it('a user of the issuer gets no username in the form of another user’s id', async () => {
   const victim = await scene.signIn();
   const mallory = await scene.signIn({ preferred_username: victim.id });
   expect((await scene.must(mallory.token, 'GET', 'account/details')).attributes.username).not.toBe(victim.id);
 });
 
-it('finds an organization by its id before one that is named like it', async () => {
+it('an organization is found by its id before one whose name equals that id', async () => {
   const { environmentsUrl } = scene.platform.local;
   const ask = async (token: string, path: string) => {
     const answer = await fetch(`${environmentsUrl}/api/v2${path}`, { headers: { 'coder-session-token': token } });
@@ -43,7 +43,7 @@ it('finds an organization by its id before one that is named like it', async () 
   const home = await scene.organizationOf(victim.token);
   const { id } = await ask(victim.token, `/organizations/${home}`);
   const mallory = await scene.signIn();
-  // In front of it in the order of names.
+  // First in the order of names.
   const named = await scene.post(mallory.token, 'organizations', { name: id, email: 'm@example.test' });
   expect(named.status).toBe(201);
   const invitation = await scene.invite(victim.account.email ?? '', [], mallory.token, id);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Scene, uniqueName } from './support.ts';
 
-/** Text that nests without end is refused by name, and ends no function. */
+/** Deeply nested text is rejected with an error that names it, and crashes no function. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => scene.close());
 
 const deep = '['.repeat(200_000);
 
-it('rejects it in the configuration of a provider set', async () => {
+it('deep nesting is rejected in the configuration of a provider set', async () => {
   for (const hcl of [
     `provider "aws" {\n  a = ${'['.repeat(30_000)}\n}\n`,
     `provider "aws" {\n${'b {\n'.repeat(8_000)}`,
@@ -27,7 +27,7 @@ it('rejects it in the configuration of a provider set', async () => {
   }
 });
 
-it('rejects it in a template of environments', async () => {
+it('deep nesting is rejected in a template of environments', async () => {
   const { environmentsUrl } = scene.platform.local;
   const call = async (path: string, type: string, body: Uint8Array | string) => {
     const headers = { 'coder-session-token': scene.owner, 'content-type': type };
@@ -46,7 +46,7 @@ it('rejects it in a template of environments', async () => {
   expect([status, body]).toEqual([400, expect.objectContaining({ detail: expect.stringContaining('200 levels') })]);
 });
 
-it('rejects it in states and in bodies of requests', async () => {
+it('deep nesting is rejected in states and in request bodies', async () => {
   const { id } = await scene.workspace(scene.owner, scene.organization);
   await scene.must(scene.owner, 'POST', `workspaces/${id}/actions/lock`);
   const value = `${deep}${deep.replaceAll('[', ']')}`;

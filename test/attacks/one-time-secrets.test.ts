@@ -14,7 +14,7 @@ import {
 } from '#test/e2e/support/world.ts';
 import { Scene } from './support.ts';
 
-/** Secrets that are good for one use, in the hands of somebody who saw one. */
+/** An attacker has seen a one-time secret. */
 
 describe('the code of a sign-in', () => {
   let scene: Scene;

@@ -1,9 +1,9 @@
 import { client, type Resource } from '#test/e2e/support/world.ts';
 
 /**
- * How an attacker's code gets to run in a plan without a provider of his own: `init` fetches a module by SSH, and the workspace's
- * variables say which program that is. It serves a module, and leaves a daemon that no process group or session tells of, which
- * knows the runner's process as `$runner`.
+ * Runs an attacker's code in a plan without a provider of their own: `init` fetches a module by SSH, and the
+ * workspace's variables choose the SSH program. The program serves a module, and leaves a daemon outside every process
+ * group and session of the run, which has the runner's process as `$runner`.
  */
 
 export const planCode = (daemon: string): Record<string, string> => ({
@@ -18,7 +18,7 @@ export runner
 `),
 });
 
-/** The same for a script that ends before the module is there. */
+/** The same for a script that exits before the module is served. */
 export const initCode = (script: string): Record<string, string> => ({
   'module.tf': 'module "fetched" {\n  source = "git::ssh://git@localhost/module"\n}\n',
   'ssh.sh': `${script}repository=$TMPDIR/repository

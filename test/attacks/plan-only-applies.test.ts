@@ -15,8 +15,8 @@ import {
 } from '#test/e2e/support/world.ts';
 
 /**
- * The attacker may plan in a workspace and not apply: every way to an apply that needs nobody's confirmation, or that
- * somebody else's settings and runs open.
+ * The attacker may plan in a workspace and not apply: all paths to an apply without a confirmation, including those
+ * through other users' settings and runs.
  */
 
 const files = { 'main.tf': resources(['a']) };
@@ -36,7 +36,7 @@ const give = (workspace: Resource, access: string): Promise<Resource> =>
     { team: { data: { type: 'teams', id: team.id } }, workspace: { data: { type: 'workspaces', id: workspace.id } } },
   );
 
-/** A workspace in which the attacker may plan, with what is applied there. */
+/** A workspace in which the attacker may plan, with an applied configuration. */
 const target = async (attributes: Record<string, unknown> = {}, applied = files): Promise<Resource> => {
   const workspace = await newWorkspace(attributes);
   const run = await untilFinal(await startRun(workspace, applied, { 'auto-apply': true }));
@@ -51,7 +51,7 @@ const statusOf = async (request: Promise<unknown>): Promise<number> =>
     (error: unknown) => (error instanceof ApiError ? error.status : 0),
   );
 
-/** It waits for somebody who may apply, and the attacker may not. */
+/** The run waits for a user with permission to apply; the attacker lacks it. */
 const waitsForOthers = async (run: Resource): Promise<void> => {
   const waiting = await untilConfirmable(run);
   const { attributes } = await attacker.run(waiting.id);

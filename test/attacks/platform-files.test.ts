@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { client, newWorkspace, platform, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** Looks for secrets in every file of the machine that every user may read, and in what processes show of themselves. */
+/** Searches for secrets in every file that all users of the machine can read, and in the visible data of processes. */
 
 const search = `for secret in $(echo $HALVES | tr ',' ' '); do
   whole=$(echo $secret | tr -d '|')
@@ -13,7 +13,7 @@ ls "$DATA" >/dev/null 2>&1 && echo "listed the data folder"
 echo "looked everywhere"
 `;
 
-/** Whole, they would be found in the variable and the script. */
+/** Split, because the search would find whole values in the variable and the script. */
 const halved = (secret: string): string => `${secret.slice(0, 5)}|${secret.slice(5)}`;
 
 it.runIf(separatesUsers && platform.dataDir)(

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newWorkspace, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** Looks for processes that are a runner, and tries what it could do with them. */
+/** Looks for runner processes and tries to read or change them. */
 const script = `for process in /proc/[0-9]*; do
   pid=\${process#/proc/}
   tr '\\0' ' ' < $process/cmdline 2>/dev/null | grep -qE '(main|runner-process)[.]mjs' || continue
@@ -18,7 +18,7 @@ cat ../own/* >/dev/null 2>&1 && echo "runner's files read"
 echo "looked everywhere"
 `;
 
-it.runIf(separatesUsers)(`hides the runner's environment and memory from Terraform${notSeparated}`, async () => {
+it.runIf(separatesUsers)(`Terraform cannot read the runner's environment and memory${notSeparated}`, async () => {
   const main = `resource "terraform_data" "a" {
   provisioner "local-exec" {
     command = "sh look.sh"

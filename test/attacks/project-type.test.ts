@@ -10,8 +10,8 @@ import {
 } from '#test/e2e/support/world.ts';
 
 /**
- * A relationship that says another type than it has: whoever may do something here must not get it done elsewhere because
- * one part of the platform believes the type and another does not.
+ * A relationship with a wrong type: if one part of the platform believed the type and another did not, a user could act
+ * where they have no permission.
  */
 
 let own: Resource;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const project = (name: string) =>
     owner.create(`/organizations/${organization}/projects`, 'projects', { name: newName(name) });
   [own, forbidden] = [await project('own'), await project('forbidden')];
-  // May create workspaces in the default project, by the flag, and in its own.
+  // The user may create workspaces in the default project, by the flag, and in their own one.
   const team = await owner.create(`/organizations/${organization}/teams`, 'teams', { name: newName('attackers') });
   const { attributes } = await owner.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
   attacker = attributes.token;

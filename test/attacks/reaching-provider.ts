@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /**
- * A provider that reaches for the Terraform that started it, which is the same user's: for the file that its JSON goes to,
- * and for its memory. It tells what it could do over the network, and then does its work.
+ * A provider that attacks the Terraform process of the same user that started it: the file with its JSON output, and
+ * its memory. It reports successes over the network, and then does its normal work.
  */
 
 export const forged = JSON.stringify({ format_version: '1.2', applyable: true, resource_changes: [], forged: true });
@@ -43,9 +43,9 @@ exec './real-provider', @ARGV;
 
 const quotedForPerl = (text: string): string => `'${text.replaceAll("'", "\\'")}'`;
 
-/** What the provider tells. */
+/** Reports of the provider. */
 export class Reports {
-  /** `<command line of Terraform>: <deeds>` */
+  /** `<command line of Terraform>: <successful attacks>` */
   readonly all: string[] = [];
   readonly #server: Server = createServer((socket) => {
     let text = '';

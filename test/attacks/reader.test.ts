@@ -18,7 +18,7 @@ it.runIf(separatesUsers && hasGo)(
     const workspace = await newWorkspace({ 'auto-apply': true });
     const version = await client.upload(workspace.id, archive);
     const run = await untilFinal(await client.createRun(workspace.id, {}, version.id));
-    // Schemas are read after the run.
+    // The runner reads schemas after the run.
     for (const command of ['show -json', 'schema -json', 'plan', 'apply'])
       await expect.poll(() => reports.from(command).length, { message: command, timeout: 60_000 }).toBeGreaterThan(0);
     expect(reports.deeds).toEqual([]);

@@ -16,7 +16,7 @@ import { removeFolder } from '#runner/program/workspace/remove-folder.ts';
 import { seenByRuns } from '#test/runner/program/support.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** A process that outlives its runner, and exchanges a folder for a link all the time, while root removes the run's folder. */
+/** A process that outlives its runner keeps exchanging a folder for a link while root removes the run's folder. */
 
 const exchange = `
 import ctypes, os, platform, sys
@@ -45,7 +45,7 @@ it.runIf(separatesUsers)(
     const victim = join(base, 'victim');
     mkdirSync(victim);
     for (const name of files) writeFileSync(join(victim, name), 'of another organization');
-    // Node's own rm loses files within a few of these.
+    // Node's own rm deletes wrong files within a few of these attempts.
     for (let n = 0; n < 8; n++) {
       const run = join(base, `run-${n}`);
       const configuration = join(run, 'configuration');
@@ -64,7 +64,7 @@ it.runIf(separatesUsers)(
   120_000,
 );
 
-it('what removes folders of runs that were killed uses nothing else', () => {
+it('all code that removes folders of killed runs uses this function', () => {
   const root = join(import.meta.dirname, '../..');
   const texts = globSync(['infra/local/aws/ecs/*.ts', 'functions/runner/agent/work.ts'], { cwd: root }).map((file) =>
     readFileSync(join(root, file), 'utf8'),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { client, newWorkspace, type Resource, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** What runs leave behind, or use up, on the machine that they share with other organizations' runs. */
+/** Leftovers and resource use of runs, on a machine that they share with runs of other organizations. */
 
 const attack = separatesUsers ? it : it.skip;
 const title = (text: string) => `${text}${notSeparated}`;
@@ -18,7 +18,7 @@ const start = async (script: string, variables: Record<string, string> = {}): Pr
   return startRun(workspace, { 'main.tf': provisioner('bash ./attack.sh 2>&1'), 'attack.sh': script });
 };
 
-/** @returns what the script printed */
+/** @returns the script's output */
 const runScript = async (script: string, variables: Record<string, string> = {}): Promise<string> => {
   const run = await start(script, variables);
   const final = await untilFinal(run);
@@ -141,7 +141,7 @@ const readCommand = (pid: string): string => {
 
 attack(title('variables of a workspace do not reach programs of root'), async () => {
   const name = `stepform-debug-${process.pid}`;
-  // The dynamic linker of every program writes such a file where the program starts.
+  // The dynamic linker of every program writes such a file to its working directory.
   const log = await runScript(`ls | grep -c ${name}`, { LD_DEBUG: 'files', LD_DEBUG_OUTPUT: name });
   expect(log).toMatch(/^[1-9]\d*$/m);
   expect(readdirSync('/').filter((file) => file.startsWith(name))).toEqual([]);

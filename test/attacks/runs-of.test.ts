@@ -4,8 +4,8 @@ import { Client, isFinalRun } from '#test/e2e/support/waiting.ts';
 import { type Person, Scene } from './support.ts';
 
 /**
- * Where runs are not kept apart, a run reads the platform's memory and other organizations' states. The operator of such a
- * machine keeps it for one organization. Mallory may make an organization, and start nothing in it.
+ * Without rooms, a run can read the platform's memory and other organizations' states. The operator of such a machine
+ * restricts it to one organization. Mallory can create an organization, but start nothing in it.
  */
 
 let scene: Scene;
@@ -22,7 +22,7 @@ afterAll(() => scene.close());
 
 const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
 
-it('runs only the organization that the operator named', async () => {
+it('only runs of the organization that the operator named start', async () => {
   const { local } = scene.platform;
   expect(scene.platform.output).toContain('Only runs of organization local start here.');
 

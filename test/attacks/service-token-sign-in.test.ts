@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
-/** A leaked token of a team or an organization is to be worth nothing once it is deleted. */
+/** A leaked token of a team or an organization is worthless once it is deleted. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ describe.each([
   });
 });
 
-it("revokes the tokens that the owners team's token created", async () => {
+it("revoking the owners team's token revokes the tokens that it created", async () => {
   const leaked = await ofOwners();
   const team = await scene.team(scene.owner);
   const secret = leaked.attributes.token;
@@ -60,7 +60,7 @@ it("revokes the tokens that the owners team's token created", async () => {
   ];
   const tokens = issued.map(({ attributes }) => attributes.token);
   expect((await scene.get(tokens[0], 'account/details')).status).toBe(200);
-  // One that was made by one that was made.
+  // A token created by a token that a token created.
   const second = await scene.must(tokens[1], 'POST', `teams/${team.id}/authentication-tokens`, {
     data: { attributes: { description: uniqueName('deeper') } },
   });
@@ -73,7 +73,7 @@ it("revokes the tokens that the owners team's token created", async () => {
   }
 });
 
-it('lets a user list and disconnect identities, which ends their sessions', async () => {
+it('a user can list and disconnect identities, which ends their sessions', async () => {
   const victim = await scene.signIn();
   const attacker = somebody();
   const connected = await scene.exchange(attacker, victim.token);
@@ -93,7 +93,7 @@ it('lets a user list and disconnect identities, which ends their sessions', asyn
   expect((await scene.get(victim.token, 'account/details')).status).toBe(200);
 });
 
-it('audits connecting and disconnecting an identity', async () => {
+it('the audit trail has the connection and disconnection of an identity', async () => {
   const account = somebody();
   expect((await scene.exchange(account, scene.owner)).status).toBe(200);
   const [identity] = await scene.must(scene.owner, 'GET', 'account/identities');
@@ -108,7 +108,7 @@ it('audits connecting and disconnecting an identity', async () => {
   expect(actions).toEqual(['destroy', 'create']);
 });
 
-it('keeps replaced owners team tokens linked to the tokens that they created', async () => {
+it('tokens remain linked to a replaced token of the owners team that created them', async () => {
   const [owners] = await scene.must(
     scene.owner,
     'GET',
@@ -131,7 +131,7 @@ it('keeps replaced owners team tokens linked to the tokens that they created', a
   }
 });
 
-it("limits tokens of the owners team's token to its own lifetime", async () => {
+it("tokens that the owners team's token creates expire with it", async () => {
   const [owners] = await scene.must(
     scene.owner,
     'GET',

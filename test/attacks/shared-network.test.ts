@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { printed } from './in-room.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** What the documentation on security says that runs of one machine share: its network. */
+/** Runs of one machine share its network: the page on security documents it. */
 
 const listen = async (where: string | number): Promise<Server> => {
   const server = createServer((socket) => socket.on('error', () => {}).end('reached'));

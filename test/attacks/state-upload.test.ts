@@ -5,7 +5,7 @@ import { client, newWorkspace, platform, startRun, untilFinal } from '#test/e2e/
 import { stateFile } from '#test/support/state.ts';
 import { announce, capabilitiesIn, download, jsonUrl, lock, outsiderWith, put, stateUrl } from './uploads.ts';
 
-/** A state that somebody else wrote, or that was written already, is to be replaced behind everybody's back. */
+/** The attacker tries to replace another user's state, or a finalized one, without notice. */
 
 const outputs = (value: string) => ({ who: { value, type: 'string' } });
 const good = stateFile({ serial: 1, outputs: outputs('owner') });
@@ -18,7 +18,7 @@ const finalized = (id: string) =>
     30_000,
   );
 
-it('shows the upload URL of a pending state only to its writer', async () => {
+it('the upload URL of a pending state is visible only to its writer', async () => {
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);
@@ -37,7 +37,7 @@ it('shows the upload URL of a pending state only to its writer', async () => {
   expect(capabilitiesIn(await client.get(`/state-versions/${version.id}`))).toHaveLength(2);
 });
 
-it('ignores uploads to the URL of a finalized state', async () => {
+it('uploads to the URL of a finalized state have no effect', async () => {
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);
@@ -55,12 +55,12 @@ it('ignores uploads to the URL of a finalized state', async () => {
   const [output] = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
   expect(output?.attributes.value).toBe('owner');
 
-  // A run is given the right one, too.
+  // A run gets the right state, too.
   await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
   const configuration = 'output "who" { value = "run" }';
   const run = await untilFinal(await startRun(workspace, { 'main.tf': configuration }, { 'auto-apply': true }));
   expect(run.attributes.status).toBe('applied');
-  // And so is who rolls back to it.
+  // A rollback uses the right state, too.
   await lock(client, workspace);
   const rolledBack = await client.call('PATCH', `/workspaces/${workspace.id}/state-versions`, {
     data: {
@@ -73,7 +73,7 @@ it('ignores uploads to the URL of a finalized state', async () => {
   );
 });
 
-it('rejects content that differs from the announced checksum', async () => {
+it('content that differs from the announced checksum is rejected', async () => {
   const workspace = await newWorkspace();
   await lock(client, workspace);
   const version = await announce(client, workspace, good);
@@ -88,8 +88,9 @@ it('rejects content that differs from the announced checksum', async () => {
   expect((await client.get(`/state-versions/${version.id}`)).attributes.status).toBe('discarded');
 });
 
-// Only somebody inside of the storage can do this; on AWS, nobody this test could be.
-it.runIf(platform.awsEndpointUrl)('refuses stored content that does not match the recorded checksum', async () => {
+// This test writes to the bucket directly, which only the operator can do; on AWS, no role of the platform allows it
+// here.
+it.runIf(platform.awsEndpointUrl)('stored content that differs from the recorded checksum is rejected', async () => {
   operate(platform);
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');

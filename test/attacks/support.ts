@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { PlatformProcess } from '#test/e2e/support/platform.ts';
 import { type Account, type Issuer, startIssuer } from '#test/support/issuer.ts';
 
-/** Attackers and their victims: a platform with an issuer that anybody may sign in at, called from outside. */
+/** Attackers and victims: a platform with an issuer at which any user can sign in, called from outside. */
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
 type Json = any;
@@ -26,7 +26,7 @@ export interface Person {
 let names = 0;
 export const uniqueName = (prefix: string): string => `${prefix}-${process.pid}-${++names}`;
 
-/** With an issuer on this machine whose `groups` are told. */
+/** With an issuer on this machine that includes `groups`. */
 export class Scene {
   readonly issuer: Issuer;
   readonly platform: PlatformProcess;
@@ -55,7 +55,7 @@ export class Scene {
     await this.issuer.close();
   }
 
-  /** Of the operator's own organization. */
+  /** Id of the operator's own organization. */
   get owner(): string {
     return this.platform.local.token;
   }
@@ -85,14 +85,17 @@ export class Scene {
     return this.call(token, 'POST', path, { data: { attributes, relationships } });
   }
 
-  /** Asks for something that has to work for the attack to be one. @returns what it shows */
+  /**
+   * Makes a request that must succeed for the attack to be one.
+   * @returns its resource
+   */
   async must(token: string, method: string, path: string, body?: unknown): Promise<Json> {
     const { status, body: shown } = await this.call(token, method, path, body);
     if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(shown)}`);
     return shown?.data;
   }
 
-  /** The browser's way over the issuer, as far as the code that the page gets. */
+  /** The browser's redirects through the issuer, up to the page's code. */
   async code(account: Account): Promise<{ code: string; verifier: string }> {
     const { url } = this.platform.local;
     this.issuer.account = account;
@@ -122,7 +125,7 @@ export class Scene {
     return { status: answer.status, body: await answer.json() };
   }
 
-  /** The browser's whole way over the issuer, with a token if one is to be connected. */
+  /** The browser's complete sign-in at the issuer, with a token if an identity is to be connected. */
   async exchange(account: Account, token?: string): Promise<Answered> {
     const { code, verifier } = await this.code(account);
     return this.redeem(code, verifier, { token });
@@ -154,7 +157,7 @@ export class Scene {
     return name;
   }
 
-  /** Lets somebody into the operator's organization. */
+  /** Adds a user to the operator's organization. */
   async invite(
     email: string,
     teamIds: string[] = [],

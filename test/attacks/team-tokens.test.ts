@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
-/** Whoever manages teams ends the tokens of those teams, and of no others. */
+/** A user who manages teams can revoke tokens of those teams and of no others. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('keeps team managers from revoking tokens of the owners team and of secret teams', async () => {
+it('team managers cannot revoke tokens of the owners team and of secret teams', async () => {
   const manager = await scene.team(scene.owner, { 'organization-access': { 'manage-teams': true } });
   const email = `${uniqueName('manager')}@example.test`;
   await scene.invite(email, [manager.id]);

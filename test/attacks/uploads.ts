@@ -2,14 +2,14 @@ import { Client } from '#clients/client/client.ts';
 import { client, newName, organization, platform, type Resource } from '#test/e2e/support/world.ts';
 import type { stateFile } from '#test/support/state.ts';
 
-/** What attackers with a foot in the door do: tokens that may little, and URLs they were given once. */
+/** Attackers with limited access: tokens with few permissions, and URLs that they received once. */
 
 export interface Outsider {
   client: Client;
   token: string;
 }
 
-/** A team's token with that access to the workspace, and nothing else. */
+/** A team token with the given access to the workspace, and no other permission. */
 export const outsiderWith = async (workspace: Resource, access: 'read' | 'plan' | 'write'): Promise<Outsider> => {
   const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
   await client.create(
@@ -34,14 +34,14 @@ export const put = async (url: string, body: string | Uint8Array, headers: Recor
 export const lock = (by: Client, workspace: Resource) =>
   by.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'attack' });
 
-/** Announced, to be uploaded. */
+/** A state version that is announced and not yet uploaded. */
 export const announce = (by: Client, workspace: Resource, { serial, lineage, md5 }: ReturnType<typeof stateFile>) =>
   by.create(`/workspaces/${workspace.id}/state-versions`, 'state-versions', { serial, lineage, md5 });
 
 export const stateUrl = (version: Resource): string | null => version.attributes['hosted-state-upload-url'];
 export const jsonUrl = (version: Resource): string | null => version.attributes['hosted-json-state-upload-url'];
 
-/** Every presigned URL in a document, wherever it stands. */
+/** Every presigned URL anywhere in a document. */
 export const capabilitiesIn = (document: unknown): string[] =>
   [...JSON.stringify(document).matchAll(/https?:[^"]*X-Amz-Signature[^"]*/g)].map(([url]) => url);
 

@@ -15,7 +15,7 @@ import {
 import { stateFile } from '#test/support/state.ts';
 import { announce, capabilitiesIn, lifeOf, lock, type Outsider, outsiderWith, put } from './uploads.ts';
 
-/** URLs that carry a right: who is shown them, what they are good for, and until when. */
+/** URLs that grant access: who sees them, what they allow, and when they expire. */
 
 let workspace: Resource;
 let run: Resource;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   stranger = await outsiderWith(await newWorkspace(), 'write');
 });
 
-/** Where a path of the API leads to, without going there. */
+/** The redirect target of a path, without following it. */
 const leads = async (token: string, path: string) => {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`${platform.url}/api/v2${path}`, { headers, redirect: 'manual' });
@@ -70,7 +70,7 @@ describe('a link to content', () => {
     expect(lifeOf(redirect.url)).toBeLessThanOrEqual(60);
     expect(await put(redirect.url, 'forged')).toBe(403);
     expect(await status(redirect.url)).toBe(200);
-    // Not the next object either.
+    // Nor the next object.
     expect(
       await status(redirect.url.replace(/\/runs\/run-\w{4}/, '/runs/run-AAAA').replace(/\/cv-\w{4}/, '/cv-AAAA')),
     ).toBe(403);

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { printed } from './in-room.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
-/** A run that makes a user namespace, where the kernel lets every user, has all capabilities in it. */
+/** A run that creates a user namespace (some kernels allow it to every user) has all capabilities in it. */
 
 const makesNamespaces = ((): boolean => {
   try {
@@ -55,7 +55,7 @@ true`),
 const memoryGroup = /^\d+:(?:memory)?:.*stepform/m;
 const isBounded = separatesUsers && makesNamespaces && /memory/.test(readFileSync('/proc/cgroups', 'latin1'));
 
-it.runIf(isBounded)(`a file system in memory of a user namespace counts as the run’s memory${note}`, async () => {
+it.runIf(isBounded)(`an in-memory file system of a user namespace counts as memory of the run${note}`, async () => {
   const log = await printed(
     `cat /proc/self/cgroup; ${asRoot('mount -t tmpfs -o size=100% none /mnt && head -c 20M /dev/zero >/mnt/x; for file in /sys/fs/cgroup/memory/stepform/*/memory.usage_in_bytes /sys/fs/cgroup/stepform/*/memory.current; do [ -e $file ] && cat $file; done')}`,
   );

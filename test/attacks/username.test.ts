@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
-/** Policies judge by `created_by`: nobody goes by somebody else's name. */
+/** Policies read `created_by`: no user can use the name of another one. */
 
 let scene: Scene;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('a username', () => {
     expect(await nameOf(second.token)).not.toBe(name);
   });
 
-  it('is given to one of several concurrent requests', async () => {
+  it('goes to one of several concurrent requests', async () => {
     const people = [await scene.signIn(), await scene.signIn(), await scene.signIn()];
     const username = uniqueName('wanted');
     const answers = await Promise.all(people.map(({ token }) => rename(token, username)));
@@ -63,7 +63,7 @@ describe('a username', () => {
   });
 });
 
-it('answers an account update without changes like any other', async () => {
+it('is unchanged by an account update without changes, which succeeds', async () => {
   const { token } = await scene.signIn();
   const bodies = [{ data: { type: 'users', attributes: {} } }, { data: { type: 'users' } }];
   for (const body of bodies) expect((await scene.call(token, 'PATCH', 'account/update', body)).status).toBe(200);
