@@ -5,7 +5,7 @@ import type { Step } from '#infra/local/aws/lambda/usage.ts';
 import type { Local } from '#test/e2e/support/platform.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 
-/** What a small auto-applied run that nobody watches may use at most. */
+/** Maximum usage of a small auto-applied run without watchers. */
 export const runBudget = { transitions: 7, lambdaRequests: 14, requestUnits: 62 };
 
 export const configuration = `resource "terraform_data" "a" { input = "a" }
@@ -15,7 +15,7 @@ output "b" { value = terraform_data.b.output }
 
 export const unitsOf = ({ units }: Pick<Step, 'units'>): number => (units.readUnits ?? 0) + (units.writeUnits ?? 0);
 
-/** Counts also what comes after the end of the run's container. */
+/** Also counts what happens after the end of the run's container. */
 const settled = async (platform: Local, id: string) => {
   for (let before = ''; ; await sleep(2_000)) {
     const usage = await usageOf(platform, id);
@@ -35,7 +35,7 @@ const run = async (platform: Local, name: string) => {
 export const invocations = (steps: Step[]): Step[][] =>
   Object.values(Object.groupBy(steps, ({ trace }) => trace)).filter((one) => one !== undefined);
 
-/** `Runner POST /runner/v1/claim`, `Pending`. */
+/** Key of a count, e.g. `Runner POST /runner/v1/claim` or `Pending`. */
 export const nameOf = (steps: Step[]): string => {
   const name = steps.find(({ service }) => service === 'lambda')?.action.replace(/Function$/, '') ?? 'unfinished';
   return [name, steps.find(({ service }) => service === 'apigateway')?.subject].filter(Boolean).join(' ');
@@ -49,7 +49,7 @@ export const budget: Section = {
   needsPlatform: true,
   async *measure(platform): AsyncGenerator<Figure> {
     if (!platform) return;
-    // Modules are loaded by then, and clients connected.
+    // A first run loads the modules and connects the clients.
     await run(platform, 'budget-before');
     const { steps, totals, price } = await run(platform, 'budget');
     for (const one of invocations(steps)) {

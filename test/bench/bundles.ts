@@ -3,7 +3,7 @@ import { synthesize } from '#infra/build/synth.ts';
 import { coldImportMs, importRounds } from './cold-import.ts';
 import { type Figure, round, type Section } from './figures.ts';
 
-// As it is deployed: source maps are read when a stack is looked at (infra/build/stack-traces.ts).
+// As deployed: source maps are read when a stack trace is read (infra/build/stack-traces.ts).
 
 export const bundles: Section = {
   about: `size and cold import (median of ${importRounds} new processes) of every Lambda bundle`,

@@ -5,7 +5,7 @@ import { median } from './figures.ts';
 const run = promisify(execFile);
 export const importRounds = 5;
 
-/** What a new process takes to load a bundle, median of 5, in ms. As it is deployed, unless Node gets options. */
+/** Duration of loading a bundle in a new process, median of 5, in ms. As deployed, unless Node gets options. */
 export const coldImportMs = async (file: string, ...options: string[]): Promise<number> => {
   const script = `const t = performance.now(); require(${JSON.stringify(file)}); console.log(performance.now() - t)`;
   const took: number[] = [];

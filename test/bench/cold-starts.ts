@@ -8,15 +8,15 @@ import { coldImportMs, importRounds } from './cold-import.ts';
 import { type Figure, round, type Section, usageOf } from './figures.ts';
 
 interface Way {
-  /** One after the other, until the runner's container is started. */
+  /** Sequential, until the runner's container starts. */
   toRunner: string[];
-  /** Answers the runner when it has started, a container's start later: its claim of the plan. */
+  /** Responds to the runner's claim of the plan one container start later. */
   claim: string;
 }
 
 const claim = 'RunnerFunction';
 
-/** Functions whose tasks were scheduled before the plan began, as Step Functions wrote it down. */
+/** Functions whose tasks were scheduled before the plan began, from the execution's history. */
 const scheduled = async (platform: Local, runId: string): Promise<string[]> => {
   const executions = new SFNClient({
     endpoint: platform.awsEndpointUrl,
@@ -38,7 +38,7 @@ const wayOfARun = async (platform: Local): Promise<Way> => {
   const workspace = await client.createWorkspace(platform.organization, `cold-${Date.now()}`);
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
   const { id } = await client.createRun(workspace.id, {}, version.id);
-  // Nobody asks the API for the run meanwhile, because that would be counted as well.
+  // No polling of the run through the API meanwhile, because that would be counted as well.
   const functions = async () =>
     (await usageOf(platform, id)).calls.filter(({ service }) => service === 'lambda').map(({ action }) => action);
   const called = await until(functions, (names) => names.includes(claim), 120_000);

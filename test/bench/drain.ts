@@ -35,7 +35,7 @@ export const drain: Section = {
       lost += ended.filter(({ attributes }) => attributes.status !== 'applied').length;
       const starts = ended.map(({ attributes }) => attributes['status-timestamps']['plan-queued-at'] as string);
       const ends = ended.map(({ attributes }) => attributes['status-timestamps']['applied-at'] as string);
-      // Each begins after the one before has ended.
+      // Each begins after the end of the previous one.
       disorder += starts.slice(1).filter((start, i) => start < (ends[i] as string)).length;
     }
     const minutes = (Date.now() - begin) / 60_000;

@@ -7,14 +7,14 @@ export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** The target, where there is one. */
+  /** The target, if there is one. */
   atMost?: number;
 }
 
 export interface Section {
   about: string;
   needsPlatform: boolean;
-  /** The platform is there when the section needs it. */
+  /** Whether the section needs a running platform. */
   measure(platform?: Local): AsyncGenerator<Figure>;
 }
 
@@ -27,17 +27,17 @@ export const median = (values: number[]): number => quantile(values, 0.5);
 
 export const round = (value: number, digits = 0): number => Number(value.toFixed(digits));
 
-/** What the local endpoint counted for a run, in units AWS bills. */
+/** Usage of a run as the local endpoint counted it, in AWS's billing units. */
 export const usageOf = async (platform: Local, runId: string) =>
   (await (await operatorFetch(platform, `/_usage?run=${runId}&steps`)).json()) as Omit<RunUsage, 'totals'> & {
     totals: Record<string, number>;
     steps: Step[];
   };
 
-/** Processor time that a process has used, in ms; only Linux tells. 100 ticks are a second there (proc(5)). */
+/** Processor time of a process in ms, only on Linux, where a second has 100 ticks (proc(5)). */
 export const processorMs = async (pid: number): Promise<number | undefined> => {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // Behind the name, which may have blanks, the 12th and 13th fields are user and system time.
+  // After the name, which may contain blanks, the 12th and 13th fields are user and system time.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields && (Number(fields[11]) + Number(fields[12])) * 10;
 };

@@ -17,13 +17,13 @@ import { isFinal } from '#run/status.ts';
 import type { Local } from '#test/e2e/support/platform.ts';
 
 /**
- * An organization with a past. A few runs really happen; the others are copies of their items, written past the API,
- * because 10,000 executions would take an hour: run and pointers as `enqueue` leaves them, without events, logs and
- * executions. Copies that are not over have no due time, lest the sweep look for their executions.
+ * An organization with a history. A few runs really execute; the others are copies of their items, written without the
+ * API, because 10,000 executions would take an hour: run and pointers as `enqueue` leaves them, without events, logs
+ * and executions. Unfinished copies have no due time, so that the sweep does not look for their executions.
  */
 export interface History {
   workspaces: Resource[];
-  /** A run that happened. */
+  /** A run that was executed. */
   run: string;
 }
 
@@ -62,7 +62,7 @@ const table = ({ awsCredentials: credentials, awsEndpointUrl, tableName }: Local
   };
 };
 
-/** One run of each kind: over in several ways, waiting for a person, and behind that one in the queue. */
+/** One run of each kind: ended in several ways, waiting for a user, and behind that one in the queue. */
 const happen = async (client: Client, organization: string): Promise<string[]> => {
   const workspace = await client.createWorkspace(organization, 'examples');
   const upload = async (text: string) => client.upload(workspace.id, await packFiles({ 'main.tf': text }));
@@ -94,7 +94,7 @@ const copyOf = (example: Run, { id, organization, name }: Workspace, number: num
   ];
 };
 
-/** @param open how many of the runs are not over */
+/** @param open number of unfinished runs */
 export const writeHistory = async (
   platform: Local,
   { runs, workspaces: count, open }: { runs: number; workspaces: number; open: number },

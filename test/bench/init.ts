@@ -14,12 +14,12 @@ import { type Figure, median, round, type Section } from './figures.ts';
 import { realProviders } from './real-providers.ts';
 
 const times = 5;
-/** Bytes a second that the registry sends: about what one connection to a public one gets. */
+/** Download rate of the registry in bytes per second: about one connection to a public one. */
 const registrySpeed = 25 * 2 ** 20;
 
 type Files = Record<string, string>;
 
-/** With the lock file that Terraform makes of it. */
+/** Including the lock file that Terraform writes for it. */
 const configurationOf = async (registry: ProviderRegistry, sources: Record<string, string>): Promise<Files> => {
   const required = Object.entries(sources).map(
     ([type, source]) => `    ${type} = {\n      source = "${source}"\n    }\n`,
@@ -34,7 +34,7 @@ const configurationOf = async (registry: ProviderRegistry, sources: Record<strin
   return { 'main.tf': main, '.terraform.lock.hcl': lock };
 };
 
-/** Milliseconds of a plan's `terraform init`, with what the runner does for it before. */
+/** Milliseconds of a plan's `terraform init`, including the runner's preparation. */
 const initOf = async ({ local }: PlatformProcess, files: Files): Promise<number> => {
   const client = new Client(local.url, local.token);
   const workspace = await client.createWorkspace(local.organization, `init-${Date.now()}`);

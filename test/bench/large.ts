@@ -9,14 +9,17 @@ import { type Figure, median, round, type Section } from './figures.ts';
 
 const resources = Number(process.env.BENCH_RESOURCES ?? 1000);
 const pairs = Number(process.env.BENCH_PAIRS ?? 3);
-/** With `for_each` over as many keys, Terraform 1.11 itself takes a minute of processor time to plan: of them, not of what it makes. */
+/**
+ * With `for_each` over as many keys, planning takes Terraform 1.11 itself a minute of processor time, for the keys and
+ * not for the resources.
+ */
 const configuration = `resource "terraform_data" "it" {
   count = ${resources}
   input = "resource \${count.index}"
 }
 `;
 
-/** Milliseconds by the clock, and of processors. */
+/** Milliseconds of wall time, and of processor time. */
 interface Took {
   plan: number;
   apply: number;
@@ -50,7 +53,7 @@ const bare = async (): Promise<Took> => {
   }
 };
 
-/** Of the platform and of all processes that it has seen end, in ms (proc(5)). */
+/** Processor time of the platform and of all its ended processes, in ms (proc(5)). */
 const allProcessorMs = async (pid: number): Promise<number> => {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -67,7 +70,7 @@ const run = async (platform: Local, n: number): Promise<Took> => {
   if (attributes.status !== 'applied') throw new Error(`the run ended as ${attributes.status}`);
   const at = attributes['status-timestamps'] as Record<string, string>;
   const between = (from: string, to: string) => Date.parse(at[to] ?? '') - Date.parse(at[from] ?? '');
-  // What the runner does after its report belongs to it: its process is waited for.
+  // Waits for the runner's process, because its work after the report belongs to the run.
   for (let last = -1, now = 0; last !== now; last = now) {
     await new Promise((resolve) => setTimeout(resolve, 3000));
     now = Math.round((await allProcessorMs(platform.pid)) / 1000);

@@ -22,8 +22,8 @@ import { stateBytes } from './state-bytes.ts';
 import { versionControl } from './version-control.ts';
 
 /**
- * `npm run bench [section …]`: prints a table and writes `.build/bench.json`. Machines differ and are noisy, so the
- * figures to compare are ratios and differences of one run.
+ * `npm run bench [section …]`: prints a table and writes `.build/bench.json`. Machines differ and are noisy, so compare
+ * ratios and differences of one run.
  */
 const sections: Record<string, Section> = {
   overhead,

@@ -18,7 +18,7 @@ output "b" { value = terraform_data.b.output }
 /** A client's own requests are counted here too. */
 const budget: Record<string, number> = runBudget;
 
-/** init, plan and apply of the configuration in an empty folder, as a person would. */
+/** init, plan and apply of the configuration in an empty folder, as a user would run them. */
 const bare = async (): Promise<number> => {
   const folder = await mkdtemp(join(tmpdir(), 'stepform-bare-'));
   await writeFile(join(folder, 'main.tf'), configuration);
@@ -46,7 +46,7 @@ export const overhead: Section = {
       const version = await client.upload(workspace.id, archive);
       const begin = Date.now();
       const created = await client.createRun(workspace.id, {}, version.id);
-      // The run's own stamps are what counts; asking all the time would slow down what is measured.
+      // Durations come from the run's own timestamps; constant polling would slow down the measured run.
       await new Promise((resolve) => setTimeout(resolve, 1000));
       const ended = await client.waitForRun(created.id, isFinalRun);
       if (ended.attributes.status !== 'applied') throw new Error(`the run ended ${ended.attributes.status}`);
@@ -74,13 +74,13 @@ export const overhead: Section = {
       unit: 'ms',
       atMost: 500,
     };
-    // Steadier than a duration on a machine that does other things too; it has 10 ms steps, and what the client asked is in it.
+    // Less noisy than a duration on a machine with other work. It has 10 ms steps, and includes the client's requests.
     yield {
       name: `per run: processor time of the platform, mean of ${rounds}`,
       value: round(processor / rounds),
       unit: 'ms',
     };
-    // Bills come after: the runner of the last run has to be gone, and counted.
+    // Costs are complete only when the runner of the last run has exited.
     const { totals, price } = await until(
       () => usageOf(platform, last),
       (used) => (used.totals.fargateVcpuHours ?? 0) > 0,

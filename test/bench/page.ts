@@ -112,7 +112,7 @@ async function* measureLarge(page: Page, path: string): AsyncGenerator<Figure> {
   yield ms('  longest frame while scrolled', await longestFrame(page, '.log'), 200);
 }
 
-/** A run that speaks, watched from the first line to Applied. */
+/** A run with log output, watched from the first line to Applied. */
 async function* measureLive(page: Page, client: Client, organization: string): AsyncGenerator<Figure> {
   const workspace = await client.createWorkspace(organization, 'speaking', { 'auto-apply': true });
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': speaking }));
@@ -138,7 +138,7 @@ async function* measureLive(page: Page, client: Client, organization: string): A
   yield { name: 'requests while an apply speaks', value: perMinute, unit: 'per min' };
 }
 
-/** A navigation starts the clock anew. */
+/** A navigation restarts the clock. */
 const sinceNavigation = (page: Page): Promise<number> => page.evaluate(() => performance.now());
 
 export const page: Section = {

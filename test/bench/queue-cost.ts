@@ -9,7 +9,7 @@ const configuration = 'output "n" { value = 1 }\n';
 const atOnce = 16;
 
 /**
- * Waits for the end of a run as an operator would, in Step Functions: requests to the API would be counted for the run,
+ * Waits for the end of a run through Step Functions, like an operator: requests to the API would count for the run,
  * more of them the longer it takes.
  */
 const ended = async (platform: Local, runId: string): Promise<void> => {
@@ -44,7 +44,7 @@ const unitsWith = async (platform: Local, waiting: number) => {
   await Promise.all(Array.from({ length: atOnce }, create));
   await client.act(first.id, 'discard');
   await ended(platform, measured.id);
-  // Let the next one start: its start is the measured run's last duty.
+  // Wait for the start of the next run, which belongs to the measured run's costs.
   const page = await client.list(`/workspaces/${workspace.id}/runs?page[size]=1`);
   if (page.length !== 1) throw new Error('the list of runs is empty');
   const { totals } = await usageOf(platform, measured.id);

@@ -6,7 +6,7 @@ const requests = 1_000;
 const history = { runs: Number(process.env.BENCH_RUNS ?? 10_000), workspaces: 20, open: 100 };
 const more = 1_000;
 
-/** Latencies of one path in ms, one request after another. */
+/** Latencies of one path in ms, sequential requests. */
 const measure = async (client: Client, path: string, times: number): Promise<number[]> => {
   const took: number[] = [];
   for (let i = 0; i < times; i++) {

@@ -9,7 +9,7 @@ import { zip } from '#test/runner/program/zip.ts';
 
 const run = promisify(execFile);
 
-/** Providers of HashiCorp's that the Go module proxy has, by type: built once, in about a minute. */
+/** HashiCorp providers that the Go module proxy has, by type: built once, in about a minute. */
 const modules = {
   time: { release: '0.14.2', module: '0.14.2' },
   random: { release: '3.8.0', module: '1.3.2-0.20260824155315-e1092b0cfc07' },

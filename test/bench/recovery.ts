@@ -8,7 +8,7 @@ const runsEach = 10;
 const atOnce = 8;
 const patienceMs = 600_000;
 
-/** Not more at a time than the platform is used by. */
+/** As many in parallel as a platform really has. */
 const each = async <T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> => {
   const left = [...items];
   const some = async () => {
@@ -30,7 +30,7 @@ export const recovery: Section = {
       await each(names, async (name) => {
         const workspace = await client.createWorkspace(platform.local.organization, name);
         const version = await client.upload(workspace.id, archive);
-        // All of them wait for their turn, without a runner.
+        // All of them wait in their queues, without a runner.
         await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
         for (let n = 0; n < runsEach; n++) runs.push((await client.createRun(workspace.id, {}, version.id)).id);
       });
@@ -38,7 +38,7 @@ export const recovery: Section = {
       yield { name: 'killed, started again: ready after', value: round(idle, 1), unit: 's', atMost: 5 };
 
       const begun = Date.now();
-      // Each execution is told, and ends.
+      // Resumes each execution, which ends.
       await each(runs, (id) => client.act(id, 'cancel'));
       await each(runs, (id) => until(() => client.run(id), isFinalRun, patienceMs));
       yield {

@@ -5,7 +5,7 @@ import { runners, send } from '#test/e2e/support/runners.ts';
 import { type Figure, median, quantile, round, type Section } from './figures.ts';
 
 const times = 5;
-/** Longer than anything here is waited for. */
+/** Longer than any wait here. */
 const slow = `resource "terraform_data" "slow" {
   provisioner "local-exec" {
     command = "sleep 900"
@@ -16,7 +16,7 @@ const deathMs = 300_000;
 
 const at = (run: Resource, status: string): number => Date.parse(run.attributes['status-timestamps'][`${status}-at`]);
 
-/** A run in its apply, and one that waits behind it. */
+/** A run in its apply, and a run that waits behind it. */
 const twoRuns = async (client: Client, organization: string, name: string) => {
   const workspace = await client.createWorkspace(organization, name, { 'auto-apply': true });
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': slow }));
@@ -26,7 +26,7 @@ const twoRuns = async (client: Client, organization: string, name: string) => {
   return { first, next };
 };
 
-/** Milliseconds until the first run had ended, and until the next had started. */
+/** Milliseconds until the end of the first run, and until the start of the next. */
 const hurt = async (platform: PlatformProcess, name: string, signal: NodeJS.Signals) => {
   const { organization, token, url } = platform.local;
   const client = new Client(url, token);
@@ -39,7 +39,7 @@ const hurt = async (platform: PlatformProcess, name: string, signal: NodeJS.Sign
   const from = Date.now();
   if (runner) send(runner, signal);
   const ended = await client.waitForRun(first.id, isFinalRun, deathMs);
-  // A runner that could not report leaves the workspace locked, for an admin to decide.
+  // A runner that could not report leaves the workspace locked until an admin decides.
   const workspace = `/workspaces/${related(first, 'workspace')}`;
   const { locked, 'locked-reason': reason } = (await client.get(workspace)).attributes;
   if (locked && /ended without its last state/.test(reason))
@@ -60,7 +60,7 @@ export const runnerDeath: Section = {
       const started = killed.map((one) => one.started / 1000);
       yield { name: `killed to next started, median of ${times}`, value: round(median(started), 1), unit: 's' };
       yield { name: 'longest', value: round(quantile(started, 1), 1), unit: 's', atMost: 60 };
-      // Missed beats, then what a container is given to stop, which it does not hear of.
+      // Missed heartbeats, then the container's stop timeout, because it ignores the signal.
       const frozen = await hurt(platform, 'frozen', 'SIGSTOP');
       yield {
         name: 'frozen to next started',

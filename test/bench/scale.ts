@@ -8,11 +8,14 @@ import { type Figure, quantile, round, type Section } from './figures.ts';
 
 const workspaces = Number(process.env.BENCH_WORKSPACES ?? 20);
 const runsEach = 2;
-/** Share of AWS's quotas that this machine has: it does about as much of the work. */
+/** This machine's share of AWS's quotas, about its share of AWS's speed. */
 const share = Number(process.env.BENCH_SHARE ?? 0.05);
 const readers = 20;
 
-/** AWS's default quotas by the second (DynamoDB: partitions; ECS: RunTask on Fargate; Step Functions: API throttling; Lambda). */
+/**
+ * AWS's default quotas per second (DynamoDB: partitions; ECS: RunTask on Fargate; Step Functions: API throttling;
+ * Lambda).
+ */
 const quotas: FaultRule[] = [
   { kind: 'limit', service: 'dynamodb', units: 'writeUnits', perSecond: 1000 },
   { kind: 'limit', service: 'dynamodb', units: 'readUnits', perSecond: 3000 },
@@ -29,7 +32,7 @@ const setFaults = async (platform: Local, rules: FaultRule[]): Promise<void> => 
   if (!answer.ok) throw new Error(await answer.text());
 };
 
-/** Requests as a client makes them that tries again a second after any 5xx or 429. */
+/** Requests of a client that retries after a second on any 5xx or 429. */
 class Load {
   readonly took: number[] = [];
   failures = 0;
@@ -83,7 +86,7 @@ const createRun = (load: Load, { workspace, version }: { workspace: string; vers
     },
   });
 
-/** Reads all runs in turn, as fast as two seconds a reader allow, until every one is over. */
+/** Reads all runs in turn, each reader every two seconds, until every run has ended. */
 const watch = async (load: Load, ids: string[]): Promise<Map<string, string>> => {
   const ended = new Map<string, string>();
   const end = Date.now() + 900_000;

@@ -20,15 +20,15 @@ const configuration = `resource "terraform_data" "it" {
 }
 `;
 
-/** Milliseconds: by the clock, and of processors. */
+/** Milliseconds: wall time, and processor time. */
 interface Took {
   wall: number;
   processor: number;
-  /** Of that: this process, which has the runner's part and the control plane's double. */
+  /** Of that: this process, with the runner's code and a test double of the control plane. */
   own: number;
 }
 
-/** The shell says what its children took, and theirs: `0m1.23s 0m0.45s` (POSIX: times). */
+/** The shell prints user and system time of its descendants: `0m1.23s 0m0.45s` (POSIX: times). */
 const processorOf = (times: string): number =>
   [...(times.trim().split('\n').at(-1) ?? '').matchAll(/(\d+)m([\d.]+)s/g)]
     .map(([, minutes, seconds]) => (Number(minutes) * 60 + Number(seconds)) * 1000)
@@ -52,7 +52,7 @@ const terraform = (cwd: string, ...args: string[]): Promise<Omit<Took, 'own'>> =
     );
   });
 
-/** Applies the planned configuration from nothing. */
+/** Applies the planned configuration to an empty state. */
 const apply = async (folder: string, keeper?: StateKeeper): Promise<Took> => {
   await rm(join(folder, 'terraform.tfstate'), { force: true });
   const before = process.cpuUsage();
@@ -64,7 +64,7 @@ const apply = async (folder: string, keeper?: StateKeeper): Promise<Took> => {
   return { wall, processor: processor + own, own };
 };
 
-/** The same with snapshots; also when each was taken (its first call) and when it was safe (its last), in ms. */
+/** The same with snapshots, and when each was taken (its first call) and stored (its last), in ms. */
 const applyWatched = async (folder: string) => {
   const plane = await ControlPlane.start();
   const taken: number[] = [];
@@ -88,7 +88,7 @@ const applyWatched = async (folder: string) => {
   }
 };
 
-/** What was written right after a snapshot was taken waits for the next one to be safe. */
+/** State written right after a snapshot waits for the next snapshot. */
 const lags = ({ taken, safe }: { taken: number[]; safe: number[] }): number[] =>
   safe.slice(1).map((at, i) => at - (taken[i] as number));
 

@@ -13,7 +13,9 @@ import { type Figure, round, type Section } from './figures.ts';
 const resources = 5000;
 const snapshots = 50;
 
-/** As Terraform writes `terraform_data` with for_each: sorted by key, so that what is new comes in between. */
+/**
+ * In Terraform's format for `terraform_data` with for_each: sorted by key, so that new entries are inserted in between.
+ */
 const instances = Array.from({ length: resources }, (_, n) => ({
   index_key: `r${String((n * 7919) % resources).padStart(5, '0')}`,
   schema_version: 0,

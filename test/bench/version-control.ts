@@ -12,7 +12,7 @@ const plans = 5;
 const identifier = 'acme/infra';
 const sha = (n: number): string => n.toString(16).padStart(40, 'a');
 
-/** A repository at a server that answers as GitHub does. */
+/** A repository on a server that responds like GitHub. */
 class Remote {
   secret = '';
   head = 0;
@@ -36,7 +36,7 @@ class Remote {
     forge.on('GET', /\/tarball\//, { body: tarball });
   }
 
-  /** The answer's delay in ms. */
+  /** Delay of responses in ms. */
   async push(hook: string): Promise<number> {
     const repository = { id: 1, full_name: identifier, default_branch: 'main' };
     const [before, after] = [sha(this.head), sha(++this.head)];
@@ -62,7 +62,7 @@ const latest = async (client: Client, { organization }: Local): Promise<string> 
   return String(event?.attributes.message);
 };
 
-/** Locked workspaces keep their runs waiting: what is measured is the platform, and not Terraform. */
+/** Locked workspaces keep their runs queued, so that the platform is measured and not Terraform. */
 const follow = async (
   client: Client,
   local: Local,
@@ -105,7 +105,7 @@ async function* latencies(client: Client, local: Local, remote: Remote, token: s
       60_000,
     );
     created.push(Date.parse(String(run?.attributes['created-at'])) - begin);
-    // The platform takes 20 deliveries of one repository a second.
+    // The platform accepts 20 deliveries of one repository per second.
     await delay(60);
   }
   yield { name: 'delivery answered (p95)', value: round(quantile(answers, 0.95)), unit: 'ms', atMost: 150 };
@@ -116,7 +116,7 @@ async function* statuses(client: Client, local: Local, remote: Remote, token: st
   const posted = new Map<string, number>();
   remote.forge.on('POST', /\/statuses\//, ({ path, body }) => {
     const commit = path.split('/').at(-1) ?? '';
-    // The locked workspace waits meanwhile: the status is of both.
+    // The run of the locked workspace is pending meanwhile: the status covers both.
     if (body.description.includes('1 planned') && !posted.has(commit)) posted.set(commit, Date.now());
     return { status: 201, body: {} };
   });
