@@ -7,7 +7,7 @@ import { type RunKind, runKinds } from './model.ts';
 import { act, giveUpStates, overridable, override } from './people.ts';
 import type { Chance } from './seeded-random.ts';
 
-/** What may be done in a campaign, and how often. Each makes its choices before it looks at how things are. */
+/** Actions of a campaign, with their weights. Each draws its choices before it reads the current state. */
 
 type Performer = (campaign: Campaign, chance: Chance) => Promise<void>;
 
@@ -26,7 +26,7 @@ const onOne = async (
 
 const allows = (action: string) => (run: Resource) => run.attributes.actions[action];
 
-/** @returns what wakes it */
+/** @returns a function that ends the sleep */
 const hurt = (
   campaign: Campaign,
   chance: Chance,
@@ -63,7 +63,7 @@ const performers = {
       await endCoolOff(run.id);
       await act(campaign, run.id, 'force-cancel');
     }),
-  /** As an operator does in the console of Step Functions. */
+  /** Like an operator in the console of Step Functions. */
   stopExecution: (campaign, chance) =>
     onOne(
       campaign,
@@ -106,7 +106,7 @@ const performers = {
   cancelBuild: (campaign, chance) => campaign.environments.cancel(chance),
   push: (campaign, chance) => campaign.pushes.push(chance),
   killRunner: async (campaign, chance) => void hurt(campaign, chance, 'killed', 'SIGKILL'),
-  /** As the system does that has no more memory: what it started goes on until its container's end is noticed. */
+  /** Like the system's out-of-memory killer: its child processes continue until the end of the container is noticed. */
   killRunnerAlone: async (campaign, chance) => void hurt(campaign, chance, 'killed alone', 'SIGKILL', 'process'),
   stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM', 'process'),
   freezeRunner: async (campaign, chance) => {
@@ -120,7 +120,7 @@ const performers = {
     await campaign.restart(signal, chance.between(0, 2000), chance.fork(), true);
   },
   fillDisk: async (campaign, chance) => campaign.fillDisk(chance.between(500, 15_000)),
-  /** So that its workspace is of use again before the end. */
+  /** So that the workspace is usable again before the end. */
   giveUpStates: (campaign) => giveUpStates(campaign),
 } satisfies Record<string, Performer>;
 

@@ -7,18 +7,18 @@ import { leftovers } from './processes.ts';
 import { secretsInFiles, secretsInItems } from './secrets.ts';
 import type { Place } from './workspaces.ts';
 
-/** All that must hold once everything has ended. */
+/** All invariants at the end of a campaign. */
 export class Audit {
   readonly #campaign: Campaign;
   readonly statuses = new Map<string, number>();
-  /** Why runs ended as errored. */
+  /** Reasons of errored runs. */
   readonly reasons: string[] = [];
 
   constructor(campaign: Campaign) {
     this.#campaign = campaign;
   }
 
-  /** What has not ended yet. */
+  /** Unfinished runs. */
   async unsettled(): Promise<string[]> {
     const { client, places, folder } = this.#campaign;
     const open = (await this.#campaign.openRuns()).map((run) => `run ${run.id} is ${run.attributes.status}`);
@@ -73,7 +73,7 @@ export class Audit {
     return [...new Set(problems), ...secretsInFiles(folder, canaries), ...(await secretsInItems(local, canaries))];
   }
 
-  /** What a run that is over still seems to wait for. */
+  /** Waits that an ended run still seems to have. */
   async #openResults({ id, relationships = {} }: Resource): Promise<string[]> {
     const { client } = this.#campaign;
     const { included = [] } = await client.call<Resource[]>(
@@ -109,7 +109,7 @@ export class Audit {
       .sort((a, b) => a.attributes.serial - b.attributes.serial);
   }
 
-  /** Versions follow each other, and the newest is the current one. */
+  /** Serials increase, and the newest version is the current one. */
   async #states({ id, name }: Place): Promise<string[]> {
     const { client } = this.#campaign;
     const versions = await this.#versions(name);
@@ -132,8 +132,8 @@ export class Audit {
   }
 
   /**
-   * Nothing made is unknown to a state or a lock: what was made and not destroyed is in the state, and the other way round, or the
-   * run that did it held the workspace's lock when it had ended.
+   * Each real resource is in a state or covered by a lock: resources that were created and not destroyed are in the
+   * state, and vice versa, or the workspace was locked by the run at its end.
    */
   async #resources({ id, name }: Place, entries: Entry[]): Promise<string[]> {
     const { client, model } = this.#campaign;
@@ -155,7 +155,7 @@ export class Audit {
     return problems;
   }
 
-  /** Those that tell the ledger. */
+  /** Resources that report to the ledger. */
   async #instances({ id }: Resource): Promise<{ id: string; tainted: boolean }[]> {
     const state = JSON.parse(await this.#campaign.client.text(`/state-versions/${id}/download`)) as State;
     return state.resources
@@ -166,7 +166,7 @@ export class Audit {
       );
   }
 
-  /** Whose creation was cut off, as the state knew: Terraform destroys such ones without their telling. */
+  /** The state shows that its creation was interrupted: Terraform destroys such resources without a report. */
   async #tainted(name: string): Promise<Set<string>> {
     const instances = await Promise.all((await this.#versions(name)).map((version) => this.#instances(version)));
     return new Set(instances.flat().flatMap((one) => (one.tainted ? [one.id] : [])));
@@ -180,7 +180,7 @@ interface State {
 const endOf = ({ attributes: { status, 'status-timestamps': stamps } }: Resource): number =>
   Date.parse(stamps[`${status.replaceAll('_', '-')}-at`] ?? '');
 
-/** Runs that take the queue start in the order of their creation, one when the other has ended. */
+/** Queued runs start in the order of their creation, each after the end of the previous one. */
 const inOrder = ({ name }: Place, runs: Resource[]): string[] => {
   const started = runs
     .filter(({ attributes }) => !attributes['plan-only'] && !attributes['save-plan'])
@@ -196,7 +196,7 @@ const inOrder = ({ name }: Place, runs: Resource[]): string[] => {
   });
 };
 
-/** Nothing is made or destroyed by a run that is over, or while another one is at it. */
+/** No ended run creates or destroys a resource, and no two runs of a workspace do so at the same time. */
 const oneAtATime = ({ name }: Place, runs: Resource[], entries: Entry[]): string[] => {
   const ended = new Map(runs.filter(isFinalRun).map((run) => [run.id, endOf(run)]));
   const over = new Set<string>();

@@ -30,10 +30,10 @@ import { makePlaces, type Place } from './workspaces.ts';
 const maxOpenRuns = 8;
 const maxRunners = 4;
 const weatherMs = 10_000;
-/** What no retry, missed beat or sweep takes longer than once all is quiet. */
+/** Longer than any retry, missed heartbeat or sweep once there are no more faults. */
 const quietMs = 300_000;
 
-/** Plan-only runs are listed only when they are asked for. */
+/** Lists contain plan-only runs only on request. */
 export const runsOf = (workspaceId: string): string =>
   `/workspaces/${workspaceId}/runs?filter[operation]=${runOperations.join(',')}`;
 
@@ -44,7 +44,7 @@ export class Campaign {
   readonly model = new Model();
   readonly tally = new Tally();
   readonly #platform: PlatformProcess;
-  /** Undefined where it cannot be filled. */
+  /** Undefined if the disk cannot be filled. */
   readonly #disk: Disk | undefined;
   readonly #chance: Chance;
   #client: Client;
@@ -58,11 +58,10 @@ export class Campaign {
     this.#platform = platform;
     this.#disk = disk;
     this.folder = platform.dataDir;
-    // Outside: it counts what was made also while the platform's disk is full.
-    // Rooms show it to Terraform.
+    // Outside the data folder, so that it works while the platform's disk is full. Rooms show it to Terraform.
     const outside = newSharedFolder('ledger-');
     this.ledger = join(outside, 'ledger.txt');
-    // Terraform, as whatever user, writes into it.
+    // Terraform writes into it as various users.
     for (const folder of [this.folder, outside]) chmodSync(folder, 0o711);
     writeFileSync(this.ledger, '', { flag: 'a' });
     chmodSync(this.ledger, 0o666);
@@ -117,7 +116,7 @@ export class Campaign {
     return this.#pushes;
   }
 
-  /** Does something random again and again. */
+  /** Repeats random actions. */
   async rage(ms: number): Promise<void> {
     const end = Date.now() + ms;
     let changesAt = 0;
@@ -131,7 +130,7 @@ export class Campaign {
       try {
         await actions[what](this, turn);
       } catch (error) {
-        // What a client is told while everything fails; that it was told is enough.
+        // The client's view of an action that fails by a fault; any response is acceptable.
         if (!(error instanceof ApiError) && !(error instanceof TypeError)) throw error;
         this.tally.note(error instanceof ApiError ? `answer ${error.status}` : 'no answer', error.message);
       }
@@ -144,7 +143,7 @@ export class Campaign {
     return runners(this.folder).length >= maxRunners || (await this.openRuns()).length >= maxOpenRuns;
   }
 
-  /** @param moves other programs have its ports when it comes back */
+  /** @param moves other programs have its ports when it restarts */
   async restart(name: 'SIGKILL' | 'SIGTERM', pauseMs: number, storm: Chance, moves = false): Promise<void> {
     await this.countFaults().catch(() => {});
     const { url, httpsUrl, awsEndpointUrl, environmentsUrl } = this.local;
@@ -153,7 +152,7 @@ export class Campaign {
       `platform ${name === 'SIGKILL' ? 'killed' : 'stopped'}${moves ? ', and moved to other ports' : ''}`,
     );
     await sleep(pauseMs);
-    // Who starts it makes room first.
+    // Frees space before the start.
     this.#disk?.free();
     const others = moves ? await takePorts([url, httpsUrl, awsEndpointUrl, environmentsUrl]) : undefined;
     await this.#platform.start();
@@ -162,7 +161,7 @@ export class Campaign {
     await this.putFaults(weather(storm));
   }
 
-  /** Until somebody has made room, after that time. */
+  /** Until space is freed, after the given time. */
   fillDisk(ms: number): void {
     if (!this.#disk) return;
     this.#disk.fill();
@@ -188,8 +187,8 @@ export class Campaign {
   }
 
   /**
-   * No more faults; everybody does what is expected of them, until all has ended.
-   * @returns what does not hold
+   * Ends the faults, and resolves every wait for a user, until all runs have ended.
+   * @returns violated invariants
    */
   async settle(): Promise<string[]> {
     const begun = Date.now();
@@ -222,7 +221,7 @@ export class Campaign {
     await new LambdaClient({ endpoint }).send(new InvokeCommand({ FunctionName: 'SweepFunction' }));
   }
 
-  /** @param kept where the data of a campaign with findings goes */
+  /** @param kept folder for the data of a campaign with findings */
   async end(kept?: string): Promise<void> {
     for (const runner of runners(this.folder)) send(runner, 'SIGKILL');
     await this.#platform.stop();

@@ -4,14 +4,14 @@ import { cp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Enough for a platform and what its runners keep; it is memory. */
+/** Enough for a platform and its runners' files, in memory. */
 const megabytes = 300;
 const block = Buffer.alloc(1 << 20);
 const smallest = 512;
 
 /** A small disk for a platform's data, so that it can be full. Only root on Linux may mount one. */
 export class Disk {
-  /** Undefined where none can be mounted. */
+  /** Undefined if none can be mounted. */
   static mount(): Disk | undefined {
     const folder = mkdtempSync(join(tmpdir(), 'stepform-disk-'));
     try {
@@ -50,7 +50,10 @@ export class Disk {
     rmSync(this.#filler, { force: true });
   }
 
-  /** @param copy where its content goes @returns once it is gone */
+  /**
+   * @param copy target folder for its content
+   * @returns once it is unmounted
+   */
   async unmount(copy?: string): Promise<void> {
     this.free();
     if (copy) await cp(this.folder, copy, { recursive: true });

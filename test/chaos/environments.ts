@@ -5,7 +5,7 @@ import { coderAtHand } from '#test/e2e/support/coder-tools.ts';
 import type { Chance } from './seeded-random.ts';
 import type { Tally } from './tally.ts';
 
-/** Environments in a campaign: people build them, schedules stop them, and a pool is handed out. */
+/** Environments in a campaign: users build them, schedules stop them, and a pool is claimed. */
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
 type Open = any;
@@ -16,7 +16,7 @@ resource "terraform_data" "home" { input = "kept" }
 resource "terraform_data" "compute" { count = var.start_count }
 `;
 
-/** With a pool, where the provider is at hand. */
+/** With a pool if the provider is available. */
 const pooled = `
 terraform {
   required_providers { coder = { source = "coder/coder", version = "~> 2.13" } }
@@ -40,7 +40,7 @@ const importMs = 120_000;
 const prebuilds = 'prebuilds';
 
 interface Settings {
-  /** As the platform is reached now: it comes back on other ports. */
+  /** The platform's current address: it restarts on other ports. */
   local(): { environmentsUrl: string; token: string; organization: string };
   tally: Tally;
 }
@@ -49,7 +49,7 @@ const isBusy = ({ latest_build: build }: Open): boolean => build.job.completed_a
 
 export class Environments {
   readonly #settings: Settings;
-  /** Ids that a person was told of, each for one of theirs. */
+  /** Ids that the API returned to a user, each for one of their environments. */
   readonly acknowledged: string[] = [];
   readonly #deleted = new Set<string>();
   #templateId = '';
@@ -101,7 +101,7 @@ export class Environments {
     return (await this.#all()).filter(({ owner_name: owner }) => owner !== prebuilds);
   }
 
-  /** Of the pool every other time; stopped by itself a minute after its start. */
+  /** Every other time from the pool; a schedule stops it a minute after its start. */
   async create(chance: Chance): Promise<void> {
     const [name, claims] = [`env-${chance.integer(10)}`, chance.integer(2) === 0];
     if ((await this.#owned()).length >= maxEnvironments) return;
@@ -117,7 +117,7 @@ export class Environments {
     const transition = chance.weighted({ start: 4, stop: 4, delete: 1 });
     const one = choice.one(await this.#owned());
     if (!one) return;
-    // Twice at once: one of them is refused.
+    // Two requests at once: the platform rejects one of them.
     const posts = [1, 2].map(() => this.#call('POST', `/workspaces/${one.id}/builds`, { transition }));
     const ended = await Promise.allSettled(posts);
     const accepted = ended.filter(({ status }) => status === 'fulfilled').length;
@@ -133,7 +133,7 @@ export class Environments {
     this.#settings.tally.note('build canceled', one.id);
   }
 
-  /** What has not ended yet, and what its schedule should have stopped. */
+  /** Unfinished builds, and environments that their schedule should have stopped. */
   async unsettled(): Promise<string[]> {
     return (await this.#all()).flatMap((one) => {
       const { status, deadline } = one.latest_build;
@@ -156,7 +156,7 @@ export class Environments {
     return problems;
   }
 
-  /** One after the other, without a gap, and what the last one left is what it says. */
+  /** Builds are numbered without gaps, and the environment's status matches the last one. */
   async #builds(id: string): Promise<string[]> {
     const path = `/workspaces/${id}/builds?include_deleted=true`;
     const builds = ((await this.#call('GET', path)) as Open[]).reverse();

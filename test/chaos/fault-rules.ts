@@ -1,7 +1,7 @@
 import type { FaultRule } from '#infra/local/host/faults.ts';
 import type { Chance } from './seeded-random.ts';
 
-/** What fails for the next seconds: a few rules for the local AWS endpoint, none of which makes work impossible for long. */
+/** Faults of the next seconds: a few rules for the local AWS endpoint; none blocks work for long. */
 export const weather = (chance: Chance): FaultRule[] =>
   Array.from({ length: 2 + chance.integer(3) }, () => (chance.one(recipes) as Recipe)(chance));
 
@@ -11,7 +11,7 @@ const seeded = (chance: Chance, probability: number) => ({ probability, seed: ch
 
 const recipes: Recipe[] = [
   (c) => ({ kind: 'refuse', service: 'dynamodb', ...seeded(c, 0.05) }),
-  // Once and twice; then more than a client's own retries get over.
+  // Once and twice; then more often than a client's own retries.
   (c) => ({ kind: 'refuse', service: 'dynamodb', nth: 1 + c.integer(60), times: 1 + c.integer(2) }),
   (c) => ({ kind: 'refuse', service: 'dynamodb', nth: 1 + c.integer(60), times: 6 }),
   (c) => ({ kind: 'refuse', service: 'dynamodb', error: 'ThrottlingException', ...seeded(c, 0.2) }),
@@ -28,7 +28,7 @@ const recipes: Recipe[] = [
   (c) => ({ kind: 'lose-answer', service: 'states', ...seeded(c, 0.2) }),
   (c) => ({ kind: 'lose-answer', service: 'ecs', ...seeded(c, 0.3) }),
   (c) => ({ kind: 'slow', ms: Math.round(c.between(20, 3000)), ...seeded(c, 0.05) }),
-  // Longer than the fastest functions may take.
+  // Longer than the shortest timeout of a function.
   (c) => ({ kind: 'slow', service: 'dynamodb', ms: Math.round(c.between(8000, 16_000)), ...seeded(c, 0.01) }),
   (c) => ({ kind: 'kill', ...seeded(c, 0.02) }),
   (c) => ({ kind: 'kill-after', ...seeded(c, 0.02) }),

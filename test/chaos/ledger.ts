@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What became of the real resources, as they tell themselves: a line for each creation and destruction. */
+/** History of the real resources, written by their provisioners: one line per creation and destruction. */
 export interface Entry {
   /** Milliseconds since 1970. */
   at: number;
@@ -19,23 +19,21 @@ export const readLedger = (file: string): Entry[] =>
       return { at: Number(at), what, workspace, run, id } as Entry;
     });
 
-/** What a configuration is like. */
+/** Properties of a configuration. */
 export interface Flavor {
   names: readonly string[];
-  /** Cannot be planned. */
+  /** Its plan fails. */
   broken?: boolean;
-  /** Its apply fails once everything has been made. */
+  /** Its apply fails after all resources were created. */
   failing?: boolean;
 }
 
-/**
- * Resources that tell the ledger of themselves; then one that takes `seconds`. A secret is printed on the way.
- */
+/** Resources that report to the ledger, then one that takes `seconds`. A secret is printed on the way. */
 export const configuration = (ledger: string, workspace: string, flavor: Flavor, seconds: number): string => {
   const { names, broken = false, failing = false } = flavor;
   const note = (what: string) =>
     `command = "echo $(date +%s%3N) ${what} ${workspace} $TFE_RUN_ID $\{self.id} >> ${ledger}`;
-  // Of a resource that is not in the configuration any more, Terraform would not tell.
+  // Terraform runs no destroy provisioner of a resource that is no longer in the configuration.
   return `variable "canary" {}
 resource "terraform_data" "all" {
   for_each = toset(${JSON.stringify(names)})

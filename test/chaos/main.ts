@@ -6,8 +6,8 @@ import { Campaign } from './campaign.ts';
 
 /**
  * `npm run chaos -- [--minutes N] [--seed S]`: random runs over several workspaces while AWS calls, events, functions,
- * runners and the platform itself fail; then quiet, and an audit of all that must hold. Ends with 1, and the seed, when
- * something does not.
+ * runners and the platform itself fail; then a quiet phase, and an audit of all invariants. Exits with 1, and prints
+ * the seed, if one is violated.
  */
 const { values } = parseArgs({ options: { minutes: { type: 'string' }, seed: { type: 'string' } } });
 const number = (name: 'minutes' | 'seed', otherwise: number): number => {
@@ -39,5 +39,5 @@ if (failures.length === 0) {
   console.error(`The same again: npm run chaos -- --minutes ${minutes} --seed ${seed}`);
   process.exitCode = 1;
 }
-// Run tasks that answer late have nobody to answer.
+// The callers of late run task callbacks are gone by then.
 process.exit();

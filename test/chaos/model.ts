@@ -3,7 +3,7 @@ import type { TaskPayload } from '#run/task-payload.ts';
 import type { Flavor } from './ledger.ts';
 import type { Place } from './workspaces.ts';
 
-/** What a client was told of what it asked for; `unknown` when it was told nothing, or of a failure. */
+/** The response that a client got; `unknown` if there was none, or a failure. */
 export type Outcome = 'accepted' | 'refused' | 'unknown';
 
 export const runKinds = {
@@ -22,7 +22,7 @@ interface Verdict {
   stage: string;
   strict: boolean;
   said: 'passed' | 'failed';
-  /** It was answered as taken. */
+  /** The response accepted it. */
   taken: boolean;
 }
 
@@ -34,14 +34,14 @@ interface Known {
   actions: { action: ChaosAction; outcome: Outcome; at: number }[];
 }
 
-/** Keeps what was asked of the platform and what was said, and tells what may have become of a run. */
+/** Records requests and responses, and decides which results of a run are possible. */
 export class Model {
   readonly #runs = new Map<string, Known>();
   readonly #verdicts: Verdict[] = [];
-  /** Ended runs that held the lock of their workspace, because its state may lack what they made. */
+  /** Ended runs that hold the lock of their workspace, because its state may lack resources that they created. */
   readonly lockedBy = new Set<string>();
 
-  /** Whose creation was answered: they must exist. */
+  /** Runs whose creation was confirmed: they must exist. */
   created(id: string, place: Place, kind: RunKind, flavor: Flavor): void {
     this.#runs.set(id, { place, kind, flavor, number: this.#runs.size + 1, actions: [] });
   }
@@ -50,7 +50,7 @@ export class Model {
     return [...this.#runs.keys()];
   }
 
-  /** Which of the runs it is, the same each time; 0 of one that nobody was told of. */
+  /** A stable number of the run; 0 if no client knows its id. */
   numberOf(id: string): number {
     return this.#runs.get(id)?.number ?? 0;
   }
@@ -70,7 +70,10 @@ export class Model {
     return verdict;
   }
 
-  /** @param changed whether the run made or destroyed anything @returns what cannot be */
+  /**
+   * @param changed whether the run created or destroyed any resource
+   * @returns violated invariants
+   */
   contradictions(run: Resource, changed: boolean): string[] {
     const planned = this.#runs.get(run.id);
     if (!planned) return [];

@@ -42,19 +42,19 @@ export const override = (campaign: Campaign, { id, attributes }: Resource): Prom
 
 type Holder = { type: string; id: string } | null | undefined;
 
-/** Longer than the latest run task takes to answer. */
+/** Longer than the slowest run task. */
 const silenceMs = 25_000;
 
 /**
- * An ended run holds the lock of its workspace while what it made may be unknown to its state. Gives that up, as an administrator
- * who has looked after it; the audit asks for the lock.
+ * An ended run holds the lock of its workspace while its state may lack resources that it created. Force-unlocks it,
+ * like an administrator after a check; the audit checks the lock.
  */
 export const giveUpStates = async ({ places, client, model, tally }: Campaign): Promise<void> => {
   for (const { id, name } of places) {
     const { attributes, relationships } = await client.get(`/workspaces/${id}`);
     const holder = relationships?.['locked-by']?.data as Holder;
     if (holder?.type !== 'runs' || !isFinalRun(await client.run(holder.id))) continue;
-    // One that has just ended has the lock a moment longer, for no such reason.
+    // A run that has just ended keeps the lock a moment longer for another reason.
     if (attributes['locked-reason'] === `Locked by Run ${holder.id}`) continue;
     model.lockedBy.add(holder.id);
     await client.call('POST', `/workspaces/${id}/actions/force-unlock`, {});
@@ -62,7 +62,7 @@ export const giveUpStates = async ({ places, client, model, tally }: Campaign): 
   }
 };
 
-/** Everybody does what is expected of them; who would be waited for in vain has been waited for. */
+/** Resolves every wait for a user; overdue waits have ended by then. */
 export const bringOn = async (campaign: Campaign): Promise<void> => {
   for (const { id } of campaign.places) {
     const { attributes, relationships } = await campaign.client.get(`/workspaces/${id}`);
@@ -72,7 +72,7 @@ export const bringOn = async (campaign: Campaign): Promise<void> => {
   await giveUpStates(campaign).catch(() => {});
   for (const run of await campaign.openRuns()) {
     const { 'is-confirmable': waits, 'is-discardable': open } = run.attributes.actions;
-    // Somebody else may have been faster.
+    // Another user may have been faster.
     const decision = overridable(run)
       ? override(campaign, run)
       : waits && open && act(campaign, run.id, run.attributes['save-plan'] ? 'discard' : 'apply');
@@ -82,14 +82,14 @@ export const bringOn = async (campaign: Campaign): Promise<void> => {
   }
 };
 
-/** When nobody told that its execution was stopped, the sweep sees it within the hour. */
+/** If the event of a stopped execution was lost, the sweep notices it within the hour. */
 const letHourPass = async (runId: string): Promise<void> => {
   const { updateRun } = await import('#resources/runs/records.ts');
   const { dueIn } = await import('#platform/store/due.ts');
   await updateRun(runId, { set: dueIn(runId, 0) });
 };
 
-/** Ten minutes without a word of a run task end its wait; they pass faster here. */
+/** Ten minutes without a response of a run task end its wait; they pass faster here. */
 const endSilence = async ({ local, tally }: Campaign, runId: string): Promise<void> => {
   const { getRun } = await import('#resources/runs/records.ts');
   const { listTaskResults } = await import('#resources/run-tasks/stages.ts');

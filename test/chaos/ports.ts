@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 
-/** Other programs, which a platform that is down loses its ports to. */
+/** Other programs that take the ports of a stopped platform. */
 export const takePorts = async (urls: string[]): Promise<{ release(): void }> => {
   const servers = await Promise.all(urls.map((url) => take(Number(new URL(url).port))));
   return {
@@ -11,14 +11,14 @@ export const takePorts = async (urls: string[]): Promise<{ release(): void }> =>
 };
 
 const take = (port: number): Promise<Server> => {
-  // Who comes by mistake gets no answer.
+  // They never respond.
   const server = createServer((socket) => socket.destroy());
   return new Promise((resolve, reject) =>
     server.once('error', reject).listen(port, '127.0.0.1', () => resolve(server)),
   );
 };
 
-/** An address that stays, for what reads it once: connections go to where `url` is at that time. */
+/** A stable address for clients that read it once: connections go to the current value of `url`. */
 export const startRelay = async (url: () => string): Promise<{ url: string; close(): void }> => {
   const server = createServer((socket) => {
     const onward = connect(Number(new URL(url()).port), '127.0.0.1');

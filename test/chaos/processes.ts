@@ -16,11 +16,11 @@ const inFolder = (tasks: string): Found[] =>
         if (!folder.startsWith(tasks)) return [];
         return [{ pid, command }];
       } catch {
-        // Gone meanwhile.
+        // It has ended meanwhile.
         return [];
       }
     });
 
-/** What runs on in a platform's folders, though no runner does. */
+/** Processes that remain in a platform's folders after the end of all runners. */
 export const leftovers = (dataDir: string): string[] =>
   inFolder(join(dataDir, 'tasks')).map(({ pid, command }) => `process ${pid} runs: ${command}`);

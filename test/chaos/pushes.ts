@@ -5,21 +5,21 @@ import { signature } from '#test/version-control/support/signature.ts';
 import type { Chance } from './seeded-random.ts';
 import type { Tally } from './tally.ts';
 
-/** A repository in a campaign: its deliveries come, come twice, late or never, and workspaces follow it. */
+/** A repository in a campaign: workspaces follow it, and its deliveries arrive once, twice, late or never. */
 
 const identifier = 'acme/chaos';
 const followerCount = 2;
-/** Each one is a run of Terraform in every follower. */
+/** Each push is a Terraform run in every follower. */
 const maxPushes = 12;
-/** Decimal digits, which the letters before them cannot be. */
+/** Decimal digits, which the preceding letters cannot be. */
 const sha = (n: number): string => String(n).padStart(40, 'c');
 const numberOf = (commit: string): number => Number(commit.replace(/^c+/, ''));
 
 interface Settings {
   client(): Client;
-  /** As the platform is reached now. */
+  /** The platform's current address. */
   local(): { url: string; organization: string };
-  /** Of the connection. */
+  /** Id of the connection. */
   token: string;
   tally: Tally;
 }
@@ -34,9 +34,9 @@ export class Pushes {
   #ids = 0;
   #hook = '';
   #followers: Resource[] = [];
-  /** Bodies that come after later ones. */
+  /** Bodies of deliveries that are sent after later ones. */
   readonly #late: string[] = [];
-  /** The newest commit that the platform said it took. */
+  /** The newest commit that the platform accepted. */
   #taken = 0;
 
   private constructor(settings: Settings, forge: ForgeServer) {
@@ -99,7 +99,7 @@ export class Pushes {
     return JSON.stringify({ repository, sender: { login: 'octocat' }, ref: 'refs/heads/main', before, after });
   }
 
-  /** False when the platform did not take it: the forge does not send it again. */
+  /** False if the platform did not accept it: the forge does not resend it. */
   async #deliver(body: string, id: string): Promise<boolean> {
     const { local, tally } = this.#settings;
     const headers = {
@@ -123,7 +123,7 @@ export class Pushes {
     this.#settings.tally.note(`push ${fate}`, sha(this.#head));
     if (fate === 'isLate') this.#late.push(body);
     if (fate === 'isLate' || fate === 'isLost') return;
-    // One that is late comes before or after this one.
+    // A late delivery arrives before or after this one.
     const late = choice.integer(2) === 0 ? this.#late.shift() : undefined;
     await Promise.all([
       this.#deliver(body, id),
@@ -132,7 +132,7 @@ export class Pushes {
     ]);
   }
 
-  /** What is on its way arrives; a push that nobody told of is followed by one that somebody tells of. May be repeated. */
+  /** Sends pending deliveries; after a lost delivery, pushes again with a reliable one. May be repeated. */
   async bringOn(): Promise<void> {
     for (let body = this.#late.shift(); body; body = this.#late.shift()) {
       await this.#deliver(body, `delivery-${++this.#ids}`);
@@ -170,7 +170,7 @@ export class Pushes {
     return all.flat();
   }
 
-  /** Each commit is run once at most, the newest one by every follower, and none after a newer one. */
+  /** Each commit runs at most once, every follower runs the newest one, and no commit runs after a newer one. */
   async findings(): Promise<string[]> {
     const problems: string[] = [];
     for (const follower of this.#followers) {

@@ -5,7 +5,9 @@ import type { Model } from './model.ts';
 import { Chance } from './seeded-random.ts';
 import type { Tally } from './tally.ts';
 
-/** Run tasks that pass and fail, call back twice, late or never; which, the seed says for the run, stage and task. */
+/**
+ * Run tasks that pass or fail, and call back twice, late or never, decided by the seed for each run, stage and task.
+ */
 
 const manners = {
   passes: 12,
@@ -16,7 +18,7 @@ const manners = {
   'says nothing': 1,
 };
 
-/** @param url of the platform now: it may have moved since it called */
+/** @param url current URL of the platform: it may have moved since the call */
 const callBack = async (payload: TaskPayload, status: 'passed' | 'failed', url: string): Promise<number> => {
   const { pathname, search } = new URL(payload.task_result_callback_url);
   const response = await fetch(new URL(pathname + search, url), {
@@ -31,7 +33,7 @@ const callBack = async (payload: TaskPayload, status: 'passed' | 'failed', url: 
 export const startTasks = async (seed: number, model: Model, tally: Tally, url: () => string): Promise<TaskServer> => {
   const server = await startTaskServer();
 
-  /** As integrations do: a few times, until it was taken or refused. */
+  /** Retries a few times like an integration, until the callback is accepted or rejected. */
   const say = async (payload: TaskPayload, status: 'passed' | 'failed'): Promise<void> => {
     const verdict = model.verdict(payload, status);
     for (let tries = 0; tries < 4; tries++) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 
-/** Sensitive values are in what Terraform itself was given and wrote, and nowhere else. */
+/** Sensitive values occur only in Terraform's own input and output. */
 
 const files = (folder: string): string[] =>
   readdirSync(folder).flatMap((name) => {
@@ -12,7 +12,7 @@ const files = (folder: string): string[] =>
     return stat?.isFile() ? [path] : [];
   });
 
-/** Plans and states have the values, as they do with the vendor. */
+/** Plans and states contain the values, as in HCP Terraform. */
 const mayHave = (path: string): boolean => /s3\/.*\/(runs|states)\//.test(path) && !/\/log/.test(path);
 
 export const secretsInFiles = (folder: string, canaries: readonly string[]): string[] =>
@@ -24,7 +24,7 @@ export const secretsInFiles = (folder: string, canaries: readonly string[]): str
     })
     .map((path) => `a secret is in ${path}`);
 
-/** On disk the table may be compressed; this reads it. */
+/** The table on disk may be compressed; this reads it. */
 export const secretsInItems = async (
   { awsEndpointUrl, tableName }: { awsEndpointUrl: string; tableName: string },
   canaries: readonly string[],

@@ -1,6 +1,6 @@
 import { randomFrom } from '#infra/local/host/faults.ts';
 
-/** What happens when; all of it from one seed. */
+/** Random choices of a campaign, all from one seed. */
 export class Chance {
   readonly #random: () => number;
 
@@ -8,14 +8,14 @@ export class Chance {
     this.#random = randomFrom(seed);
   }
 
-  /** One that is always the same for the same words, however many choices were made before. */
+  /** A choice that depends only on the seed and the words, not on earlier choices. */
   static of(seed: number, ...words: (string | number)[]): Chance {
     let hash = seed;
     for (const character of words.join('/')) hash = (Math.imul(hash, 31) + character.charCodeAt(0)) | 0;
     return new Chance(hash);
   }
 
-  /** Its choices are its own: how many are made does not shift what comes after it. */
+  /** A generator of its own: its use does not shift later choices of others. */
   fork(): Chance {
     return new Chance(this.integer(2 ** 31));
   }
@@ -28,12 +28,12 @@ export class Chance {
     return Math.floor(this.#random() * below);
   }
 
-  /** Undefined of nothing. */
+  /** Undefined for an empty list. */
   one<T>(of: readonly T[]): T | undefined {
     return of[this.integer(of.length)];
   }
 
-  /** A name of those, as often as its weight says. */
+  /** A name, with the probability of its weight. */
   weighted<K extends string>(weights: Record<K, number>): K {
     const entries = Object.entries(weights) as [K, number][];
     let at = this.between(

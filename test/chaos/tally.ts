@@ -1,4 +1,4 @@
-/** What happened, and how often. With CHAOS_VERBOSE it is told while it happens. */
+/** Counts events. With CHAOS_VERBOSE it also prints them. */
 export class Tally {
   readonly #counts = new Map<string, number>();
   readonly #began = Date.now();

@@ -4,18 +4,20 @@ import { taskStages } from '#run/check-record.ts';
 import { configuration, type Flavor } from './ledger.ts';
 import type { Chance } from './seeded-random.ts';
 
-/** Workspaces with all that a run may meet. */
+/** Workspaces that cover every stage of a run. */
 export interface Place {
   id: string;
   name: string;
   versions: { id: string; flavor: Flavor }[];
-  /** Its runs ask run tasks. */
+  /** Its runs call run tasks. */
   asks: boolean;
-  /** Its runs are judged: `c` fails where it may be overridden before the estimate, `d` after it, `e` for good. */
+  /**
+   * Policies apply to its runs: `c` fails with an override before the estimate, `d` with one after it, `e` without one.
+   */
   judged: boolean;
 }
 
-/** More at once only make a small machine slower. */
+/** More in parallel only make a small machine slower. */
 const kinds = [
   { name: 'plain', asks: false, judged: false },
   { name: 'asks', asks: true, judged: false },
@@ -94,7 +96,7 @@ const addPolicies = async (setting: Setting, places: Place[]): Promise<void> => 
   await addPolicySet(setting, workspaces, 'e', 'hard-mandatory', { kind: 'sentinel' });
 };
 
-/** Fails for a configuration that has the name; one that is destroyed has no names. */
+/** Fails for configurations that contain the name; a destroyed one contains no names. */
 const addPolicySet = async (
   { client, organization }: Setting,
   places: Place[],
