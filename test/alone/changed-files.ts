@@ -7,10 +7,13 @@ const git = (root: string, ...args: string[]): string | undefined => {
   return status === 0 ? stdout.trim() : undefined;
 };
 
-/** A clone of what is checked may have no branch to compare with: its latest commits are the change then. */
+/** A CI clone may have no branch to compare with: its latest commits are the change then. */
 const latestCommits = 20;
 
-/** Where the change begins: STEPFORM_CI_BASE, where the branch left main, or some commits ago; undefined without a history. */
+/**
+ * The base commit of the change: STEPFORM_CI_BASE, the merge base with main, or some commits ago; undefined without a
+ * history.
+ */
 const baseOf = (root: string): string | undefined => {
   const named = process.env.STEPFORM_CI_BASE;
   const bases = [named, 'origin/main', 'main'].filter((name) => name !== undefined);
@@ -19,7 +22,7 @@ const baseOf = (root: string): string | undefined => {
   return merged ?? git(root, 'rev-parse', '--verify', '--quiet', `HEAD~${latestCommits}`);
 };
 
-/** Unit test files that the change adds or alters; uncommitted ones too. Undefined when there is nothing to compare with. */
+/** Unit test files that the change adds or alters, including uncommitted ones. Undefined without a base commit. */
 export const changedTests = (root: string): string[] | undefined => {
   const base = baseOf(root);
   const changed = base && git(root, 'diff', '--name-only', '--diff-filter=d', base, '--', 'test');

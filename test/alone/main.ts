@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { changedTests } from './changed-files.ts';
 
 /**
- * `npm run test:alone`: runs each unit test file in a process of its own, so that none depends on what another one left
- * behind: those of the change, those named, or all of them (`--all`). `--limit N` takes the first N.
+ * `npm run test:alone`: runs unit test files in separate processes, so that none depends on the leftovers of another:
+ * the files of the change, the named files, or all (`--all`). `--limit N` runs the first N.
  */
 
 const root = resolve(import.meta.dirname, '../..');

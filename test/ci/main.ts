@@ -4,9 +4,9 @@ import { isProven, Parts, tableOf } from './parts.ts';
 import { countTests } from './test-report.ts';
 
 /**
- * `npm run ci`: everything that a submission must pass, in parts whose failures do not end each other, and a table of what
- * passed, failed and was skipped. Where something is not on the machine, its part is skipped with the reason; with
- * STEPFORM_CI_STRICT=1 that fails too. Output, results and durations are kept in .build/ci.
+ * `npm run ci`: all checks of a submission, in independent parts, and a table of passed, failed and skipped ones. A
+ * part whose tools are missing is skipped with the reason; with STEPFORM_CI_STRICT=1 that is a failure. Output, results
+ * and durations are in .build/ci.
  */
 
 const root = resolve(import.meta.dirname, '../..');
@@ -25,12 +25,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1);
   });
 
-/** One after the other, beside the tests, which wait for other processes for a third of their time. */
+/** Sequential, beside the tests, which wait for other processes for a third of their time. */
 const runBeside = async (): Promise<void> => {
-  // The template against CloudFormation's schemas, and deployed with `cdk deploy` to an emulator of AWS; both with Python.
+  // Checks the template with CloudFormation's schemas, and deploys it with `cdk deploy` to an emulator of AWS; both
+  // need Python.
   await parts.run({ name: 'template', command: npm('lint:template') });
   await parts.run({ name: 'deployment', command: npm('e2e:elsewhere') });
-  // Runs while calls, runners and the platform fail, and an audit of what is left.
+  // Runs while calls, runners and the platform fail, then an audit.
   await parts.run({ name: 'chaos', command: npm('chaos', '--', '--minutes', '1', '--seed', '20') });
   await parts.run({
     name: 'changed files alone',
@@ -38,13 +39,13 @@ const runBeside = async (): Promise<void> => {
   });
 };
 
-/** One more try where other processes may be in the way (test/support/second-tries.ts). */
+/** One more try, because other processes may have interfered (test/support/second-tries.ts). */
 const retries = { STEPFORM_TEST_RETRIES: '1' };
 
 const runAll = async (): Promise<void> => {
-  // coder and Gitea, which tests meet unmodified: built with Go where they are not kept from before, at the lowest priority.
+  // coder and Gitea, unmodified, for tests: built with Go unless the cache has them, at the lowest priority.
   const builds = parts.run({ name: 'builds', command: npm('from-source', '--', 'build') });
-  // The engine of policies: from the PATH, kept from before, downloaded, or built with Go in a few minutes.
+  // The policy engine: from the PATH, from the cache, downloaded, or built with Go in a few minutes.
   await parts.run({ name: 'opa', command: npm('opa') });
   const check = await parts.run({ name: 'lint, types and unused code', command: npm('check'), live: true });
   if (check.outcome === 'failed') {
@@ -83,6 +84,6 @@ const proven = isProven(parts.results, strict);
 console.log(`\n${tableOf(parts.results)}`);
 for (const [file, count] of skippedIn) console.log(`${count} skipped in ${file}`);
 if (strict && !proven)
-  console.log('STEPFORM_CI_STRICT=1: each part must pass, and what is "not proven" must be provided.');
+  console.log('STEPFORM_CI_STRICT=1: each part must pass, and everything listed as "not proven" must be provided.');
 console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = proven ? 0 : 1;

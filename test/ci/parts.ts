@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A part of CI: a command, and what came of it. */
+/** A part of CI: a command and its result. */
 export interface Part {
   name: string;
   command: [string, ...string[]];
   env?: Record<string, string>;
-  /** Writes its output as it comes, instead of when the part has ended. */
+  /** Prints its output continuously, instead of at its end. */
   live?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Result {
   seconds: number;
   /** Why it failed; what it did not prove, one line for each `SKIPPED: …` that it printed. */
   reasons: string[];
-  /** Everything it printed. */
+  /** Its complete output. */
   output: string;
 }
 
@@ -28,14 +28,14 @@ const outcomeOf = (code: number | null, skips: string[], allSkipped: boolean): R
   return skips.length > 0 && allSkipped ? 'skipped' : 'passed';
 };
 
-/** Runs parts in processes of their own. No part's failure ends another one. */
+/** Runs parts in separate processes. A failure of one part does not end another. */
 export class Parts {
   readonly results: Result[] = [];
   readonly #folder: string;
   readonly #cwd: string;
   readonly #running = new Set<ChildProcess>();
 
-  /** @param folder where the output of each part is kept */
+  /** @param folder for the output of each part */
   constructor(folder: string, cwd: string) {
     this.#folder = folder;
     this.#cwd = cwd;
@@ -44,7 +44,7 @@ export class Parts {
 
   async run({ name, command: [program, ...args], env = {}, live = false }: Part): Promise<Result> {
     const began = performance.now();
-    // A group of its own: ending a part ends what it has started.
+    // A process group of its own: ending a part ends its descendants.
     const child = spawn(program, args, {
       cwd: this.#cwd,
       env: { ...process.env, ...env },
@@ -73,7 +73,7 @@ export class Parts {
 
   #add(name: string, code: number | string, began: number, output: string): Result {
     const skips = [...output.matchAll(skippedLine)].map(([, reason = '']) => reason);
-    // A test runner that ran something has passed, whatever else it could not run.
+    // A test runner that ran some tests has passed, even if it skipped others.
     const allSkipped = !/\d+ passed/.test(output);
     const failure = code === 0 ? [] : [typeof code === 'number' ? `exit code ${code}` : code];
     const result: Result = {
@@ -87,7 +87,7 @@ export class Parts {
     return result;
   }
 
-  /** Records a part that was not begun. */
+  /** Records a part that was not started. */
   skip(name: string, reason: string): void {
     this.results.push({ name, outcome: 'skipped', seconds: 0, reasons: [reason], output: '' });
   }
@@ -98,7 +98,7 @@ export class Parts {
   }
 }
 
-/** One row for each part, and one for each thing that was not proven. */
+/** One row per part, and one per unproven item. */
 export const tableOf = (results: Result[]): string => {
   const width = Math.max(...results.map(({ name }) => name.length));
   const rows = results.map(({ name, outcome, seconds, reasons }) => {
@@ -111,6 +111,6 @@ export const tableOf = (results: Result[]): string => {
   return rows.flat().join('\n');
 };
 
-/** Whether the run proves what it should: no part failed and, where it is strict, none was skipped or left something out. */
+/** Whether the run is a success: no part failed and, in strict mode, nothing was skipped. */
 export const isProven = (results: Result[], strict: boolean): boolean =>
   results.every(({ outcome, reasons }) => outcome !== 'failed' && !(strict && reasons.length > 0));

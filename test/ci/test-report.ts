@@ -9,11 +9,11 @@ export interface Counts {
   passed: number;
   failed: number;
   skipped: number;
-  /** Files with skipped tests, and how many each has. */
+  /** Files with skipped tests, and the number of them. */
   skippedIn: Map<string, number>;
 }
 
-/** What came of all tests, by Vitest's JSON reports; a later report of a file replaces an earlier one. */
+/** Results of all tests, from Vitest's JSON reports; a later report of a file replaces an earlier one. */
 export const countTests = (reports: string[], root: string): Counts => {
   const files = new Map<string, Report['testResults'][number]>();
   for (const path of reports) {
@@ -26,7 +26,7 @@ export const countTests = (reports: string[], root: string): Counts => {
     const of = (wanted: string[]) => assertionResults.filter((one) => wanted.includes(one.status)).length;
     const skipped = of(['pending', 'skipped', 'todo', 'disabled']);
     counts.passed += of(['passed']);
-    // A file that cannot be loaded has no test that failed.
+    // A file that cannot be loaded has no failed test.
     counts.failed += status === 'failed' ? Math.max(1, of(['failed'])) : 0;
     counts.skipped += skipped;
     if (skipped > 0) counts.skippedIn.set(name, skipped);

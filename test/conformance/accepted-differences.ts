@@ -1,12 +1,12 @@
-/** A difference, with `*` for anything, and why it stays. */
+/** An accepted difference, with `*` as a wildcard, and the reason. */
 export type Known = readonly [difference: string, why: string];
 
-/** Routes that never answer but with an error, which is all this platform has to say there. */
+/** Routes that only ever answer with an error, which is correct on this platform. */
 export const refused: readonly string[] = ['GET /api/v2/applies/{apply}/errored-state'];
 
-/** Differences from the vendor's description that stay. */
+/** Accepted differences from HCP Terraform's description. */
 export const acceptedDifferences: readonly Known[] = [
-  // What clients of the vendor use and the description leaves out.
+  // Used by HCP Terraform's clients, but missing in the description.
   ['GET /organizations/{}/entitlement-set: is not described', 'asked first by every terraform command'],
   ['GET /organizations/{}/runs/queue: is not described', 'asked by terraform while a run waits'],
   ['GET /organizations/{}/capacity: is not described', 'asked by terraform while a run waits'],
@@ -49,11 +49,11 @@ export const acceptedDifferences: readonly Known[] = [
     'in the documentation’s samples; the description has it with each membership',
   ],
   ['errors.errors[].source: is not described', 'JSON:API: where in the request the error is'],
-  ['*/applicable-varsets.data[].*: is not described', 'a variable set is told here as everywhere else'],
+  ['*/applicable-varsets.data[].*: is not described', 'a variable set looks the same everywhere'],
   ['*/relationships/tags.data[].relationships: is not described', 'go-tfe reads the organization of a tag'],
   ['workspaces.relationships.effective-tag-bindings: is not described', 'go-tfe finds included bindings by it'],
 
-  // What the documentation or clients have beside the description.
+  // In the documentation or in clients, but missing in the description.
   ['self.self-html: is not described', 'in the documentation’s samples: the page of the thing'],
   ['runs.attributes.position-in-queue: is not described', 'read by terraform, which needs a number'],
   ['runs.attributes.status-timestamps.plan-queueable-at: is not described', 'in the documentation: when it was queued'],
@@ -86,9 +86,9 @@ export const acceptedDifferences: readonly Known[] = [
     'in the documentation of Terraform Enterprise: how long runs may take',
   ],
 
-  // Ours.
-  ['PATCH *: answers 412, which is not described', 'ours: to who sends If-Match, and somebody else was faster'],
-  ['errors.errors[].meta: is not described', 'ours, as JSON:API has it: who was faster, and when'],
+  // Extensions of this platform.
+  ['PATCH *: answers 412, which is not described', 'ours: If-Match, when another user was faster'],
+  ['errors.errors[].meta: is not described', 'ours, in JSON:API format: which user was faster, and when'],
   [
     'organizations.attributes.permissions.can-read-audit-trail: is not described',
     'ours: the page shows the trail by it',

@@ -92,14 +92,14 @@ it.each([
     { contentType: 'application/json', body: { data: thing } },
     'GET /things/{id}: has content type application/json',
   ],
-  ['what does not fit', { body: { data: { type: 'things' } } }, 'things.id: is missing'],
+  ['a mismatching body', { body: { data: { type: 'things' } } }, 'things.id: is missing'],
   [
-    'what came along',
+    'an undescribed property of an include',
     { body: { data: thing, included: [{ id: '1', type: 'things', size: 1 }] } },
     'things.size: is not described',
   ],
   [
-    'what nobody knows',
+    'an undescribed include',
     { body: { data: thing, included: [{ id: '1', type: 'parts' }] } },
     'included parts: is not described',
   ],
@@ -109,8 +109,8 @@ it.each([
     'GET /things/{}/parts: is not described',
   ],
   ['a method', { method: 'PUT', body: {} }, 'PUT /things/1: is not described'],
-  ['an error that says nothing', { status: 500 }, 'GET /things/{id}: has no body with 500'],
-  ['an error in another form', { status: 500, body: { errors: 'oh' } }, 'errors.errors: is string, not array'],
+  ['an error without a body', { status: 500 }, 'GET /things/{id}: has no body with 500'],
+  ['an error in another format', { status: 500, body: { errors: 'oh' } }, 'errors.errors: is string, not array'],
 ])('finds %s', (_, answered, difference) => {
   expect(differencesOf(answered)).toEqual([difference]);
 });

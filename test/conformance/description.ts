@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Recorded } from './record.ts';
 import { differences, type Schema, type Schemas } from './schema.ts';
 
-/** The vendor's description of the API (OpenAPI 3.0), and whether answers fit it. */
+/** HCP Terraform's description of the API (OpenAPI 3.0), and the comparison with responses. */
 
 interface Response {
   content?: Record<string, { schema?: Schema }>;
@@ -13,18 +13,18 @@ interface Document {
 }
 
 export interface Findings {
-  /** Place and problem → an example of where it was seen, and how often. */
+  /** Place and problem → an example, and the number of occurrences. */
   differences: Map<string, { example: string; times: number }>;
-  /** How many answers of described operations were looked at. */
+  /** Number of responses that were compared. */
   checked: number;
-  /** Operations of the description that were answered. */
+  /** Operations of the description that got a response. */
   operations: Set<string>;
 }
 
 const base = '/api/v2';
 const mediaType = 'application/vnd.api+json';
 
-/** `/runs/{run_id}` → whatever is a path of that kind */
+/** `/runs/{run_id}` → a pattern for paths of that kind */
 export const patternOf = (template: string): RegExp =>
   new RegExp(`^${template.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`);
 
@@ -40,7 +40,7 @@ export class Description {
       .map((template) => ({ template, pattern: patternOf(template) }));
   }
 
-  /** How many operations there are, and which of them no route answers. */
+  /** The number of operations, and those that no route serves. */
   coverage(routes: Iterable<{ method: string; path: string }>): { operations: number; notServed: string[] } {
     const unnamed = (path: string) => path.replaceAll(/\{[^}]+\}/g, '{}');
     const served = new Set([...routes].map(({ method, path }) => `${method} ${unnamed(path)}`));
@@ -75,7 +75,7 @@ export class Description {
       findings.operations.add(name);
       findings.checked++;
     }
-    // Whatever is asked, an error is one.
+    // An error response must have the error format in every operation.
     if (answer.status >= 400) this.#checkBody(answer, errorsOnly, name, tell);
     else if (operation) this.#checkBody(answer, operation.responses, name, tell);
     else tell(`${answer.method} ${genericOf(path)}`, 'is not described');
@@ -97,7 +97,7 @@ export class Description {
     if (!described || !text) return;
     const schema = content[contentType]?.schema;
     if (!schema) tell(name, `has content type ${contentType}`);
-    // Only JSON is looked into.
+    // Only JSON is checked.
     if (!schema || contentType !== mediaType) return;
     const { included = [], ...rest } = JSON.parse(text) as { included?: { type: string }[] };
     differences(rest, schema, schemas, name, tell);

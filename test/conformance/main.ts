@@ -9,12 +9,11 @@ import type { Recorded } from './record.ts';
 import { report, unanswered } from './report.ts';
 
 /**
- * Holds every JSON answer that the tests of the API and the end-to-end tests get against the vendor's own description of
- * the API, and lists what differs. The description is not part of this project: it is looked for beside the checkout, or
- * where OPENAPI says.
+ * Compares every JSON response in the API tests and end-to-end tests with HCP Terraform's own description of the API,
+ * and lists the differences. The description is not part of this project: it is beside the checkout, or at OPENAPI.
  *
- * `npm run conformance` runs the tests first; `-- recorded` looks at what the last run collected; other words go to vitest
- * as filters of test files. `-- coverage` only lists the operations that no route answers.
+ *  `npm run conformance` runs the tests first; `-- recorded` checks the responses of the last run; other arguments go
+ * to vitest as filters of test files. `-- coverage` only lists the operations that no route serves.
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -41,7 +40,7 @@ const recorded = (): Recorded[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Recorded);
 
-/** The documentation says the same as the routes and the description. */
+/** The documentation must match the routes and the description. */
 const compareWithTable = (missing: string[]): number => {
   const listed = new Set(documented.flatMap(({ operations }) => operations));
   const found = new Set(missing.map(unnamed));

@@ -1,17 +1,17 @@
 import { appendFileSync } from 'node:fs';
 
-/** An answer of the public API, as a client got it. */
+/** A response of the public API, as a client got it. */
 export interface Recorded {
   method: string;
   /** As sent, with query. */
   url: string;
   status: number;
   contentType: string;
-  /** Undefined when there was none. */
+  /** Undefined if there was none. */
   body: string | undefined;
 }
 
-/** Where answers are collected; the local platform reads the same variable (infra/local/host/http.ts). */
+/** File for recorded responses; the local platform reads the same variable (infra/local/host/http.ts). */
 const recording = process.env.STEPFORM_RECORD;
 
 export const record = (answer: Recorded): void => {

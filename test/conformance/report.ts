@@ -3,30 +3,30 @@ import type { Known } from './accepted-differences.ts';
 import { type Findings, patternOf } from './description.ts';
 import type { Recorded } from './record.ts';
 
-/** What is said of all differences: a line for each explanation, and every difference that has none. */
+/** Report of all differences: one line per explanation, and every difference without one. */
 
 export interface Explained {
   known: Known;
   differences: string[];
-  /** In how many places of answers. */
+  /** Number of places. */
   times: number;
 }
 
 export interface Sorted {
   explained: Explained[];
-  /** Not explained, by name. */
+  /** Unexplained ones, by name. */
   open: string[];
-  /** Explanations of nothing. */
+  /** Explanations without a difference. */
   idle: Known[];
 }
 
-/** `*` stands for anything. */
+/** `*` is a wildcard. */
 const fits = (pattern: string, difference: string): boolean => {
   const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`).test(difference);
 };
 
-/** The first explanation that fits counts, so that one which others make needless is idle too. */
+/** The first match counts, so that an explanation that others make redundant is reported too. */
 export const sorted = ({ differences }: Findings, accepted: readonly Known[]): Sorted => {
   const explained = new Map<Known, Explained>();
   const open: string[] = [];
@@ -48,7 +48,7 @@ export const sorted = ({ differences }: Findings, accepted: readonly Known[]): S
   };
 };
 
-/** Routes of this platform of which no answer was seen that is not an error. */
+/** Routes of this platform without a successful response. */
 export const unanswered = (
   routes: readonly Pick<Route, 'method' | 'path'>[],
   answers: readonly Pick<Recorded, 'method' | 'url' | 'status'>[],
@@ -64,7 +64,7 @@ export const unanswered = (
 export interface Seen {
   findings: Findings;
   unanswered: string[];
-  /** All tests were run: an explanation that fits nothing is one too many, and every route should have answered. */
+  /** After a complete run, an unused explanation is an error, and every route must have responded. */
   whole: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * As much of OpenAPI 3.0's schema language as the vendor's description uses. A value is held against a schema; what does
- * not fit is told by place, where a place inside of a named schema begins with its name: the same difference has the same
- * place in every answer.
+ * The part of OpenAPI 3.0's schema language that HCP Terraform's description uses. Compares a value with a schema and
+ * reports each mismatch by its place. A place inside a named schema begins with that name, so that the same difference
+ * has the same place in every response.
  */
 
 export interface Schema {
@@ -24,7 +24,7 @@ export type Schemas = Record<string, Schema>;
 
 const prefix = '#/components/schemas/';
 
-/** Parts of `allOf` together; the outer schema's own words count beside them. */
+/** Merges the parts of `allOf`; the outer schema's own keywords apply besides them. */
 const merged = (schema: Schema, schemas: Schemas): { schema: Schema; name?: string } => {
   if (schema.$ref) {
     const name = schema.$ref.slice(prefix.length);
@@ -59,7 +59,7 @@ const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+
 
 const isObject = (value: unknown): value is Record<string, unknown> => kindOf(value) === 'object';
 
-/** Tells every place at which the value does not fit, with why. */
+/** Reports every place at which the value does not match, with the reason. */
 export const differences = (
   value: unknown,
   described: Schema,
@@ -103,7 +103,7 @@ const ofObject = (
   tell: (place: string, problem: string) => void,
 ): void => {
   for (const name of required) if (!(name in value)) tell(`${at}.${name}`, 'is missing');
-  // An object of which nothing is said can have anything.
+  // An object without described properties may have any.
   if (!properties && typeof additionalProperties !== 'object') return;
   for (const [name, inner] of Object.entries(value)) {
     const property = properties?.[name];
