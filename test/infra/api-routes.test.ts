@@ -7,7 +7,10 @@ import { Router } from '#infra/local/host/routes.ts';
 import { deriveApiRoutes, type KnownRoute, knownRoutes } from '#infra/stack/api-routes.ts';
 import { type FunctionId, functions, httpFunctionIds } from '#infra/stack/functions.ts';
 
-/** The public API is several functions. API Gateway sends each what it has a route for, and what nobody has to `Api`. */
+/**
+ * The public API is several functions. API Gateway sends each function the requests to its routes, and all others to
+ * `Api`.
+ */
 
 process.env.AWS_REGION ??= 'us-east-1';
 const [keys, declared] = await Promise.all([deriveApiRoutes(), knownRoutes()]);
@@ -21,7 +24,7 @@ const exact = routerOf(declared.map(({ method, path, target }) => ({ key: `${met
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith('{') ?? false;
 const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 
-/** Ids that are words of paths: of some, and of those that another route has at the place. */
+/** Ids that equal words of paths: arbitrary ones, and words of other routes at that position. */
 const idsAt = (prefix: string[]): string[] => {
   const words = declared
     .map(({ path }) => segmentsOf(path))
@@ -31,7 +34,7 @@ const idsAt = (prefix: string[]): string[] => {
   return [...new Set(['x-1', 'tasks', 'workspaces', ...words])] as string[];
 };
 
-/** Every path of a route that could be taken for another. */
+/** Every path of a route that could be confused with another. */
 const pathsOf = ({ path }: Pick<KnownRoute, 'path'>): string[] =>
   segmentsOf(path)
     .reduce<string[][]>(
@@ -53,7 +56,7 @@ const parse = (key: string) => {
 };
 const isGreedy = (segment: string | undefined): boolean => segment?.endsWith('+}') ?? false;
 
-/** Whether some request fits both keys. */
+/** Whether some request matches both keys. */
 const overlap = (a: string, b: string): boolean => {
   const [one, other] = [parse(a), parse(b)];
   if (one.method !== 'ANY' && other.method !== 'ANY' && one.method !== other.method) return false;
@@ -65,7 +68,7 @@ const overlap = (a: string, b: string): boolean => {
   }
 };
 
-/** Whether every request that fits the second key fits the first. */
+/** Whether every request that matches the second key matches the first. */
 const contains = (a: string, b: string): boolean => {
   const [one, other] = [parse(a), parse(b)];
   if (one.method !== 'ANY' && one.method !== other.method) return false;
@@ -78,7 +81,7 @@ const contains = (a: string, b: string): boolean => {
 };
 
 describe('API Gateway', () => {
-  it('sends each route to its function, whatever the ids', () => {
+  it('sends each route to its function, for any ids', () => {
     expect(declared.length).toBeGreaterThan(200);
     expect(requests.length).toBeGreaterThan(declared.length);
     const astray = requests
@@ -90,7 +93,7 @@ describe('API Gateway', () => {
   it('has no redundant key', () => {
     const derived = keys.filter(({ target, key }) => !subtrees(target).includes(key));
     expect(derived.length).toBeGreaterThan(50);
-    // Without a key, only the requests that it is chosen for can go elsewhere.
+    // Without a key, only requests that match it can go elsewhere.
     const chosenBy = Map.groupBy(requests, ({ method, path }) => gateway.find(method, path)?.route.key);
     const idle = derived.filter((one) => {
       const others = routerOf(keys.filter((key) => key !== one));
@@ -130,7 +133,7 @@ describe('API Gateway', () => {
   });
 });
 
-/** What is left of each module once the bundler has dropped what nobody calls. */
+/** Remaining code of each module after the bundler has removed unused code. */
 const modulesOf = async (id: FunctionId): Promise<string[]> => {
   const { metafile } = await build({
     absWorkingDir: root,
@@ -154,7 +157,7 @@ const root = new URL('../..', import.meta.url).pathname;
 const routesIn = 'functions/public-api';
 const isRoutes = (path: string): boolean => /^functions\/.*\broutes\.ts$/.test(path);
 
-/** The modules of a function's routes: what its list of them is put together from. */
+/** The modules of a function's routes. */
 const ownRoutes = (list: string): string[] => {
   const text = readFileSync(`${root}${routesIn}/${list}.ts`, 'utf8');
   const imported = [...text.matchAll(/from '(.*\.ts)'/g)].map(([, path = '']) =>
@@ -174,7 +177,7 @@ const computesCosts = [
   'relations.ts',
   'resources/',
 ].map((path) => `functions/resources/costs/${path}`);
-/** Archives are taken in by whoever creates a run; judging is another function's. */
+/** Functions that create runs process uploaded archives; another function evaluates policies. */
 const judgesPolicies = [
   'child.ts',
   'check-output.ts',
@@ -263,7 +266,7 @@ describe('a function of the public API', () => {
       ],
     ],
   ] as const)('%s bundles no code that only others need', async (id, list, foreign) => {
-    // What is elsewhere by now would never be found.
+    // A path that moved elsewhere would never be found.
     expect(foreign.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
     const modules = await modulesOf(id);
     expect(modules.length).toBeGreaterThan(100);

@@ -11,7 +11,10 @@ import {
   template,
 } from './template.ts';
 
-/** Rules of AWS that no validator knows, each with its source: a deployment into a new account breaks them first. */
+/**
+ * Rules of AWS that no validator checks, each with its source: a deployment into a new account would break on them
+ * first.
+ */
 
 describe('a first deployment, in any partition', () => {
   it('has no access log on a WebSocket stage, which needs a role that new accounts lack (aws-cdk #33977)', () => {
@@ -59,7 +62,7 @@ describe('a first deployment, in any partition', () => {
 
 describe('limits that a deployment meets, not a validator', () => {
   it('keeps the inline policies of a role below 10,240 characters (IAM: quotas), with room for long names', () => {
-    // What a reference becomes is at most this long: an ARN with a stack's name in it.
+    // The maximum length of a resolved reference: an ARN with a stack's name in it.
     const length = (policy: unknown): number =>
       JSON.stringify(policy, (_, value) => {
         const [key] = value && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : [];

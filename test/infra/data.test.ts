@@ -28,7 +28,7 @@ describe('the stack of the data', () => {
     expect(before.sort()).toEqual(others.sort());
   });
 
-  it('exports the same values whatever the platform imports: one that is in use cannot be taken away', () => {
+  it('exports the same values regardless of imports of the platform: an export in use cannot be removed', () => {
     const outputs = Object.values(data?.Outputs ?? {});
     expect(outputs.map(({ Export }) => Export?.Name).sort()).toEqual([
       'Stepform-Data:ExportsOutputFnGetAttStorageBucket5CB7C8EAArnB295C186',
@@ -37,13 +37,13 @@ describe('the stack of the data', () => {
       'Stepform-Data:ExportsOutputRefStorageBucket5CB7C8EA62094B99',
       'Stepform-Data:ExportsOutputRefStorageTableB43FDCE72E358E31',
     ]);
-    // CloudFormation keeps the platform from importing what is gone only for exports, not for outputs that are looked up.
+    // CloudFormation protects an imported value only for exports, not for outputs that are looked up.
     expect(JSON.stringify(platform)).not.toContain('Fn::GetStackOutput');
   });
 });
 
 describe('the logical ids of what must survive', () => {
-  // CloudFormation deletes a resource whose logical id changes, and makes another one in its place.
+  // CloudFormation deletes a resource whose logical id changes, and creates another one.
   it.each([
     ['AWS::DynamoDB::Table', ['StorageTableB43FDCE7']],
     ['AWS::S3::Bucket', ['StorageBucket5CB7C8EA']],

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { parse } from '#clients/cli/arguments.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 
-/** The documents for users name only what exists: files, headings, scripts, and commands with their options. */
+/** The documents for users name only existing files, headings, scripts, commands and options. */
 
 const root = join(import.meta.dirname, '../..');
 const inFolder = (folder: string): string[] =>
@@ -18,7 +18,7 @@ const withoutBlocks = (text: string): string => text.replace(/```[\s\S]*?```/g, 
 const blocksOf = (text: string): string[] =>
   [...text.matchAll(/```\w*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 
-/** As GitHub makes them. */
+/** GitHub's heading anchors. */
 const anchorsOf = (path: string): Set<string> => {
   const headings = [...withoutBlocks(readFileSync(path, 'utf8')).matchAll(/^#+ (.*)$/gm)];
   return new Set(
@@ -48,7 +48,7 @@ it.each(documents)('npm scripts in %s exist', (path) => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-/** The commands of the examples: from the start of a line, or after a prompt, `&&` or `|`. */
+/** The commands of the examples: at the start of a line, or after a prompt, `&&` or `|`. */
 const commandsIn = (text: string): string[] =>
   blocksOf(text).flatMap((block) =>
     block

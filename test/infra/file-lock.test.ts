@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A process that takes the lock, says so, and has it until it ends. */
+/** A process that takes the lock, prints a line, and holds it until it ends. */
 const holder = `
 const { tryLock } = await import(${JSON.stringify(new URL('../../infra/build/file-lock.ts', import.meta.url).href)});
 globalThis.release = tryLock(process.argv[1]);
@@ -28,7 +28,7 @@ const hold = async (file: string) => {
   return child;
 };
 
-it('admits one caller at a time', async () => {
+it('a lock admits one caller at a time', async () => {
   const file = join(folder, 'turns');
   let [working, most] = [0, 0];
   const work = async () => {
@@ -42,7 +42,7 @@ it('admits one caller at a time', async () => {
   expect(await locked(file, async () => 'free again')).toBe('free again');
 });
 
-it('names the process that has the lock, and takes it over when that was killed', async () => {
+it('an error names the process that holds the lock, which a kill releases', async () => {
   const file = join(folder, 'killed');
   const child = await hold(file);
   expect(tryLock(file)).toBeUndefined();
@@ -79,7 +79,7 @@ it.runIf(hasNamespaces())(
   },
 );
 
-it('names a file that is no lock', async () => {
+it('an error names a file that is not a lock', async () => {
   const file = join(folder, 'other');
   await writeFile(file, 'something else, longer than a header of SQLite'.repeat(20));
   expect(() => tryLock(file)).toThrow(/other is not a lock .*Delete it/);

@@ -5,7 +5,7 @@ import { functionIds, functions } from '#infra/stack/functions.ts';
 
 const root = new URL('../..', import.meta.url);
 
-/** Prints the address of every module that is loaded, from the checkout's root. */
+/** Prints the path of every loaded module, relative to the checkout's root. */
 const loadedBy = (file: string): string[] => {
   const program = `
     import { registerHooks } from 'node:module';
@@ -17,7 +17,7 @@ const loadedBy = (file: string): string[] => {
   return (JSON.parse(printed) as string[]).map((url) => url.replace(root.href, ''));
 };
 
-it('reads declarations without loading the CDK or a handler', () => {
+it('declarations load neither the CDK nor a handler', () => {
   const loaded = loadedBy('infra/stack/functions.ts');
   expect(loaded.length).toBeGreaterThan(functionIds.length);
   const own = /^infra\/(functions\/[\w-]+|stack\/(functions|declaration|shared-rights))\.ts$/;

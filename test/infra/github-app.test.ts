@@ -13,7 +13,7 @@ const app = {
   githubAppWebhookSecretParameter: '/stepform/github-app-webhook-secret',
 };
 
-it('requires all settings or none', () => {
+it('the GitHub App needs all settings or none', () => {
   expect(readSettings({ ...app }).githubAppId).toBe(77);
   expect(readSettings({}).githubAppId).toBeUndefined();
   for (const name of Object.keys(app)) {
@@ -27,11 +27,11 @@ it.each([
   ['http', { githubAppUrl: 'http://git.example', githubAppApiUrl: 'https://git.example/api/v3' }, 'githubAppUrl'],
   ['one URL of two', { githubAppUrl: 'https://git.example' }, 'give both'],
   ['a secret in place of a name', { githubAppKeyParameter: '-----BEGIN KEY' }, 'githubAppKeyParameter'],
-])('rejects %s', (_, change, words) => {
+])('a GitHub App is rejected with %s', (_, change, words) => {
   expect(() => readSettings({ ...app, ...change })).toThrow(words);
 });
 
-it('names the variable of the local platform for an invalid file', () => {
+it('the error for an invalid file names the variable of the local platform', () => {
   expect(localGithubAppVariable({})).toBe('');
   expect(() => localGithubAppVariable({ STEPFORM_GITHUB_APP: '/nowhere.json' })).toThrow('STEPFORM_GITHUB_APP');
 });

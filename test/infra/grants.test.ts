@@ -5,13 +5,13 @@ import { objects } from '#platform/store/keys.ts';
 import { bundles, permissionsOf, roleOf } from './template.ts';
 
 /**
- * The other side of what the local endpoint enforces: a grant that the code of its function cannot use. The bundler
- * leaves out what nothing leads to, so an operation that does not stand in a function's bundle is never called by it.
- * What this cannot tell: which of the prefixes it names a function reads, and which it writes.
+ * The counterpart of the local endpoint's permission checks: grants that the code of a function cannot use. The bundler
+ * removes unreachable code, so a function never calls an operation that is missing in its bundle. This test cannot tell
+ * which of the named prefixes a function reads, and which it writes.
  */
 
 type Make = (...parts: string[]) => string;
-/** Keys that records hold, so that they are used without being made. */
+/** Keys whose names are stored in records, so that no code creates them here. */
 const recorded: Record<string, string[]> = {
   configurations: ['archive'],
   inputs: ['inputsKey'],
@@ -25,13 +25,13 @@ const signsOf = (prefix: string): string[] => [
   ...(recorded[prefix] ?? []),
 ];
 
-/** As the SDK has them, and the calls that do without it. */
+/** The SDK's operation names, and calls without the SDK. */
 const says = (code: string, operation: string): boolean =>
   [`"${operation}"`, `'${operation}'`, `\`${operation}\``].some((literal) => code.includes(literal));
 
 const methods: Record<string, string> = { GetObject: 'GET', PutObject: 'PUT' };
 
-/** Lines of permissionsOf, e.g. `s3:GetObject bucket/runs/*`, that the code has no use for. */
+/** Lines of permissionsOf that the code cannot use, e.g. `s3:GetObject bucket/runs/*`. */
 const unusedIn = (code: string, lines: string[]): string[] => {
   const has = (start: string) => lines.some((line) => line.startsWith(start));
   const uses = (line: string): boolean => {
@@ -43,7 +43,7 @@ const unusedIn = (code: string, lines: string[]): string[] => {
         return named && says(code, methods[action] ?? action);
       }
       case 'kms':
-        // Table and bucket open and make keys in the function's name.
+        // Table and bucket use the key with the function's permissions.
         if (line.includes('kms:ViaService StringEquals dynamodb.') && has('dynamodb:')) return true;
         if (action === 'Decrypt' && (has('dynamodb:') || has('s3:GetObject'))) return true;
         return says(code, action) || (action === 'GenerateDataKey' && has('s3:PutObject'));
@@ -51,7 +51,7 @@ const unusedIn = (code: string, lines: string[]): string[] => {
         return says(code, 'RunTask');
       case 'dynamodb':
         return says(code, action) && (!resource.includes('/index/') || says(code, resource.split('/').at(-1) ?? ''));
-      // The service itself writes the log, and keeps events that could not be delivered.
+      // Lambda itself writes the log, and stores events that could not be delivered.
       case 'logs':
       case 'sqs':
         return true;

@@ -46,7 +46,7 @@ const starts = Object.fromEntries(
   ),
 );
 
-/** A finished plan, or any check of it, may be what a person is asked about, and what goes on to the apply. */
+/** A finished plan, or any check of it, may lead to the confirmation or to the apply. */
 const onwards: RunStatus[] = [
   'planned_and_finished',
   'planned_and_saved',
@@ -58,8 +58,8 @@ const onwards: RunStatus[] = [
   'errored',
 ];
 /**
- * The documented transitions of a run's status. What is completed is stamped with what follows. Who
- * waits for a person may still be canceled by a cancel that was accepted on the way there.
+ * The documented transitions of a run's status. A completed stage is stamped together with the next status. A run that
+ * waits for a user can still be canceled by a cancel that was accepted earlier.
  */
 const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   pending: ['fetching', 'pre_plan_running', 'plan_queued', 'discarded', 'canceled', 'errored'],
@@ -68,7 +68,7 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   pre_plan_running: ['pre_plan_completed', 'canceled', 'errored'],
   pre_plan_completed: ['plan_queued', 'canceled'],
   plan_queued: ['planning', 'canceled', 'errored'],
-  // A discard may be accepted as the plan begins.
+  // A discard may be accepted when the plan begins.
   planning: ['planned', 'discarded', 'canceled', 'errored'],
   planned: ['post_plan_running', 'cost_estimating', 'policy_checking', ...onwards],
   post_plan_running: ['post_plan_completed', 'post_plan_awaiting_decision', 'canceled', 'errored'],
@@ -82,7 +82,7 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   planned_and_saved: ['confirmed', 'discarded', 'canceled', 'errored'],
   confirmed: ['pre_apply_running', 'apply_queued', 'canceled', 'errored'],
   pre_apply_running: ['pre_apply_completed', 'canceled', 'errored'],
-  // A confirmation again, where those who started the run may not apply it any more.
+  // A second confirmation, because the authors of the run lost the permission to apply.
   pre_apply_completed: [
     'apply_queued',
     'canceled',
@@ -131,11 +131,11 @@ describe('the run state machine', () => {
     }
   });
 
-  it('catches nothing on the path of a run that ends well', () => {
+  it('catches no error on the path of a successful run', () => {
     const well = paths.filter(({ ending }) => ['Applied', 'PlannedAndFinished'].includes(ending));
     expect(well.length).toBeGreaterThan(1000);
     const caught = new Set(well.flatMap(({ caught }) => caught));
-    // An estimate never fails a run, tasks after an apply only warn, and a runner may freeze while it stands by.
+    // An estimate cannot fail a run, post-apply tasks only warn, and a runner may hang while it holds.
     expect([...caught].sort()).toEqual([
       'ApplyOffered: States.Timeout',
       'CostEstimating: Lambda.Unknown',
@@ -200,7 +200,7 @@ describe('the run state machine', () => {
     for (const { happenings, states, start } of paths) {
       const refused = (what: string) => happenings.some((one) => one.endsWith(what));
       const says = `${start}: ${happenings.join(' → ')}`;
-      if (refused('PrePlanTasksDone: failed') || refused('what is no archive')) {
+      if (refused('PrePlanTasksDone: failed') || refused('uploaded an invalid archive')) {
         expect(states, says).not.toContain('Planning');
       }
       const stopped = ['PostPlanTasksDone: failed', 'PolicyEvaluating: failed', 'hard-mandatory failed'];
@@ -234,7 +234,7 @@ describe('the run state machine', () => {
     expect(shortest('auto-apply, policies') - plain).toBeLessThanOrEqual(2 * 4);
     expect(shortest('auto-apply, tasks') - plain).toBeLessThanOrEqual(4 * 4);
     const overridden = ({ happenings }: Path) => happenings.filter((one) => one.endsWith(': overridden')).length === 2;
-    // Its apply is queued, because by then no runner takes it along: 1 more.
+    // Its apply is queued, because by then no runner holds: one more.
     expect(shortest('auto-apply, policies', overridden) - plain).toBeLessThanOrEqual(2 * 4 + 1);
   });
 

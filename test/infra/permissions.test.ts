@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type FunctionId, functionIds, lifecycleFunctions } from '#infra/stack/functions.ts';
 import { functionProperties, permissionsOf, resources, roleOf, routesOf } from './template.ts';
 
-/** Per function exactly what it may do. A line that a function does not need is a defect, and so is a missing one. */
+/** The exact permissions of each function. An unneeded line is a defect, and so is a missing one. */
 
 const table = (...verbs: string[]) => verbs.map((verb) => `dynamodb:${verb} table`);
 const tableKey = [

@@ -57,7 +57,7 @@ describe('runners on a public image', () => {
     expect(policyOf(template, 'RunnerRole')).toMatch(/cdk-hnb659fds-assets-[^"]*"[^\]]*\*\.stepform-runner/);
     expect(policyOf(usual, 'RunnerRole')).not.toContain('cdk-hnb659fds-assets');
     const others = JSON.stringify(template.Resources).match(/\/\*\.stepform-runner/g) ?? [];
-    // The right, and the note why it ends in a wildcard.
+    // The permission, and the reason for its wildcard.
     expect(others.length).toBeLessThanOrEqual(2);
   });
 });

@@ -4,7 +4,7 @@ import { only, resources } from './template.ts';
 
 const dockerfile = readFileSync(new URL('../../functions/runner/program/Dockerfile', import.meta.url), 'utf8');
 
-/** Docker's default capabilities, which Fargate lets be dropped, not added to (but for SYS_PTRACE). */
+/** Docker's default capabilities. Fargate allows dropping them, and adding only SYS_PTRACE. */
 const byDefault =
   'AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE NET_RAW SETFCAP SETGID SETPCAP SETUID SYS_CHROOT';
 

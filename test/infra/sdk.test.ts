@@ -131,7 +131,7 @@ describe('the table in a bundle', () => {
   });
 });
 
-it('fails the build when a replaced part of the SDK has moved', async () => {
+it('the build fails if a replaced part of the SDK has moved', async () => {
   const nothing = build({
     stdin: { contents: 'export {}' },
     bundle: true,

@@ -7,7 +7,7 @@ const run = async (script: string): Promise<string> =>
   (await promisify(execFile)(process.execPath, ['-e', script])).stdout;
 const file = (id: keyof typeof bundles.functions) => JSON.stringify(bundles.functions[id].file);
 
-it('names the sources in stacks of every bundle of a process', async () => {
+it('stack traces of every bundle in a process name the sources', async () => {
   const stacks = await run(`
     const stackOf = (bundle) => require(bundle).handler({}).catch((error) => console.log(error.stack));
     stackOf(${file('Bootstrap')}).then(() => stackOf(${file('Recover')}));`);
@@ -17,12 +17,12 @@ it('names the sources in stacks of every bundle of a process', async () => {
   expect(stacks).toMatch(/Error: Send \{"restoredTo"[\s\S]* at functions\/lifecycle\/recovery\/handler\.ts:\d+:\d+/);
 });
 
-it('leaves other stacks as Node writes them', async () => {
+it('other stack traces stay unchanged', async () => {
   const stack = await run(`require(${file('Bootstrap')}); console.log(new TypeError('other').stack)`);
   expect(stack).toMatch(/^TypeError: other\n {4}at \[eval\]:1:\d+\n/);
 });
 
-it('reads no source map before a stack is looked at', async () => {
+it('source maps are read only when a stack trace is read', async () => {
   const reads = await run(`
     const fs = require('node:fs');
     const { readFileSync } = fs;

@@ -5,8 +5,8 @@ import { platformStacks } from '#infra/stack/stack.ts';
 import { bundles } from './template.ts';
 
 /**
- * Stacks of their own, with other settings. Without the CDK's checks against CloudFormation's schemas, which take longer than
- * all the rest: test/infra/synth.test.ts and `npm run lint:template` make those.
+ * Stacks with other settings. Without the CDK's validation against CloudFormation's schemas, which takes longer than
+ * everything else: test/infra/synth.test.ts and `npm run lint:template` do that.
  */
 export const stackWith = (context: Record<string, unknown>) => {
   const app = new App({ analyticsReporting: false, treeMetadata: false, builtinCloudFormationValidation: false });

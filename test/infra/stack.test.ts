@@ -18,7 +18,7 @@ import {
   template,
 } from './template.ts';
 
-/** The class that its log group is named for. */
+/** The class of its log group. */
 const logOf = (functionId: string): string => {
   const { LogGroup } = functionProperties(functionId).LoggingConfig as { LogGroup: { Ref: string } };
   return LogGroup.Ref.replace(/^FunctionLogs|[0-9A-F]{8}$/g, '');
@@ -31,7 +31,7 @@ describe('the stack', () => {
         .filter(([key, value]) => /(?<!Metric)Name$|^Family$/.test(key) && typeof value === 'string')
         .map(([key, value]) => `${Type} ${id}: ${key} = ${value}`),
     );
-    // An inline policy's name and a stage's live inside their role and API.
+    // An inline policy's name and a stage's are unique only within their role and API.
     expect(
       named.filter((line) => !/AWS::IAM::Policy .* PolicyName|AWS::ApiGatewayV2::Stage .* StageName/.test(line)),
     ).toEqual([]);
@@ -178,7 +178,7 @@ describe('workload identity', () => {
   });
 });
 
-/** The environments' API has an own test. */
+/** The environments' API has a separate test. */
 const ofMainApi = ({ id }: { id: string }) => !id.startsWith('EnvironmentApi');
 const mainStage = () => resources('AWS::ApiGatewayV2::Stage').find(ofMainApi) as ReturnType<typeof only>;
 
@@ -311,7 +311,7 @@ describe('the HTTP API', () => {
     for (const limit of Object.values(own)) {
       expect(limit.ThrottlingRateLimit).toBeGreaterThan(all.ThrottlingRateLimit);
       expect(limit.ThrottlingBurstLimit).toBeGreaterThan(all.ThrottlingBurstLimit);
-      // What an account has in the younger regions (API Gateway: quotas).
+      // An account's quota in newer regions (API Gateway: quotas).
       expect(limit.ThrottlingRateLimit).toBeLessThanOrEqual(2500);
       expect(limit.ThrottlingBurstLimit).toBeLessThanOrEqual(1250);
     }
@@ -382,7 +382,7 @@ describe('runners', () => {
       ReadonlyRootFilesystem: true,
       MountPoints: [{ ContainerPath: '/tmp', ReadOnly: false }],
       StopTimeout: 120,
-      // Which capabilities: runner.test.ts.
+      // runner.test.ts tests its capabilities.
       LinuxParameters: { InitProcessEnabled: true },
     });
     expect(container).not.toHaveProperty('Environment');
@@ -467,7 +467,7 @@ describe('operations', () => {
   it('have metric filters on the logs', () => {
     const counted = resources('AWS::Logs::MetricFilter').map(({ Properties }) => {
       const [{ MetricName, DefaultValue } = {}] = Properties.MetricTransformations as Record<string, unknown>[];
-      // A value for each line that does not match would be a metric to pay for.
+      // A value for each line that does not match would be a billed metric.
       expect(DefaultValue).toBeUndefined();
       return [MetricName, Properties.FilterPattern, readable(Properties.LogGroupName).replace(/[0-9A-F]{8}$/, '')];
     });
@@ -481,7 +481,7 @@ describe('operations', () => {
       status: '$context.status',
       error: '$context.integrationErrorMessage',
     });
-    // Any line of the log is counted, whoever writes it.
+    // The filter counts any matching line of the log group, so the sweep must be its only writer.
     expect(functionIds.filter((id) => logOf(id) === 'Sweep')).toEqual(['Sweep']);
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
     for (const event of ['repaired', 'repair failed']) expect(sweep).toContain(`"${event}"`);

@@ -23,7 +23,7 @@ describe('synthesis', () => {
       {
         cwd: root,
         env: {
-          // Just Node: no Docker on the path, no credentials, and every connection is refused.
+          // Only Node: no Docker on the path, no credentials, and every connection is refused.
           PATH: dirname(process.execPath),
           HOME: scratch,
           NODE_OPTIONS: `--require=${join(root, 'test/infra/no-network.cjs')}`,
@@ -33,7 +33,7 @@ describe('synthesis', () => {
     );
     const read = async (name: string) => JSON.parse(await readFile(join(outdir, `${name}.template.json`), 'utf8'));
     const template = mergeStacks(await read('Stepform-Data'), await read('Stepform'));
-    // The command line adds metadata: where the assets lie.
+    // The command line adds metadata: the paths of assets.
     const bare = ({ Resources, Outputs }: Template) => ({
       Outputs,
       Resources: Object.fromEntries(Object.entries(Resources).map(([id, { Metadata, ...resource }]) => [id, resource])),

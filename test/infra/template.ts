@@ -2,7 +2,7 @@ import { synthesize, type Template } from '#infra/build/synth.ts';
 import { readRoutes } from '#infra/local/host/routes.ts';
 import { Stack } from '#infra/local/host/template.ts';
 
-/** The synthesized templates, as one, and how tests read it. */
+/** The synthesized templates merged into one, and helpers to read it. */
 
 export type Resource = Template['Resources'][string] & { id: string; Properties: Record<string, unknown> };
 
@@ -19,7 +19,7 @@ export const only = (type: string): Resource => {
   return first;
 };
 
-/** Logical ids with a hash at the end become what a person would call them. */
+/** Replaces logical ids with a hash suffix by readable names. */
 const names: Record<string, string> = {};
 const name = (type: string, called: string, fits: (resource: Resource) => boolean = () => true) => {
   for (const resource of resources(type).filter(fits)) names[resource.id] = called;
@@ -76,7 +76,7 @@ interface Policy {
 
 const list = <T>(value: T | T[]): T[] => (Array.isArray(value) ? value : [value]);
 
-/** Every statement of a role, its own and those attached to it: one line per action and resource, sorted. */
+/** Every statement of a role, inline and attached: one line per action and resource, sorted. */
 export const permissionsOf = (roleId: string): string[] => {
   const role = resources('AWS::IAM::Role').find(({ id }) => id === roleId);
   if (!role) throw new Error(`${roleId} is not a role`);
@@ -105,7 +105,7 @@ const condition = (of: Statement['Condition']): string =>
     )
     .join('');
 
-/** The state machine as it is synthesized, with readable function ARNs. */
+/** The synthesized state machine, with readable function ARNs. */
 export const synthesizedMachine = (): unknown => {
   const { DefinitionString } = only('AWS::StepFunctions::StateMachine').Properties as { DefinitionString: unknown };
   const text = readable(DefinitionString).replaceAll(
@@ -131,7 +131,10 @@ export const environmentOf = (functionId: string): Record<string, unknown> =>
 
 const home = { accountId: 'account', region: 'region', apiUrl: 'http://localhost' };
 
-/** Route keys and logical ids of functions of an HTTP API, as the local platform reads them. @param start of the API's logical id */
+/**
+ * Route keys and logical ids of an HTTP API's functions, as the local platform reads them.
+ * @param start of the API's logical id
+ */
 export const routesOf = (start: 'HttpApi' | 'EnvironmentApi'): Record<string, string> => {
   const stack = new Stack(template, home);
   const api = stack

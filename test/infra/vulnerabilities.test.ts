@@ -4,7 +4,7 @@ import { readReport, unknownOf } from '#infra/build/vulnerabilities.ts';
 const title = 'Prototype pollution in x';
 const url = 'https://github.com/advisories/GHSA-1';
 
-it('finds serious vulnerabilities and their dependency path', () => {
+it('serious vulnerabilities are found with their dependency path', () => {
   const vulnerabilities = {
     x: { severity: 'critical', via: [{ title, url }] },
     y: { severity: 'high', via: ['x'] },
@@ -21,11 +21,11 @@ it.each([
   ['{"message":"405 Method Not Allowed - POST https://registry.test/bulk","statusCode":405}', /405/],
   ['{"error":{"code":"ENOTFOUND"}}', /no report/],
   ['', /not answer in JSON/],
-])('rejects %s as a report', (json, why) => {
+])('%s is rejected as a report', (json, why) => {
   expect(readReport(json)).toEqual({ unknown: expect.stringMatching(why) });
 });
 
-it('accepts a known vulnerability until its date, and no other one of the same package', () => {
+it('a known vulnerability is accepted until its date, and no other one of the same package', () => {
   const x = { name: 'x', severity: 'high', about: [`${title} (${url})`] };
   const y = { name: 'y', severity: 'high', about: ['through x'] };
   const known = [{ url, reason: 'not called', until: '2026-02-01' }];

@@ -41,7 +41,7 @@ export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
   Pending: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel, discarded: discard },
   Fetching: {
     uploaded: verdict({ fetching: 'passed' }),
-    'uploaded what is no archive': verdict({ fetching: 'failed' }, 'not a gzip file'),
+    'uploaded an invalid archive': verdict({ fetching: 'failed' }, 'not a gzip file'),
     canceled: cancel,
   },
   PlanQueued: {

@@ -43,7 +43,7 @@ describe('the idle stack', () => {
   });
 });
 
-it('matches infra/docs/costs.md (npm run costs)', () => {
+it('infra/docs/costs.md has the current figures (npm run costs)', () => {
   const text = readFileSync(page, 'utf8');
   expect(withCosts(text, template)).toBe(text);
 });

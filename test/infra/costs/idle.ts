@@ -1,15 +1,15 @@
 import type { Template } from '#infra/build/synth.ts';
 import { prices } from '#infra/local/aws/pricing/prices.ts';
 
-/** What the stack costs in a month in which nothing runs, by what is in its template. */
+/** Monthly cost of the stack while nothing runs, derived from its template. */
 
 export interface Line {
   what: string;
-  /** How much of it, for people. */
+  /** Quantity, for readers. */
   count: string;
   /** USD a month at list prices. */
   usd: number;
-  /** What of it an account's standing free tier takes over, if nothing else uses that up. */
+  /** The part that an account's permanent free tier covers, if nothing else uses it up. */
   freeUsd?: number;
 }
 
@@ -18,16 +18,18 @@ const monthly = {
   key: 1,
   alarmMetric: 0.1,
   freeAlarmMetrics: 10,
-  /** Of more than {@link freeDashboardMetrics}; the first three smaller ones of an account are free. */
+  /** For more than {@link freeDashboardMetrics}; the first three smaller ones of an account are free. */
   dashboard: 3,
   freeDashboardMetrics: 50,
   imageGb: 0.1,
 } as const;
 
 const minutes = (365 / 12) * 24 * 60;
-/** More than the local platform needs; the image by what goes into it (infra/docs/costs.md). */
+/** An upper bound from the local platform; the image by its content (infra/docs/costs.md). */
 const assumed = { sweepMs: 100, imageGb: 0.13 };
-/** Partitions of the index that a sweep looks at (functions/platform/store/due.ts); an empty answer is half a unit. */
+/**
+ * Partitions of the index that a sweep reads (functions/platform/store/due.ts); an empty response costs half a unit.
+ */
 const sweepReadUnits = 8 * 0.5;
 /** DynamoDB asks KMS for a caller's table key every five minutes (DynamoDB: encryption at rest, usage notes). */
 const keyRequests = minutes / 5;
@@ -48,10 +50,10 @@ const text = (value: unknown): string => {
   return parts.map((part) => (typeof part === 'string' ? part : 'x')).join('');
 };
 
-/** Different ones; those of log queries are none. */
+/** Distinct metrics; log queries have none. */
 export const metricsOfDashboard = ({ DashboardBody }: Properties): number => {
   const { widgets } = JSON.parse(text(DashboardBody)) as { widgets: { properties: { metrics?: unknown[][] } }[] };
-  // A metric ends in how it is shown.
+  // The last element of a metric is its rendering.
   const names = widgets.flatMap(({ properties }) =>
     (properties.metrics ?? []).map((metric) => JSON.stringify(metric.filter((part) => typeof part === 'string'))),
   );
@@ -98,7 +100,7 @@ export const idleCosts = (template: Template): Line[] => {
   ];
 };
 
-/** What is billed by the hour or month whatever it does, and is not in the list above. */
+/** Resources billed by the hour or month regardless of use, and missing in the list above. */
 export const otherStandingCosts = (template: Template): string[] => {
   const types =
     /^AWS::(EC2::(NatGateway|VPCEndpoint|EIP)|ECS::Service|ElasticLoadBalancingV2|RDS|SecretsManager|Lambda::(Version|Alias)|WAFv2)/;

@@ -7,7 +7,7 @@ import { type Local, PlatformProcess } from '#test/e2e/support/platform.ts';
 
 const configuration = 'resource "terraform_data" "a" { input = "a" }\noutput "a" { value = terraform_data.a.output }\n';
 
-/** When what comes after the runner's end, the run's last states, has been counted too. */
+/** The sweep of the run's last states, after the runner's end, is counted too. */
 const settledUsage = async (local: Local, id: string): Promise<Record<string, number>> => {
   for (let before = ''; ; await sleep(5_000)) {
     const { totals } = await usageOf(local, id);
@@ -17,7 +17,7 @@ const settledUsage = async (local: Local, id: string): Promise<Record<string, nu
   }
 };
 
-/** What the local endpoint counts for a small auto-applied run that nobody watches. */
+/** Counts of the local endpoint for a small auto-applied run without watchers. */
 export const measureRun = async (): Promise<Billable> => {
   const platform = await PlatformProcess.start();
   try {
@@ -26,7 +26,7 @@ export const measureRun = async (): Promise<Billable> => {
     const workspace = await client.createWorkspace(local.organization, 'costs', { 'auto-apply': true });
     const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
     const { id } = await client.createRun(workspace.id, {}, version.id);
-    // Nobody asks for the run, because that would be counted as well: its runner is counted when it has ended.
+    // No polling of the run, because that would be counted as well: the runner's count appears after its end.
     await until(
       () => usageOf(local, id),
       ({ totals }) => (totals.fargateVcpuHours ?? 0) > 0,

@@ -3,13 +3,15 @@ import type { Template } from '#infra/build/synth.ts';
 import { type Billable, priceOf, prices } from '#infra/local/aws/pricing/prices.ts';
 import { idleCosts } from './idle.ts';
 
-/** The figures of infra/docs/costs.md: idle by the template, a run by what the local endpoint counted of one. */
+/**
+ * The figures of infra/docs/costs.md: idle costs from the template, a run's costs from counts of the local endpoint.
+ */
 
 const beginning = '<!-- costs: written by `npm run costs` -->';
 const end = '<!-- end of costs -->';
 
 export const page = new URL('../../../infra/docs/costs.md', import.meta.url);
-/** Of a small run, as `npm run costs -- --measure` counted it. */
+/** For a small run, as counted by `npm run costs -- --measure`. */
 export const counts = new URL('./run.json', import.meta.url);
 
 const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;

@@ -23,7 +23,7 @@ const machine = (slots: number) => {
 };
 
 describe('admission of tasks to one machine', () => {
-  it('starts as many at once as there is room for, the others in their order', () => {
+  it('starts tasks up to the limit at once, and the others in order', () => {
     const { ask, end, running } = machine(2);
     ask('a', 'b', 'c', 'd');
     expect(running).toEqual(['a', 'b']);
@@ -33,7 +33,7 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual(['b', 'd']);
   });
 
-  it('starts one more each time a processor is found idle', () => {
+  it('starts one more task each time a processor is idle', () => {
     const { ask, processors, running } = machine(1);
     ask('a', 'b', 'c');
     processors.idle = 0.6;
@@ -43,7 +43,7 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual(['a', 'b', 'c']);
   });
 
-  it('starts one that comes while a processor is idle at once', () => {
+  it('starts a task at once while a processor is idle', () => {
     const { ask, processors, running } = machine(1);
     ask('a');
     processors.idle = 1;
@@ -52,7 +52,7 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual(['a', 'b']);
   });
 
-  it('starts two a second beside tasks that keep every processor busy', () => {
+  it('starts two tasks per second while every processor is busy', () => {
     const { ask, running } = machine(1);
     ask('a', 'b', 'c');
     vi.advanceTimersByTime(450);
@@ -63,7 +63,7 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual(['a', 'b', 'c']);
   });
 
-  it('never starts one that was withdrawn', () => {
+  it('never starts a withdrawn task', () => {
     const { admission, ask, end, running } = machine(1);
     ask('a', 'b');
     expect(admission.withdraw('b')).toBe(true);
@@ -73,7 +73,7 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual([]);
   });
 
-  it('looks at no processor once there is room again', () => {
+  it('stops measuring processors once no task waits', () => {
     const { ask, end } = machine(1);
     ask('a', 'b');
     end('a');

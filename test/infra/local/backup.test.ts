@@ -79,7 +79,7 @@ describe('a backup of the data folder', () => {
     expect(statSync(join(data(), 'nothing')).size).toBe(0);
     expect(statSync(join(data(), 'empty')).isDirectory()).toBe(true);
     expect(await rows()).toEqual(['first']);
-    // The lock is that of the moment, not of the data.
+    // The lock belongs to the running process, not to the data.
     expect(existsSync(join(data(), 'platform.lock'))).toBe(false);
   });
 
@@ -90,7 +90,7 @@ describe('a backup of the data folder', () => {
     writeFileSync(join(data(), 'large'), randomBytes(3_000_000));
     if (what === 'restore') await backUp(data(), file());
     const before = readdirSync(root);
-    // A file that may not grow fails as on a full disk, once the signal is ignored.
+    // With the signal ignored, a file size limit fails writes like a full disk.
     const command = `trap '' XFSZ; ulimit -f 1000; exec "$0" "$@"`;
     const args = [process.execPath, 'infra/local/commands/backup-command.ts', what, file(), ...more];
     const options = { env: { ...process.env, STEPFORM_DATA: data() }, timeout: 20_000 };
@@ -103,12 +103,12 @@ describe('a backup of the data folder', () => {
     expect(readFileSync(secret(), 'utf8')).toBe('first');
   });
 
-  it('of a folder in use has the table of one moment, and every object that its rows name', async () => {
+  it('of a folder in use has a consistent table, and every object that its rows name', async () => {
     const running = new Folder(data());
     const database = openTable();
     mkdirSync(join(data(), 'tasks'));
     writeFileSync(join(data(), 'tasks', 'it.json'), '{}');
-    // As the platform writes: the object first.
+    // The platform's order: the object first.
     let [isOver, written] = [false, 0];
     const writer = (async () => {
       for (; !isOver; written++) {
@@ -129,7 +129,8 @@ describe('a backup of the data folder', () => {
     const named = (await rows()).filter((name) => name !== 'first');
     expect(named.length).toBeGreaterThanOrEqual(50);
     for (const name of named) expect(readFileSync(join(data(), 's3', name), 'utf8')).toBe(name.split('-')[1]);
-    // Its next start ends the runs that were under way, and its runners are not those of another moment.
+    // The first start after its restore ends the runs that were in progress; its records of runners are from another
+    // time.
     const restored = new Folder(data());
     restored.previous();
     expect(restored.marker).toEqual({ format: dataFormat, used: true, recoverTo: at });
@@ -150,7 +151,7 @@ describe('a backup of the data folder', () => {
     expect(await backUp(data(), join(root, 'other'), { force: true })).toMatchObject({ inUse: false });
   });
 
-  it('overwrites nothing unless told to', async () => {
+  it('overwrites files only with --force', async () => {
     await backUp(data(), file());
     writeFileSync(secret(), 'second');
     await expect(backUp(data(), file())).rejects.toThrow('--force');
@@ -189,7 +190,7 @@ describe('a backup of the data folder', () => {
   it.each([
     ['newer', 99, /a newer version of stepform made it .*format 99.*Restore it with that version/],
     ['older', 0, /an earlier version of stepform made it/],
-  ])('of a %s data format is refused, with the way out', async (_, format, why) => {
+  ])('of a %s data format is refused, with the remedy', async (_, format, why) => {
     const archive = pack();
     archive.entry({ name: 'stepform-backup' }, JSON.stringify({ format }));
     archive.finalize();

@@ -7,7 +7,7 @@ import { reasonOf, StartError } from '#infra/local/host/errors.ts';
 import { Folder, type Local } from '#infra/local/host/folder.ts';
 import { temporaryFolder } from './support/functions.ts';
 
-/** A platform never starts empty on what is left of another one's data; the message names the damage and the remedy. */
+/** A platform never starts empty on the rest of another one's data; the message names the damage and the remedy. */
 
 const reasonFor = async (act: () => unknown): Promise<string | undefined> => {
   try {
@@ -26,12 +26,12 @@ const usedFolder = (): Folder => {
   return folder;
 };
 
-it('opens a folder that has all it was used with', () => {
+it('a complete folder opens', () => {
   expect(usedFolder().previous()).toEqual({ token: 't' });
   expect(new Folder(temporaryFolder()).previous()).toBeUndefined();
 });
 
-it.each([['dynamodb'], ['s3'], ['kms.key']])('refuses a folder that was used and has lost %s', async (name) => {
+it.each([['dynamodb'], ['s3'], ['kms.key']])('a folder that was used and has lost %s is refused', async (name) => {
   const folder = usedFolder();
   rmSync(folder.at(name), { recursive: true });
   const reason = await reasonFor(() => folder.previous());
@@ -45,11 +45,11 @@ it.each([
   ['local.json', (folder: Folder) => folder.previous(), 'local.json'],
   ['its format', (folder: Folder) => folder.previous(), 'data-folder.json'],
   ['the key of task tokens', (folder: Folder) => keptSecret(folder.at('token.key')), 'token.key'],
-])('names the file when %s is damaged', async (_, open, file) => {
+])('the error names the file if %s is damaged', async (_, open, file) => {
   const folder = usedFolder();
   writeFileSync(folder.at(file), '{ damaged '.repeat(1000));
   expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
-  // A power failure empties what was not flushed. Of a table see below: SQLite takes an empty file for a new one.
+  // A power failure empties unflushed files. Tables are tested below: SQLite accepts an empty file as a new one.
   writeFileSync(folder.at(file), '');
   if (file !== 'dynamodb/tables.sqlite') expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
 });
@@ -57,7 +57,7 @@ it.each([
 it.each([
   ['emptied', (file: string) => truncateSync(file)],
   ['deleted', (file: string) => rmSync(file)],
-])('refuses tables that were %s, instead of an empty platform', async (_, damage) => {
+])('tables that were %s are refused, instead of an empty platform', async (_, damage) => {
   const folder = usedFolder();
   const properties = {
     KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
@@ -81,13 +81,13 @@ it.each([
     /written by a newer version .*format 99; this version reads \d.*Start that version/,
   ],
   ['an earlier version', { format: 0 }, /written by an earlier version .*format 0; this version reads \d/],
-])('refuses a folder of %s with the way out', async (_, marker, reason) => {
+])('a folder of %s is refused with the remedy', async (_, marker, reason) => {
   const folder = usedFolder();
   writeFileSync(folder.at('data-folder.json'), JSON.stringify(marker));
   expect(await reasonFor(() => folder.previous())).toMatch(reason);
 });
 
-it('refuses a folder of a version that had no format, and leaves it as it was', async () => {
+it('a folder of a version without formats is refused and stays unchanged', async () => {
   const folder = usedFolder();
   rmSync(folder.at('data-folder.json'));
   expect(await reasonFor(() => folder.previous())).toMatch(
@@ -96,27 +96,27 @@ it('refuses a folder of a version that had no format, and leaves it as it was', 
   expect(existsSync(folder.at('data-folder.json'))).toBe(false);
 });
 
-it('says that the data folder must be a folder', async () => {
+it('the error for a file says that the data folder must be a folder', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(await reasonFor(() => new Folder(file))).toContain('STEPFORM_DATA must be a folder');
 });
 
-it('names a data folder below a file, and one that the system does not let be made, at once', async () => {
+it('the error names a data folder below a file, and one that the system does not allow, at once', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(await reasonFor(() => new Folder(join(file, 'a', 'b')))).toContain(`${file} is not a folder`);
-  // Linux answers there that the folder above is missing, though it is not: Node's own recursion goes on for good.
+  // Linux reports there that the parent is missing, although it exists: Node's own recursion never ends.
   const reason = await reasonFor(() => new Folder('/proc/stepform/data'));
   expect(reason).toMatch(/the data folder \/proc\/stepform\/data cannot be used: .*Set STEPFORM_DATA to/);
 });
 
-it('makes all folders on the way, for this user alone', () => {
+it('missing parent folders are created for this user only', () => {
   const { path } = new Folder(join(temporaryFolder(), 'a', 'b'));
   for (const made of [path, dirname(path)]) expect(statSync(made).mode & 0o777).toBe(0o700);
 });
 
-it('names the data folder where the system does not, and knows a full database', () => {
+it('the error names the data folder if the system’s message does not, and recognizes a full database', () => {
   const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 });
   expect(reasonOf(full, '/data')).toMatch(/^database or disk is full \(data folder \/data\)\. The disk is full: free/);
   const said = Object.assign(new Error("EROFS: read-only, open '/data/x'"), { code: 'EROFS' });
@@ -128,7 +128,7 @@ it.each([
   ['ENOSPC', 'write', 'The disk is full'],
   ['EACCES', 'listen', undefined],
   ['EMFILE', 'open', undefined],
-])('explains %s of %s where a person can mend it', (code, syscall, part) => {
+])('the error explains %s of %s if the user can fix it', (code, syscall, part) => {
   const reason = reasonOf(Object.assign(new Error(`${code}: it failed`), { code, syscall }));
   expect(reason).toEqual(part && expect.stringContaining(part));
   expect(reasonOf(new StartError('because'))).toBe('because');

@@ -12,7 +12,7 @@ const open = (calls: Partial<Pick<Calls, 'answer' | 'operate'>>) => {
 };
 const request = { service: 'dynamodb', method: 'POST', path: '/', headers: {} };
 
-it('does not pass the context of a function to work that its call starts', async () => {
+it('an in-memory call does not pass the function’s context to work that it starts', async () => {
   const context = new AsyncLocalStorage<string>();
   const door = open({
     answer: async () => reply(200, 'text/plain', String(context.getStore())),
@@ -25,13 +25,13 @@ it('does not pass the context of a function to work that its call starts', async
   });
 });
 
-it('times out slow calls', async () => {
+it('an in-memory call times out', async () => {
   const door = open({ answer: () => new Promise(() => {}) });
   await expect(door.request({ ...request, timeoutMs: 10 })).rejects.toThrow('no answer within 10 ms');
 });
 
 describe('an operation of the table', () => {
-  it('is handed over as it is, and its output back', async () => {
+  it('passes input and output unchanged', async () => {
     const operate = vi.fn(async () => ({ Item: { pk: { S: 'A' } } }));
     const input = { TableName: 'T' };
     expect(await open({ operate }).table('GetItem', input)).toEqual({ Item: { pk: { S: 'A' } } });
@@ -39,7 +39,7 @@ describe('an operation of the table', () => {
     expect(operate).toHaveBeenCalledWith(operation, expect.objectContaining({ name: 'F' }));
   });
 
-  it('rejects with the code and the status of a refusal', async () => {
+  it('rejects with code and status of an error', async () => {
     const refused = open({ operate: () => Promise.reject(new AwsError('ValidationException', 'not so')) });
     const refusal = { name: 'ValidationException', message: 'not so', status: 400 };
     await expect(refused.table('GetItem', {})).rejects.toMatchObject(refusal);
@@ -47,7 +47,7 @@ describe('an operation of the table', () => {
     await expect(defect.table('GetItem', {})).rejects.toMatchObject({ name: 'InternalFailure', status: 500 });
   });
 
-  it('loses the connection where the answer is cut off', async () => {
+  it('fails like a lost connection if the response is dropped', async () => {
     const door = open({ operate: () => Promise.reject(new Cut()) });
     await expect(door.table('GetItem', {})).rejects.toMatchObject({ code: 'ECONNRESET' });
   });

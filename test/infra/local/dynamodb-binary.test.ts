@@ -26,7 +26,7 @@ const Key = { pk: { S: 'A' } };
 const call = async (action: string, input: object) =>
   (await database.handle(action, { TableName: 'T', ...input })).output;
 
-it('takes byte arrays and base64 alike, and answers base64', async () => {
+it('the table accepts byte arrays and base64, and returns base64', async () => {
   for (const b of [bytes, Buffer.from(bytes), 'eAB5']) {
     await call('PutItem', { Item: values(b) });
     expect(await call('GetItem', { Key })).toEqual({ Item: wire });
@@ -58,7 +58,7 @@ it.each([
     },
     { Attributes: { ...values(bytes), c: { B: bytes } } },
   ],
-])('gives byte arrays to who takes no text: %s', async (action, input, output) => {
+])('a caller that takes no text gets byte arrays: %s', async (action, input, output) => {
   await call('PutItem', { Item: values(bytes) });
   expect(decodeBinary(await call(action, input))).toMatchObject(output);
 });

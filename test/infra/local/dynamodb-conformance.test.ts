@@ -4,9 +4,9 @@ import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 import { productTable } from '#test/support/table.ts';
 
 /**
- * Sequences of calls with the answers of an independent implementation (dynalite 4.0.0), each on an empty table: outputs, units
- * and names of errors. They were chosen from 1,500 generated ones so that they reach every branch of infra/local/aws/dynamodb
- * that those reach, and every kind of answer.
+ * Sequences of calls with the responses of an independent implementation (dynalite 4.0.0), each on an empty table:
+ * outputs, units and names of errors. They were chosen from 1,500 generated ones so that they reach every branch of
+ * infra/local/aws/dynamodb that those reach, and every kind of response.
  */
 const sequences = readFileSync(new URL('./support/dynamodb-answers.jsonl', import.meta.url), 'utf8')
   .trim()
@@ -38,9 +38,12 @@ const perform = async (db: DynamoDb, [action, input]: Call): Promise<Answer> => 
 let db: DynamoDb;
 afterEach(() => db.close());
 
-it.each(sequences.map((calls, index) => ({ index, calls })))('answers sequence $index', async ({ calls }) => {
-  db = await DynamoDb.open();
-  db.ensureTable(productTable('Table'));
-  for (const [call, expected] of calls)
-    expect(comparable(await perform(db, call)), JSON.stringify(call)).toEqual(expected);
-});
+it.each(sequences.map((calls, index) => ({ index, calls })))(
+  'the table gives the recorded responses to sequence $index',
+  async ({ calls }) => {
+    db = await DynamoDb.open();
+    db.ensureTable(productTable('Table'));
+    for (const [call, expected] of calls)
+      expect(comparable(await perform(db, call)), JSON.stringify(call)).toEqual(expected);
+  },
+);

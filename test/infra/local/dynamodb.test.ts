@@ -87,7 +87,7 @@ describe('request units', () => {
           ConsistentRead: true,
         })
       ).units;
-    expect([await query('a'), await query('nobody')]).toEqual([{ readUnits: 2 }, { readUnits: 1 }]);
+    expect([await query('a'), await query('missing')]).toEqual([{ readUnits: 2 }, { readUnits: 1 }]);
   });
 
   it('of writes are 1 KB each, plus the index when its entry changes', async () => {
@@ -95,9 +95,9 @@ describe('request units', () => {
     expect(await put('1')).toBe(1);
     expect(await put('1', { x: { S: 'x'.repeat(1500) } })).toBe(2);
     expect(await put('2', dueAt('t1'))).toBe(2); // a new entry
-    expect(await put('2', { ...dueAt('t1'), other: { S: 'x' } })).toBe(1); // the entry stays as it is
-    expect(await put('2', dueAt('t2'))).toBe(3); // one entry goes, another comes
-    expect(await put('2')).toBe(2); // the entry goes
+    expect(await put('2', { ...dueAt('t1'), other: { S: 'x' } })).toBe(1); // the entry does not change
+    expect(await put('2', dueAt('t2'))).toBe(3); // one entry is replaced by another
+    expect(await put('2')).toBe(2); // the entry is deleted
   });
 
   it('are returned only on request', async () => {
@@ -159,7 +159,7 @@ describe('a cached expression', () => {
   });
 });
 
-it('uses the error names of DynamoDB', async () => {
+it('the table uses the error names of DynamoDB', async () => {
   const { call } = await start();
   await expect(call('GetItem', { TableName: 'Other', Key: { pk: { S: 'a' } } })).rejects.toMatchObject({
     name: 'ResourceNotFoundException',
@@ -169,7 +169,7 @@ it('uses the error names of DynamoDB', async () => {
   await expect(call('TransactWriteItems', {})).rejects.toMatchObject({ name: 'UnknownOperationException' });
 });
 
-it('rejects unsupported calls and parameters by name', async () => {
+it('the table rejects unsupported calls and parameters by name', async () => {
   const { call, put } = await start();
   await put('1');
   const Key = { pk: { S: 'a' }, sk: { S: '1' } };
@@ -191,7 +191,7 @@ it('rejects unsupported calls and parameters by name', async () => {
     });
 });
 
-it('rejects reserved words, items and keys like DynamoDB', async () => {
+it('the table rejects reserved words, items and keys like DynamoDB', async () => {
   const { call, put } = await start();
   const Key = { pk: { S: 'a' }, sk: { S: '1' } };
   const update = (UpdateExpression: string, more: object = {}) =>
@@ -206,7 +206,7 @@ it('rejects reserved words, items and keys like DynamoDB', async () => {
   await expect(put('1', { n: { N: 'one' } })).rejects.toThrow('numeric value');
 });
 
-it('finds all sort keys with a prefix', async () => {
+it('a query finds all sort keys with a prefix', async () => {
   const { call, put } = await start();
   for (const sk of ['a', 'a\u{10ffff}', 'a\u{10ffff}b', 'b', '\u{d7ff}x', '\u{e000}']) await put(sk);
   const beginning = async (prefix: string) =>
@@ -223,7 +223,7 @@ it('finds all sort keys with a prefix', async () => {
   expect(await beginning('\u{d7ff}')).toEqual(['\u{d7ff}x']);
 });
 
-it('fills a new index with existing items', async () => {
+it('a new index is filled with existing items', async () => {
   const folder = temporaryFolder();
   const db = await DynamoDb.open(folder);
   open.push(db);

@@ -20,7 +20,7 @@ interface Detail {
   containers: { exitCode?: number }[];
 }
 
-/** What runs instead of the runner: does what its MODE says, and starts a child first unless it is to leave nothing behind. */
+/** Stands for the runner: does what its MODE names, and first starts a child unless it must leave nothing behind. */
 const program = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -134,14 +134,14 @@ describe('a task', () => {
     });
     expect(events.map((event) => event.lastStatus)).toEqual(['RUNNING', 'STOPPED']);
     expect(used).toEqual([['run-aaaaaaaaaaaaaaaa', expect.any(Number)]]);
-    // As with a container, nothing it started survives it, and its disk is gone.
+    // As with a container, its descendants end with it, and its disk is gone.
     await gone(child);
     await until('its disk is gone', () => !existsSync(cwd));
     const log = `runner-${taskArn.split('/').at(-1)}.log`;
     expect(readFileSync(join(folder, 'logs', log), 'utf8')).toBe('started\n');
   });
 
-  it('is refused while it cannot be noted, and leaves no trace', async () => {
+  it('is refused while it cannot be recorded, and leaves no trace', async () => {
     const folder = temporaryFolder();
     const { ecs, run, stopped } = start(folder);
     renameSync(join(folder, 'tasks'), join(folder, 'away'));
@@ -228,7 +228,7 @@ describe('the process of a task', () => {
     return { ...facts, taskArn, code: containers[0]?.exitCode };
   };
 
-  it('performs the next one, with the environment, folder and log of that task alone', async () => {
+  it('runs the next one, with the environment, folder and log of that task alone', async () => {
     const folder = temporaryFolder();
     const part = start(folder);
     const first = await perform(part, 'clean', [{ name: 'SECRET', value: 'of the first' }]);
@@ -240,7 +240,7 @@ describe('the process of a task', () => {
     expect(second.cwd).not.toBe(first.cwd);
     for (const { taskArn } of [first, second])
       expect(readFileSync(join(folder, 'logs', `runner-${taskArn.split('/').at(-1)}.log`), 'utf8')).toBe('started\n');
-    // For a backup or a restart, it belongs to no task any more.
+    // For a backup or a restart, it no longer belongs to a task.
     expect(runnersOf(folder)).toEqual([]);
   });
 
@@ -263,7 +263,7 @@ describe('the process of a task', () => {
     expect((await perform(part, 'clean')).code).toBe(0);
   });
 
-  it('ends with the platform when it waits, and with its task when it is at work', async () => {
+  it('ends with the platform while it is idle, and with its task while it runs one', async () => {
     const part = start(temporaryFolder());
     const { pid } = await perform(part, 'clean');
     const { tasks } = await part.run('polite');
@@ -296,11 +296,11 @@ describe('the process of a task', () => {
   });
 });
 
-describe('a task beside as many as the machine has room for', () => {
+describe('a task beyond the machine’s limit', () => {
   const statusOf = async (ecs: Ecs, task: string) =>
     ((await ecs.handle('DescribeTasks', { tasks: [task] })).tasks as { lastStatus: string }[])[0]?.lastStatus;
 
-  /** A task's claim is in it only until the task starts or is stopped. */
+  /** Its record contains a task's claim only until the task starts or is stopped. */
   const journalOf = (folder: string, task: string): string =>
     readFileSync(join(folder, 'tasks', `${task.split('/').at(-1)}.json`), 'utf8');
 

@@ -53,7 +53,7 @@ interface Refusal {
   message: string;
 }
 type Orders = [does: string, input: unknown][];
-/** What the function `Caller` gets for each order. */
+/** Output of the function `Caller` for each command. */
 const asFunction = (...orders: Orders) => through('http', ...orders);
 const through = async (door: 'http' | 'memory', ...orders: Orders) => {
   const event = { door, orders: orders.map(([does, input]) => ({ does, input })) };
@@ -143,7 +143,7 @@ describe('the SDK’s clients', () => {
       expect.objectContaining({ errorType: 'SyntaxError' }),
     ]);
     expect((await invoke({ orders: [] }, { InvocationType: 'Event' })).StatusCode).toBe(202);
-    await expect(invoke({}, { FunctionName: 'Nobody' })).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+    await expect(invoke({}, { FunctionName: 'Missing' })).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
   it('Step Functions and ECS, from a function and from outside', async () => {
@@ -408,7 +408,7 @@ describe('usage', () => {
     ]);
     const { calls, price, totals } = await until('the execution is counted', async () => {
       const now = await usage();
-      // Two calls and one execution, whose end an event rule tells the function that keeps events.
+      // Two calls, and one execution whose end an event rule passes to the function that stores events.
       return now.totals.lambdaRequests === 4 && now.totals.transitions > 0 && now;
     });
     expect(totals).toMatchObject({

@@ -20,7 +20,7 @@ const evaluated = (body: string, compiled?: string): unknown => {
   return value;
 };
 
-it('caches compiled code for the same source', () => {
+it('compiled code is cached for the same source', () => {
   const compiled = join(folder, 'deep', 'one');
   expect(evaluated('return 1', compiled)).toBe(1);
   const written = statSync(compiled).ino;
@@ -29,7 +29,7 @@ it('caches compiled code for the same source', () => {
   expect(readdirSync(join(folder, 'deep'))).toEqual(['one']);
 });
 
-it('never uses code of another source of the same length', () => {
+it('compiled code of another source of the same length is never used', () => {
   const compiled = join(folder, 'one');
   expect(evaluated('return 1', compiled)).toBe(1);
   const former = readFileSync(compiled);
@@ -37,7 +37,7 @@ it('never uses code of another source of the same length', () => {
   expect(readFileSync(compiled).equals(former)).toBe(false);
 });
 
-it('recompiles damaged entries', () => {
+it('a damaged entry is recompiled', () => {
   const compiled = join(folder, 'one');
   evaluated('return 1', compiled);
   const kept = readFileSync(compiled);
@@ -46,13 +46,13 @@ it('recompiles damaged entries', () => {
   expect(readFileSync(compiled).length).toBe(kept.length);
 });
 
-it('works without a writable cache', () => {
+it('evaluation works without a writable cache', () => {
   writeFileSync(join(folder, 'file'), '');
   expect(evaluated('return 1', join(folder, 'file', 'below'))).toBe(1);
   expect(evaluated('return 1')).toBe(1);
 });
 
-it('keeps positions in stack traces', () => {
+it('positions in stack traces stay correct', () => {
   const at = /index\.js:1:(\d+)/;
   const plain = at.exec(String(evaluated('return new Error("x").stack')))?.[1];
   const kept = at.exec(String(evaluated('return new Error("x").stack', join(folder, 'one'))))?.[1];

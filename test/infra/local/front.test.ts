@@ -5,7 +5,7 @@ import { type Front, noFront, readFront } from '#infra/local/host/front.ts';
 import { HttpApi } from '#infra/local/host/http.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
-/** Which hosts a platform on one machine answers to, and whose address it takes a request for. */
+/** Hosts that a platform on one machine accepts, and the client address of a request. */
 
 const { lambda, usage } = hostFunctions({ Echo: { handler: 'async (event) => event' } });
 const apis: HttpApi[] = [];
@@ -92,7 +92,7 @@ describe('the address of a request', () => {
     return event.requestContext.http.sourceIp;
   };
 
-  it('is the connection’s without trusted proxies, whatever headers say', async () => {
+  it('is the connection’s without trusted proxies, for any headers', async () => {
     expect(await addressOf(noFront, '203.0.113.7')).toBe('127.0.0.1');
   });
 

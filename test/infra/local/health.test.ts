@@ -14,13 +14,13 @@ const open = (folder: string) => {
   return new HealthCheck(folder, () => database.checkWrite());
 };
 
-it('is ok where everything can be written, and leaves no file', () => {
+it('the health check passes if everything can be written, and leaves no file', () => {
   const folder = temporaryFolder();
   expect(open(folder).check()).toEqual({ status: 'ok' });
   expect(execFileSync('find', [folder, '-name', 'health-*'], { encoding: 'utf8' })).toBe('');
 });
 
-it('fails while a folder is missing, and names it', async () => {
+it('the health check fails while a folder is missing, and names it', async () => {
   const folder = temporaryFolder();
   const check = open(folder);
   rmSync(join(folder, 's3'), { recursive: true });
@@ -53,38 +53,41 @@ const mayMount = (() => {
   }
 })();
 
-it.runIf(mayMount)('fails on a full disk and on one without inodes, with the remedy, until there is room', async () => {
-  const folder = mount('size=1m,nr_inodes=40') as string;
-  const check = open(folder);
-  expect(check.check().status).toBe('ok');
-  for (const fill of [
-    () => {
-      try {
-        writeFileSync(join(folder, 'filler'), Buffer.alloc(2 ** 20));
-      } catch {
-        // Full.
-      }
-    },
-    () => {
-      try {
-        mkdirSync(join(folder, 'filler'));
-        for (let n = 0; n < 100; n++) writeFileSync(join(folder, 'filler', String(n)), '');
-      } catch {
-        // No more inodes.
-      }
-    },
-  ]) {
-    fill();
-    const { failures } = await until('it fails', () =>
-      check.check().status === 'failing' ? check.check() : undefined,
-    );
-    expect(failures?.join()).toContain('The disk is full: free some space');
-    rmSync(join(folder, 'filler'), { recursive: true });
-    await until('it is ok again', () => check.check().status === 'ok');
-  }
-});
+it.runIf(mayMount)(
+  'the health check fails on a full disk and on one without inodes, with the remedy, until there is space',
+  async () => {
+    const folder = mount('size=1m,nr_inodes=40') as string;
+    const check = open(folder);
+    expect(check.check().status).toBe('ok');
+    for (const fill of [
+      () => {
+        try {
+          writeFileSync(join(folder, 'filler'), Buffer.alloc(2 ** 20));
+        } catch {
+          // Full.
+        }
+      },
+      () => {
+        try {
+          mkdirSync(join(folder, 'filler'));
+          for (let n = 0; n < 100; n++) writeFileSync(join(folder, 'filler', String(n)), '');
+        } catch {
+          // No more inodes.
+        }
+      },
+    ]) {
+      fill();
+      const { failures } = await until('it fails', () =>
+        check.check().status === 'failing' ? check.check() : undefined,
+      );
+      expect(failures?.join()).toContain('The disk is full: free some space');
+      rmSync(join(folder, 'filler'), { recursive: true });
+      await until('it is ok again', () => check.check().status === 'ok');
+    }
+  },
+);
 
-it.runIf(mayMount)('fails on a disk that became read-only', async () => {
+it.runIf(mayMount)('the health check fails on a disk that became read-only', async () => {
   const folder = mount('size=4m') as string;
   const check = open(folder);
   execFileSync('mount', ['-o', 'bind', folder, folder]);

@@ -12,7 +12,7 @@ const ask = async (host: Awaited<ReturnType<typeof startHost>>, ...orders: [does
   return JSON.parse((await host.lambda.invoke('CallerFunction', event)).payload) as unknown[];
 };
 
-it('accepts signatures and ciphertexts from before a restart', async () => {
+it('the endpoint accepts signatures and ciphertexts from before a restart', async () => {
   const folder = temporaryFolder();
   const before = await startHost(folder);
   const [, url] = (await ask(before, ['putObject', 'states/kept'], ['presignGet', 'states/kept'])) as string[];
@@ -43,7 +43,7 @@ it.each([
     /route POST \/call\/\{proxy\+\}, is not authorized to perform: lambda:InvokeFunction on .*CallerFunction/,
   ],
   ['a rule', 'CreatedPermission', /rule Created may not invoke function RecordsFunction/],
-])('fails the start when %s may not invoke its function', async (_, id, message) => {
+])('the start fails if %s may not invoke its function', async (_, id, message) => {
   const template = testTemplate();
   delete template.Resources[id];
   const folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HttpApi } from '#infra/local/host/http.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
-/** Requests that are slow, cut off, malformed or too large, against a listener with little patience. */
+/** Requests that are slow, incomplete, malformed or too large, to a listener with short timeouts. */
 
 const { lambda, usage } = hostFunctions({ Echo: { handler: 'async (event) => event' } });
 const lines: string[] = [];
@@ -39,7 +39,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Everything that comes back until the connection is gone: with an error too, as for who writes to a server that has left. */
+/** All data until the connection closes, including an error: the server may have closed it first. */
 const answerTo = (request: string | Buffer, socket: Socket = connect(port, '127.0.0.1')): Promise<string> => {
   let answer = '';
   socket.setEncoding('utf8').on('data', (part) => {
@@ -132,14 +132,14 @@ describe('a malformed request', () => {
   });
 
   it('(a body over 10 MB) is rejected early', async () => {
-    // A listener with little patience may close before all of it was sent.
+    // A listener with short timeouts may close before all of it was sent.
     const patient = new HttpApi((line) => lines.push(line));
     const patientPort = await patient.listen(0);
     patient.serve(serving(patientPort));
     const answered = (request: string) => answerTo(request, connect(patientPort, '127.0.0.1'));
     const announced = 'POST /echo/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n';
     expect(await answered(announced)).toContain('413');
-    // Not much more than is read: an answer is lost with the connection when it is closed upon what nobody has read.
+    // Little more than the listener reads: closing a connection with unread data loses the response.
     const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
     const chunked = `POST /echo/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(10)}1\r\nx\r\n`;
     expect(await answered(chunked)).toContain('413');
@@ -148,8 +148,8 @@ describe('a malformed request', () => {
   });
 });
 
-describe('an answer', () => {
-  /** What a client gets by one read after another, as Go's does. */
+describe('a response', () => {
+  /** The data that a client gets by single reads, as Go's does. */
   const reads = async (bytes: number): Promise<string[]> => {
     const socket = connectSecurely({ port: securePort, host: '127.0.0.1', rejectUnauthorized: false });
     const got: string[] = [];
@@ -159,13 +159,13 @@ describe('an answer', () => {
     return got;
   };
 
-  it('that is long comes apart from its headers, which a client reads with 4 KB of what follows', async () => {
+  it('that is long arrives separately from its headers, which a client reads with the next 4 KB', async () => {
     const [headers, body] = await reads(3_000);
     expect(headers).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\n$/);
     expect(body).toMatch(/^\{"version":"2.0"/);
   });
 
-  it('that is short comes with them', async () => {
+  it('that is short arrives with its headers', async () => {
     expect(await reads(1)).toHaveLength(1);
   });
 });

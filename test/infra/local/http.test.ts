@@ -188,7 +188,7 @@ describe('the listener', () => {
   it('rejects a body over the limit, with or without a length', async () => {
     const big = Buffer.alloc(10 * 1024 * 1024 + 1);
     expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big })).status).toBe(413);
-    // Below the limit of the API, but over that of a function once it is base64.
+    // Below the limit of the API, but in base64 above that of a function.
     expect((await fetch(`${url}/echo/x`, { method: 'POST', body: big.subarray(0, 5 * 1024 * 1024) })).status).toBe(413);
     expect((await fetch(`${url}/nowhere`)).status).toBe(404);
   });

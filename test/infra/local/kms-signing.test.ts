@@ -19,7 +19,7 @@ const order = (text: string, more = {}) => ({
   ...more,
 });
 
-it('creates signatures that the public key verifies, also after a restart', async () => {
+it('the public key verifies signatures, also after a restart', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'kms.key');
   const { Signature } = await new Kms(file, keys).handle('Sign', order('hello'));
@@ -32,7 +32,7 @@ it('creates signatures that the public key verifies, also after a restart', asyn
   expect(statSync(join(folder, 'kms.key.signs.pem')).mode & 0o777).toBe(0o600);
 });
 
-it("allows only the key's usage", async () => {
+it('a key allows only its usage', async () => {
   const kms = new Kms(join(temporaryFolder(), 'kms.key'), keys);
   for (const [action, KeyId] of [
     ['Sign', arn('seals')],

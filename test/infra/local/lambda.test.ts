@@ -69,7 +69,7 @@ describe('a hosted function', () => {
       errorMessage: 'at load',
     });
     expect((await lambda.invoke('Exits', '{}')).failure).toMatchObject({ errorType: 'Runtime.ExitError' });
-    await expect(lambda.invoke('Nobody', '{}')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+    await expect(lambda.invoke('Missing', '{}')).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
   });
 
   it('is stopped at its timeout', async () => {

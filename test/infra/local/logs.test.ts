@@ -4,11 +4,11 @@ import { expect, it, vi } from 'vitest';
 import { Logs } from '#infra/local/aws/logs/logs.ts';
 import { temporaryFolder } from './support/functions.ts';
 
-it('says once that logs cannot be written, and writes them again when they can', async () => {
+it('the platform reports once that logs cannot be written, and resumes when they can', async () => {
   const folder = temporaryFolder();
   const told: string[] = [];
   const logs = new Logs(folder, (line) => told.push(line));
-  // A folder in the place of the file fails like a full disk.
+  // A folder in place of the file fails like a full disk.
   const file = join(folder, 'platform.log');
   mkdirSync(file);
   logs.write('platform', 'lost\n');

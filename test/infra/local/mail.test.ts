@@ -18,7 +18,7 @@ const message = {
 };
 const folder = () => mkdtempSync(join(tmpdir(), 'mail-'));
 
-it('writes a message to a private file without a mail server', async () => {
+it('a message becomes a private file without a mail server', async () => {
   const path = join(folder(), 'mail');
   const mail = new Mail(path, '', ['NotifyFunction']);
   await mail.send(message);
@@ -35,7 +35,7 @@ it('writes a message to a private file without a mail server', async () => {
   expect([mail.mayBeSentBy('NotifyFunction'), mail.mayBeSentBy('RunsFunction')]).toEqual([true, false]);
 });
 
-it('ignores line breaks that would add recipients', async () => {
+it('line breaks cannot add recipients', async () => {
   const path = join(folder(), 'mail');
   const subject = { ...message.Content.Simple, Subject: { Data: 'a\r\nBcc: victim@example.com' } };
   await new Mail(path, '', []).send({ ...message, Content: { Simple: subject } });
@@ -43,7 +43,7 @@ it('ignores line breaks that would add recipients', async () => {
   expect(readFileSync(join(path, file), 'utf8')).not.toMatch(/^Bcc:/m);
 });
 
-/** As much of SMTP as a client needs (RFC 5321). */
+/** The part of SMTP that a client needs (RFC 5321). */
 const smtpServer = async (takes: boolean) => {
   const received: string[] = [];
   const server = createServer((socket) => {
@@ -59,7 +59,7 @@ const smtpServer = async (takes: boolean) => {
           }
         } else if (line === 'DATA') {
           data = true;
-          socket.write('354 go on\r\n');
+          socket.write('354 continue\r\n');
         } else if (line === 'QUIT') socket.end('221 bye\r\n');
         else socket.write(line.startsWith('RCPT') && !takes ? '550 no\r\n' : '250 ok\r\n');
       }
@@ -69,7 +69,7 @@ const smtpServer = async (takes: boolean) => {
   return { received, url: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
 };
 
-it('hands messages to the mail server', async () => {
+it('a message goes to the mail server', async () => {
   const server = await smtpServer(true);
   const path = folder();
   const mail = new Mail(path, server.url, []);
@@ -81,7 +81,7 @@ it('hands messages to the mail server', async () => {
   expect(readdirSync(path)).toEqual([]);
 });
 
-it('fails with a retryable error when the mail server rejects a message', async () => {
+it('a message that the mail server rejects fails with a retryable error', async () => {
   const server = await smtpServer(false);
   const mail = new Mail(folder(), server.url, []);
   await expect(mail.send(message)).rejects.toMatchObject({ name: 'MailServerError', statusCode: 503 });

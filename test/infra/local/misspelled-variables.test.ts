@@ -4,14 +4,14 @@ import { misspelledVariables, settings } from '#infra/local/commands/misspelled-
 
 const document = readFileSync(new URL('../../../infra/docs/local.md', import.meta.url), 'utf8');
 
-it('names the setting that a misspelled variable is nearest to', () => {
+it('a warning names the setting nearest to a misspelled variable', () => {
   expect(misspelledVariables({ STEPFORM_WARM_RUNNER: '1', STEPFORM_SMPT: 'x', PATH: '/bin' })).toEqual([
     'STEPFORM_WARM_RUNNER is not a setting and is ignored. Did you mean STEPFORM_WARM_RUNNERS?',
     'STEPFORM_SMPT is not a setting and is ignored. Did you mean STEPFORM_SMTP?',
   ]);
 });
 
-it('knows every variable that the document has', () => {
+it('every documented variable is a known setting', () => {
   const documented = [...document.matchAll(/STEPFORM_([A-Z_]+[A-Z])/g)].map(([, name = '']) => name);
   const endings = [...document.matchAll(/`…_([A-Z_]+)`/g)].map(([, name = '']) => `SIGN_IN_${name}`);
   expect(endings.length).toBeGreaterThan(5);
@@ -20,6 +20,6 @@ it('knows every variable that the document has', () => {
   expect(misspelledVariables(environment)).toEqual([]);
 });
 
-it('leaves variables of tests and other programs alone', () => {
+it('variables of tests and other programs cause no warning', () => {
   expect(misspelledVariables({ STEPFORM_GITEA: '1', STEPFORM_BROWSER: 'none', STEPFORM_TEST_TLS: '1' })).toEqual([]);
 });

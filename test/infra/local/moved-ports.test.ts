@@ -6,22 +6,22 @@ import { temporaryFolder } from './support/functions.ts';
 
 const at = (http: number, https: number, aws: number): Ports => ({ http, https, environments: 9, aws });
 
-it('records nothing while the ports stay the same', () => {
+it('unchanged ports are not recorded as moved', () => {
   expect(movedPorts(undefined, at(1, 2, 3))).toEqual({});
   expect(movedPorts({ now: at(1, 2, 3), moved: {} }, at(1, 2, 3))).toEqual({});
 });
 
-it('maps every former port to the latest one', () => {
+it('every former port maps to the latest one', () => {
   const moved = movedPorts({ now: at(1, 2, 3), moved: {} }, at(11, 2, 13));
   expect(moved).toEqual({ 1: 11, 3: 13 });
   expect(movedPorts({ now: at(11, 2, 13), moved }, at(21, 22, 13))).toEqual({ 1: 21, 2: 22, 3: 13, 11: 21 });
 });
 
-it('does not map a port that is in use again', () => {
+it('a port that is in use again is not mapped', () => {
   expect(movedPorts({ now: at(11, 2, 3), moved: { 1: 11 } }, at(1, 2, 3))).toEqual({ 11: 1 });
 });
 
-it('keeps the ports in a file of their own, and names it when it is damaged', () => {
+it('the ports are in a file of their own, which the error names if it is damaged', () => {
   const folder = new Folder(temporaryFolder());
   keepPorts(folder, undefined, at(1, 2, 3));
   keepPorts(folder, keptPorts(folder), at(11, 2, 3));

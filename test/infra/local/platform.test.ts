@@ -96,12 +96,12 @@ describe('the platform', () => {
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow(
       `a platform already runs on ${dataDir} (process ${process.pid} on `,
     );
-    // The refused start took nothing away from the one that runs.
+    // The refused start changed nothing for the running platform.
     await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('already runs');
     expect((await ask(open[0]!.local, '/organizations/local')).status).toBe(200);
   });
 
-  it('tells load balancers when it cannot write, which a ping does not', async () => {
+  it('reports to load balancers that it cannot write, unlike a ping', async () => {
     const dataDir = temporaryFolder();
     const { local } = await start(dataDir);
     renameSync(join(dataDir, 'executions'), join(dataDir, 'away'));

@@ -48,7 +48,7 @@ it('a runner process keeps no file, folder, secret or output of a task for the n
   const first = await perform(showing('of-the-first-task'), { variables: [secret] });
   expect(textOf(first.record)).not.toContain('of-the-first-task');
   const second = await perform(showing('of-the-first-task'));
-  // Only the first one's secrets would mask it.
+  // Only the first task's secrets would mask it.
   expect(textOf(second.record)).toContain('of-the-first-task');
   const failed = await perform('resource "nosuch_thing" "a" {}');
   expect(failed.record.report?.outcome).toBe('errored');

@@ -38,7 +38,7 @@ const refusal = (...request: Parameters<typeof call>) =>
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
 
-it('keeps content and headers through a restart, and announces the object', async () => {
+it('S3 keeps content and headers through a restart, and announces the object', async () => {
   const headers = { 'content-type': 'text/plain', 'content-encoding': 'gzip', 'x-amz-date': 'now' };
   await call('PUT', '/bucket/a/b%20c%3D', headers, 'hello');
   expect(created).toMatchObject([{ bucket: 'bucket', key: 'a/b c=', size: 5, etag: md5('hello') }]);
@@ -54,7 +54,7 @@ it('keeps content and headers through a restart, and announces the object', asyn
   expect((await call('GET', '/bucket/a/b%20c%3D', { 'if-none-match': `"${md5('hello')}"` })).status).toBe(304);
 });
 
-it('lets an object and a folder have the same name', async () => {
+it('S3 lets an object and a folder have the same name', async () => {
   for (const key of ['a', 'a/b', 'a=', 'a/b/c']) await call('PUT', `/bucket/${encodeURIComponent(key)}`, {}, key);
   for (const key of ['a', 'a/b', 'a=', 'a/b/c']) expect((await call('GET', `/bucket/${key}`)).text).toBe(key);
 });
@@ -67,13 +67,13 @@ it.each([
   ['bytes=-9', 206, 'hello', 'bytes 0-4/5'],
   ['bytes=3-1', 200, 'hello', undefined],
   ['lines=1-2', 200, 'hello', undefined],
-])('reads the range %s', async (range, status, text, contentRange) => {
+])('S3 reads the range %s', async (range, status, text, contentRange) => {
   await call('PUT', '/bucket/k', {}, 'hello');
   const part = await call('GET', '/bucket/k', { range });
   expect([part.status, part.text, part.headers['content-range']]).toEqual([status, text, contentRange]);
 });
 
-it('refuses a range of nothing', async () => {
+it('S3 refuses a range of an empty object', async () => {
   await call('PUT', '/bucket/k', {}, '');
   await call('PUT', '/bucket/five', {}, 'hello');
   expect(await refusal('GET', '/bucket/k', { range: 'bytes=0-' })).toBe('416 InvalidRange');
@@ -88,14 +88,14 @@ it.each([
   ['x-amz-checksum-sha256', sha256('right'), 'BadDigest'],
   ['x-amz-checksum-crc32', crc.toString('base64'), 'BadDigest'],
   ['x-amz-content-sha256', createHash('sha256').update('right').digest('hex'), 'XAmzContentSHA256Mismatch'],
-])('compares the content with %s', async (header, digest, code) => {
+])('S3 compares the content with %s', async (header, digest, code) => {
   expect(await refusal('PUT', '/bucket/k', { [header]: digest }, 'right')).toBe('answered 200');
   expect(await refusal('PUT', '/bucket/k', { [header]: digest }, 'wrong')).toBe(`400 ${code}`);
   expect((await call('GET', '/bucket/k')).text).toBe('right');
   expect(readdirSync(join(folder, '.parts'))).toEqual([]);
 });
 
-it('answers the checksum of what is on disk, of objects written with one', async () => {
+it('S3 returns the checksum of the content on disk, for objects uploaded with one', async () => {
   await call('PUT', '/bucket/with', { 'x-amz-checksum-sha256': sha256('right') }, 'right');
   await call('PUT', '/bucket/without', {}, 'right');
   const checksum = async (key: string) =>
@@ -107,13 +107,13 @@ it('answers the checksum of what is on disk, of objects written with one', async
   expect(await checksum('with')).toBe(sha256('broke'));
 });
 
-it('reports an object that was cut off on disk', async () => {
+it('S3 reports an object that was cut off on disk', async () => {
   await call('PUT', '/bucket/k', {}, 'x'.repeat(2000));
   truncateSync(join(folder, 'bucket/k='), 2000);
   expect(await refusal('GET', '/bucket/k')).toBe('500 InternalError');
 });
 
-it('copies headers with the content, also of an empty object', async () => {
+it('S3 copies headers with the content, also of an empty object', async () => {
   await call('PUT', '/bucket/a', { 'content-type': 'text/plain' }, '');
   const copied = await call('PUT', '/bucket/b', { 'x-amz-copy-source': '/bucket/a' });
   expect(copied.text).toContain(`<ETag>&quot;${md5('')}&quot;</ETag>`);
@@ -123,7 +123,7 @@ it('copies headers with the content, also of an empty object', async () => {
   });
 });
 
-it('writes once where asked to, whatever happens at the same time', async () => {
+it('S3 lets one of several concurrent writes with If-None-Match win', async () => {
   const puts = ['a', 'b', 'c'].map((text) => refusal('PUT', '/bucket/k', { 'if-none-match': '*' }, text));
   expect((await Promise.all(puts)).sort()).toEqual([
     '412 PreconditionFailed',
@@ -133,7 +133,7 @@ it('writes once where asked to, whatever happens at the same time', async () => 
   expect(created).toHaveLength(1);
 });
 
-it('lists in the order of bytes, by pages and by what keys have in common', async () => {
+it('S3 lists in byte order, in pages and by common prefixes', async () => {
   const keys = ['runs/b/1', 'runs/b/2', 'runs/a', 'runs/é&', 'runs/B', 'states/1'];
   for (const key of keys) await call('PUT', `/bucket/${encodeURIComponent(key)}`);
   const listed = (text: string, tag = 'Key') =>
@@ -156,13 +156,13 @@ it('lists in the order of bytes, by pages and by what keys have in common', asyn
   ]);
 });
 
-it('deletes, and says the same of what is not there', async () => {
+it('S3 deletes an object, and succeeds if it does not exist', async () => {
   await call('PUT', '/bucket/k');
   for (let n = 0; n < 2; n++) expect((await call('DELETE', '/bucket/k')).status).toBe(204);
   expect([await refusal('GET', '/bucket/k'), await s3.exists('bucket', 'k')]).toEqual(['404 NoSuchKey', false]);
 });
 
-it('names its buckets', async () => {
+it('S3 lists its buckets', async () => {
   expect((await call('GET', '/')).text).toContain('<Bucket><Name>bucket</Name></Bucket>');
   expect((await call('HEAD', '/bucket')).status).toBe(200);
   expect(await refusal('PUT', '/other/k')).toBe('404 NoSuchBucket');
@@ -186,7 +186,7 @@ it.each<[string, ...Parameters<typeof call>]>([
   ['501 NotImplemented', 'PUT', '/bucket/k', { 'if-none-match': '"etag"' }],
   ['501 NotImplemented', 'PUT', '/bucket/k', { 'if-match': '*' }],
   ['400 MetadataTooLarge', 'PUT', '/bucket/k', { 'content-type': 'a'.repeat(1025) }],
-])('refuses with %s: %s %s %j', async (expected, ...request) => {
+])('S3 refuses with %s: %s %s %j', async (expected, ...request) => {
   expect(await refusal(...request)).toBe(expected);
   expect(created).toEqual([]);
 });

@@ -33,7 +33,7 @@ const connect = async (): Promise<[client: WebSocket, connectionId: string]> => 
   return [client, connectionIds.at(-1) ?? ''];
 };
 
-it('delivers what a function posts, as text and in order', async () => {
+it('a client receives the messages of a function as text and in order', async () => {
   const [client, id] = await connect();
   const messages: [string, boolean][] = [];
   client.on('message', (data: Buffer, isBinary: boolean) => messages.push([data.toString(), isBinary]));
@@ -51,20 +51,20 @@ it.each([
   ['401', 401],
   ['403', 500],
   ['crash', 500],
-])('refuses a connection whose function answers %s with %i', async (status, expected) => {
+])('a connection whose function answers %s is refused with %i', async (status, expected) => {
   const client = new WebSocket(`${url}/logs?status=${status}`);
   client.on('error', () => {});
   const [, response] = await once(client, 'unexpected-response');
   expect(response.statusCode).toBe(expected);
 });
 
-it('answers pings', async () => {
+it('the WebSocket API answers pings', async () => {
   const [client] = await connect();
   client.ping('still there?');
   expect(String((await once(client, 'pong'))[0])).toBe('still there?');
 });
 
-it('closes connections that a function ends, and reports them as gone', async () => {
+it('a connection that a function ends is closed, and reported as gone', async () => {
   const [client, id] = await connect();
   sockets.end(id);
   expect((await once(client, 'close'))[0]).toBe(1000);
@@ -72,20 +72,20 @@ it('closes connections that a function ends, and reports them as gone', async ()
   expect(() => sockets.end(id)).toThrow('gone');
 });
 
-it('reports connections that the client closed as gone', async () => {
+it('a connection that the client closed is reported as gone', async () => {
   const [client, id] = await connect();
   client.close();
   await once(client, 'close');
   await expect.poll(() => sockets.post(id, Buffer.from('x')).catch(({ name }: Error) => name)).toBe('GoneException');
 });
 
-it('limits messages in both directions', async () => {
+it('messages are limited in both directions', async () => {
   const [client, id] = await connect();
   await expect(sockets.post(id, Buffer.alloc(128 * 1024 + 1))).rejects.toMatchObject({ statusCode: 413 });
   client.send('x'.repeat(64 * 1024 + 1));
   expect((await once(client, 'close'))[0]).toBe(1009);
 });
 
-it('asks plain HTTP requests to upgrade', async () => {
+it('a plain HTTP request is answered with 426 Upgrade Required', async () => {
   expect((await fetch(url.replace('ws:', 'http:'))).status).toBe(426);
 });

@@ -232,7 +232,7 @@ const clientOf = async (bench: Bench): Promise<SFNClient> => {
   return client;
 };
 
-test('works with the AWS SDK', async () => {
+test('the service works with the AWS SDK', async () => {
   const bench = new Bench(waits);
   const client = await clientOf(bench);
   const started = await client.send(

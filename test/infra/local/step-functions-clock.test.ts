@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { orderOf } from '#run/attempts.ts';
 import { Bench, machine, restart, throwing, waiting } from './step-functions.support.ts';
 
-/** A clock that is set back by hours, as by its synchronization after a start with a wrong one. */
+/** A clock that is set back by hours, e.g. synchronized after a start with a wrong time. */
 
 const hours = 3600;
 const attempt = { 'entered.$': '$$.State.EnteredTime', 'attempt.$': '$$.State.RetryCount' };
@@ -52,7 +52,7 @@ test('a state is entered after the retries of the one before', async () => {
   expect(orders(bench)).toEqual([...orders(bench)].sort());
 });
 
-test('a timeout is as long as ever, also after a restart with the clock set back', async () => {
+test('a timeout keeps its length, also after a restart with the clock set back', async () => {
   const bench = new Bench(definition);
   await bench.start();
   await bench.called();

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Bench, machine, restart, waiting } from './step-functions.support.ts';
 
-/** Nothing can be written to a journal, as on a full disk, until it can again. */
+/** No journal can be written, as on a full disk, until that is fixed. */
 
 const definition = machine({ First: waiting('First', { Next: 'Second' }), Second: waiting('Second') });
 const journals = ({ dataDir }: Bench) => join(dataDir, 'journals');
 
 const fill = (bench: Bench): void => {
   renameSync(journals(bench), `${journals(bench)}.away`);
-  // A file is no folder, for root too.
+  // A file is not a folder, not even for root.
   writeFileSync(journals(bench), '');
 };
 const free = (bench: Bench): void => {

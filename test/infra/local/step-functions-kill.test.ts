@@ -7,7 +7,7 @@ import { definition as twoWaits } from './step-functions.worker.ts';
 type Response = { started?: string; called?: string; succeeded?: string; name?: string; token?: string };
 
 describe('kill -9', () => {
-  /** What the worker wrote before it was killed in the middle of its work. */
+  /** Output of the worker until it was killed in the middle of its work. */
   const workUntilKilled = async (dataDir: string, lines: number) => {
     const worker = spawn(
       process.execPath,
@@ -22,7 +22,7 @@ describe('kill -9', () => {
       text += part;
       if (!killed && text.split('\n').length > lines) killed = worker.kill('SIGKILL');
     }
-    // The last line may have been cut off.
+    // The last line may be incomplete.
     return text
       .split('\n')
       .slice(0, -1)

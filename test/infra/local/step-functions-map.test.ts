@@ -207,7 +207,7 @@ describe('a Map and a restart', () => {
       const second = new Bench(each, ({ payload }) => payload.input, { dataDir, clock: bench.clock });
       expect(await second.service.resume()).toEqual({ resumed: 1 });
       for (let round = 0; round < 10 && second.events.length === 0; round++) {
-        // Whoever had got a token before or after the kill answers it.
+        // A worker answers with its token from before or after the kill.
         for (const call of [...asked(), ...second.calls.filter(({ stateName }) => stateName === 'Ask')]) {
           await answer(call, second);
         }
@@ -225,7 +225,7 @@ describe('a Map and a restart', () => {
     const calls = tasks({ Call: task('Call') });
     const bench = new Bench(calls, async ({ payload }) => {
       if (payload.input === 'b' && broken) {
-        // Once the other is done, so that there is something to keep.
+        // Once the other item has succeeded, so that there is one to keep.
         await until(() => bench.events.length === 1 && bench.calls.length === 2);
         await bench.clock.pass(0);
         throwing('Broken')();
@@ -293,7 +293,7 @@ describe('a Parallel', () => {
   });
 });
 
-test('resumes a Map within a Map within a Parallel after a restart', async () => {
+test('a Map within a Map within a Parallel resumes after a restart', async () => {
   const inner = { Type: 'Map', ItemProcessor: machine({ Ask: waiting('Ask') }), End: true };
   const nested = machine({
     Both: {

@@ -13,7 +13,7 @@ const inBrackets = (path: string): string => {
   return names.length === 0 ? path : `${root}${names.map((name) => `['${name}']`).join('')}`;
 };
 
-it('fills plain paths as the library does', async () => {
+it('plain paths give the same values as the library', async () => {
   const name = fc.constantFrom('a', 'b', 'length', 'missing');
   const root = fc.constantFrom('$', '$$.context');
   const path = fc.tuple(root, fc.array(name, { maxLength: 3 })).map(([start, names]) => [start, ...names].join('.'));
@@ -37,7 +37,7 @@ it('fills plain paths as the library does', async () => {
   expect(filled).toBeGreaterThan(20);
 });
 
-it('gives a task its own copy', async () => {
+it('a task gets its own copy of its input', async () => {
   const input = { a: { b: 1 } };
   const filled = (await fillTemplate({ 'it.$': '$.a', token: { 'of.$': '$$.context.Task.Token' } }, input, place)) as {
     it: { b: number };

@@ -83,7 +83,7 @@ describe('retries after a restart', () => {
   });
 });
 
-test('continues a Wait for its remaining time', async () => {
+test('a Wait continues for its remaining time after a restart', async () => {
   const definition = machine({ Wait: { Type: 'Wait', Seconds: 100, Next: 'Then' }, Then: task('Then') });
   const bench = new Bench(definition);
   await bench.start();
@@ -98,7 +98,7 @@ test('continues a Wait for its remaining time', async () => {
   expect((await second.ended()).status).toBe('SUCCEEDED');
 });
 
-test('does not evaluate random values and times again', async () => {
+test('random values and times are not evaluated again after a restart', async () => {
   const definition = machine({
     Dice: { Type: 'Pass', Parameters: { 'id.$': 'States.UUID()' }, Next: 'Wait' },
     Wait: waiting('Wait', { ResultPath: null, End: true }),

@@ -8,7 +8,7 @@ const journalOf = (dataDir: string): string => {
   return join(dataDir, 'journals', file);
 };
 
-/** Everything up to and with the last line that matches. */
+/** Everything up to and including the last line that matches. */
 const cutAfter = (dataDir: string, pattern: RegExp, rest = ''): void => {
   const lines = readFileSync(journalOf(dataDir), 'utf8').split('\n');
   const last = lines.findLastIndex((line) => pattern.test(line));
@@ -76,7 +76,7 @@ describe('after a restart', () => {
     await second.succeed(token, 'yes');
     expect((await second.ended()).status).toBe('SUCCEEDED');
     expect(await second.describe('ended')).toMatchObject({ status: 'ABORTED' });
-    // The list is whole again.
+    // The list is complete again.
     const third = restart(second, run);
     expect(await third.service.resume()).toEqual({ resumed: 0 });
     expect((await third.describe()).status).toBe('SUCCEEDED');
@@ -238,7 +238,7 @@ describe('after a restart', () => {
       second = new Bench(run, answer, { dataDir, clock: bench.clock });
       await second.service.resume();
       if (!(await second.history().catch(() => undefined))) continue;
-      // Cut behind the call that takes the token, its worker still has it.
+      // The journal is cut after the call that hands out the token, so its worker still has it.
       await second.service.handle('SendTaskSuccess', { taskToken: token, output: '"yes"' }).catch(() => {});
       if ((await second.types()).at(-1) === 'TaskSubmitted') {
         await second.succeed(await bench.token(1), { changes: 2 });

@@ -4,7 +4,7 @@ export const executionArn = (name: string) => `arn:aws:states:us-east-1:00000000
 const invoke = 'arn:aws:states:::lambda:invoke';
 const fn = (name: string) => `arn:aws:lambda:us-east-1:000000000000:function:${name}`;
 
-/** A state that calls a function and takes its answer. */
+/** A state that calls a function and uses its result. */
 export const task = (name: string, more: object = { End: true }) => ({
   Type: 'Task',
   Resource: invoke,
@@ -13,7 +13,7 @@ export const task = (name: string, more: object = { End: true }) => ({
   ...more,
 });
 
-/** A state that gives its token to a function and waits. */
+/** A state that passes its token to a function and waits. */
 export const waiting = (name: string, more: object = { End: true }) => ({
   Type: 'Task',
   Resource: `${invoke}.waitForTaskToken`,

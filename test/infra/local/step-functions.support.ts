@@ -8,7 +8,7 @@ import { executionArn, machineArn } from './step-functions.machines.ts';
 
 export * from './step-functions.machines.ts';
 
-/** Time that only passes when it is told to. */
+/** A clock that only tests advance. */
 export class TestClock implements Clock {
   #now: number;
   readonly #timers = new Set<{ at: number; run: () => void }>();
@@ -27,18 +27,18 @@ export class TestClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
-  /** Somebody sets the clock back; timers count on (infra/local/aws/step-functions/clock.ts). */
+  /** Sets the system clock back; timers are not affected (infra/local/aws/step-functions/clock.ts). */
   setBack(seconds: number): void {
     this.#now -= seconds * 1000;
     for (const timer of this.#timers) timer.at -= seconds * 1000;
   }
 
-  /** Timers that have been armed and neither fired nor been called off. */
+  /** Timers that are pending. */
   get armed(): number {
     return this.#timers.size;
   }
 
-  /** Lets seconds pass; what is due happens in its order, each with all that follows from it. */
+  /** Advances the clock; due timers run in order, each with all its consequences. */
   async pass(seconds: number): Promise<void> {
     const end = this.#now + seconds * 1000;
     for (;;) {
@@ -56,7 +56,7 @@ export class TestClock implements Clock {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Waits for what happens by itself, without time passing. */
+/** Waits for everything that happens without time passing. */
 export const until = async <T>(what: () => T | undefined | false | null): Promise<T> => {
   const end = Date.now() + 120_000;
   while (Date.now() < end) {
@@ -76,7 +76,7 @@ export interface Call {
 
 export type Answer = (call: Call, count: number) => unknown;
 
-/** A service on a folder, with a clock, a function for every call, and a record of what it did. */
+/** A service on a folder, with a clock, a function for every call, and a record of the calls. */
 export class Bench {
   readonly calls: Call[] = [];
   readonly events: StatusChange[] = [];
@@ -113,7 +113,7 @@ export class Bench {
     return this.service.handle(action, input);
   }
 
-  /** Code of the error that an action answers with. */
+  /** Error code of an action. */
   async refused(action: string, input: object): Promise<string> {
     const error = await this.service.handle(action, input).then(
       (answer) => new Error(`answered ${JSON.stringify(answer)}`),
@@ -151,7 +151,7 @@ export class Bench {
     return this.describe(name);
   }
 
-  /** The call with this number, once it has been made and recorded as far as it will be. */
+  /** The call with this number, once it has been made and recorded. */
   async called(count = 1): Promise<Call> {
     const call = await until(() => this.calls[count - 1]);
     await turn();
@@ -177,18 +177,18 @@ export const folder = (): string => {
   return dir;
 };
 
-/** What kill -9 would leave of a folder at this moment. */
+/** The state of a folder after a kill -9 at this moment. */
 export const killed = (dataDir: string): string => {
   const copy = folder();
   cpSync(dataDir, copy, { recursive: true });
   return copy;
 };
 
-/** Another process on what kill -9 leaves of the first, at the same time. */
+/** A second process on the state after a kill -9 of the first, at the same time. */
 export const restart = (bench: Bench, definition: object, answer?: Answer): Bench =>
   new Bench(definition, answer, { dataDir: killed(bench.dataDir), clock: bench.clock });
 
-/** Throws what a function fails with. */
+/** Throws the error of a function. */
 export const throwing =
   (name: string, message = 'went wrong') =>
   (): never => {

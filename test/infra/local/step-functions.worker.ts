@@ -1,4 +1,4 @@
-/** A process with a service on the folder in its arguments, to be killed: says what it has answered and handed out. */
+/** A process with a service on the folder in its arguments, to be killed: prints its responses and tokens. */
 import { StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
 import { machine, machineArn, waiting } from './step-functions.machines.ts';
 

@@ -6,7 +6,7 @@ import { Host } from '#infra/local/host/host.ts';
 import type { Template } from '#infra/local/host/template.ts';
 import { temporaryFolder } from './functions.ts';
 
-/** A small application with one of everything, whose function `Caller` makes the AWS calls that its event asks for. */
+/** A small application with one resource of each kind. Its function `Caller` makes the AWS calls in its event. */
 
 type Statement = { Effect: string; Action: string | string[]; Resource: unknown; Condition?: object };
 

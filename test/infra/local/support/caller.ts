@@ -12,7 +12,7 @@ import { presign } from '#platform/store/aws.ts';
 import { getObject, objectSize, presignGet, putObject } from '#platform/store/bucket.ts';
 import { directly } from '#platform/store/direct-calls.ts';
 
-/** Through the endpoint's HTTP door, and in memory. */
+/** Over HTTP, and in memory. */
 const doors = {
   http: {
     dynamodb: new DynamoDBClient({}),
@@ -52,7 +52,7 @@ interface Order {
   input: unknown;
 }
 
-/** Does what it is asked, in order; a refusal is an answer: `{error, message}`. */
+/** Executes the commands in order; an error becomes a result: `{error, message}`. */
 export const handler = async (event: {
   orders?: Order[];
   body?: string;

@@ -11,14 +11,14 @@ process.on('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Gone when the test process ends. */
+/** Removed when the test process ends. */
 export const temporaryFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-test-'));
   folders.push(folder);
   return folder;
 };
 
-/** Writes a bundle whose handler is the given source of a function. */
+/** Writes a bundle whose handler is the given function source. */
 const writeBundle = (folder: string, name: string, handler: string, before = ''): string => {
   mkdirSync(join(folder, name), { recursive: true });
   const file = join(folder, name, 'index.js');

@@ -2,7 +2,7 @@ import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 
 const client = new DynamoDBClient({});
 
-/** Keeps the events it gets. */
+/** Records the received events. */
 export const handler = async (event: { id: string; 'detail-type': string }): Promise<void> => {
   await client.send(
     new PutItemCommand({

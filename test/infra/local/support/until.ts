@@ -1,4 +1,4 @@
-/** Waits for a condition that is about to hold; throws what it waited for when it does not within the bound. */
+/** Waits for a condition; throws its description if it does not hold within the time limit. */
 export const until = async <T>(
   what: string,
   condition: () => T | undefined | false | Promise<T | undefined | false>,
