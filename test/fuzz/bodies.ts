@@ -4,7 +4,7 @@ import type { Living } from './platform.ts';
 import { anyJson, type Random } from './random.ts';
 import type { Shape } from './shapes.ts';
 
-/** Documents of the shape that a route reads, of values that it might take, until something in them is broken. */
+/** Documents in the shape that a route reads, with plausible values, until one place is broken. */
 
 type Json = Record<string, unknown> | unknown[];
 
@@ -42,7 +42,7 @@ const state = () => {
 
 let counter = 0;
 
-/** What fits a name, more often than not. */
+/** A value that fits the name, in most cases. */
 const byName: Record<string, (random: Random) => unknown> = {
   name: (random) => `fuzz-${random.below(1e6)}-${++counter}`,
   key: (random) => random.of(['a', 'TF_LOG', `key_${random.below(50)}`]),
@@ -123,7 +123,7 @@ const places = (value: unknown, holders: [Json, string | number][] = []): [Json,
   return holders;
 };
 
-/** Changes one place of the document: another value, none, or one more of a name nobody knows. */
+/** Changes one place of the document: another value, none, or an additional unknown property. */
 const breakOne = (document: unknown, random: Random): void => {
   const holders = places(document);
   if (holders.length === 0) return;
@@ -134,7 +134,7 @@ const breakOne = (document: unknown, random: Random): void => {
   else if (kind === 1) object[key] = null;
   else if (kind === 2) object[key] = [object[key]];
   else if (kind === 3) {
-    // An own property, which JSON can have of that name too.
+    // An own property, because JSON can have that name too.
     const name = random.of(['no-such', '__proto__', 'id', 'status', 'data']);
     Object.defineProperty(object, name, {
       value: anyJson(random),
@@ -145,7 +145,7 @@ const breakOne = (document: unknown, random: Random): void => {
   } else object[key] = anyJson(random);
 };
 
-/** @param broken how many places are changed */
+/** @param broken number of places to change */
 export const documentOf = (shape: Shape, random: Random, living: Living, broken: number): unknown => {
   const document = valueFor(shape, [], random, living);
   for (let i = 0; i < broken; i++) breakOne(document, random);

@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import { lackOf } from './fuzz.ts';
 import { fuzzShare } from './share.ts';
 
-it('handles all requests without internal errors, and stores nothing of rejected ones: fixed seed', () => fuzzShare(1));
+it('the platform handles all requests without internal errors, and stores nothing of rejected ones: fixed seed', () =>
+  fuzzShare(1));
 
-it('detects rejections without an explanation', () => {
+it('the fuzzer detects rejections without an explanation', () => {
   const body = (error: object) => JSON.stringify({ errors: [error] });
   const good = { status: '422', title: 't', detail: 'd', source: { pointer: '/data' } };
   expect(lackOf(422, body(good))).toBeUndefined();

@@ -6,12 +6,12 @@ import { learn, probeBody, type Shape } from './shapes.ts';
 import { type Watch, watchTable } from './watch.ts';
 
 /**
- * Asks everything anything, and finds answers that are never right: failures inside, refusals without a reason, changes
- * left behind by what was refused, and requests that take long. The same seed asks the same.
+ * Sends random requests and reports responses that are always wrong: internal errors, rejections without a reason,
+ * changes left by rejected requests, and slow requests. The same seed sends the same requests.
  */
 
 export interface Finding {
-  /** Of the request in its run, by which it can be asked again. */
+  /** Number of the request in its run, with which it can be repeated. */
   n: number;
   request: string;
   what: string;
@@ -21,9 +21,9 @@ export interface Finding {
 export interface Options {
   seed: number;
   requests: number;
-  /** Stops after so many milliseconds, whatever was asked until then. */
+  /** Stops after this many milliseconds. */
   withinMs?: number;
-  /** Processor time of one request in milliseconds, with that of the table. */
+  /** Processor time of one request in milliseconds, including the table's. */
   mostMs?: number;
   progress?: (n: number, findings: number) => void;
 }
@@ -31,17 +31,17 @@ export interface Options {
 export interface Report {
   asked: number;
   statuses: Record<number, number>;
-  /** Targets that never took a request: as much of them as that was not looked at. */
+  /** Targets that never accepted a request: that much was not tested. */
   neverDone: string[];
   findings: Finding[];
 }
 
-/** One of everything lasts that many requests: some delete, lock and rename. */
+/** Requests until the world is created again: some of them delete, lock and rename. */
 const worldLasts = 300;
 
 const nameOf = ({ method, path }: Target): string => `${method} ${path}`;
 
-/** Those that find what they act on by what a body names. */
+/** Routes whose body names the affected resources. */
 const ofIdentifier: Record<string, string> = { workspace: 'workspace', project: 'project', team: 'team', task: 'task' };
 
 const readsBody = ({ method, path }: Target): boolean =>
@@ -50,7 +50,7 @@ const readsBody = ({ method, path }: Target): boolean =>
 const learnShapes = async (platform: Platform, living: Living): Promise<Map<string, Shape>> => {
   const shapes = new Map<string, Shape>();
   const reading = [...platform.routes, ...outsideTargets].filter(readsBody);
-  // What ends things comes last: nothing can be learned from what is gone.
+  // Requests that end resources come last, because a deleted resource tests nothing.
   const ends = ({ path }: Target) => (path.includes('/actions/') ? 1 : 0);
   const idAt = (path: string[]): string | undefined => living.world[ofIdentifier[path.at(-2) ?? ''] ?? ''];
   for (const target of reading.sort((a, b) => ends(a) - ends(b))) {
@@ -74,7 +74,7 @@ interface ErrorObject {
   source?: { pointer?: unknown; parameter?: unknown };
 }
 
-/** What a refusal of the API lacks (JSON:API: error objects). */
+/** Missing parts of an error response (JSON:API: error objects). */
 export const lackOf = (status: number, body: string | undefined): string | undefined => {
   let errors: ErrorObject[] | undefined;
   try {
@@ -93,7 +93,7 @@ export const lackOf = (status: number, body: string | undefined): string | undef
   return undefined;
 };
 
-/** Functions that answer in the API's own form. */
+/** Functions that respond in the API's own format. */
 const ofApi = [
   'Api',
   'Runs',
@@ -109,10 +109,10 @@ const ofApi = [
   'Modules',
   'TestRuns',
 ];
-/** What forms and pages answer is for people; OAuth has errors of its own (RFC 6749). */
+/** Responses of forms and pages are for people; OAuth has its own errors (RFC 6749). */
 const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !path.startsWith('/oauth/');
 
-/** Answers of 503 that clients repeat a moment later: what they ask for is still being made. */
+/** 503 responses that clients retry a moment later, because the resource is still being prepared. */
 const notYet: Record<string, string> = {
   'GET /api/v2/plans/{plan}/json-output-redacted': 'terraform repeats a 503, and fails on a 204',
   'GET /api/v2/runs/{run}/plan/json-output-redacted': 'terraform repeats a 503, and fails on a 204',
@@ -121,7 +121,7 @@ const notYet: Record<string, string> = {
   'GET /api/v2/state-versions/{version}/outputs': 'terraform looks for "service unavailable"',
 };
 
-/** What a refusal leaves all the same, because it is its record. */
+/** Items that a rejected request may write, because they record it. */
 const leftBehind: [target: RegExp, item: RegExp, why: string][] = [
   [/notification-configurations/, /^NC#/, 'the answer of the destination that could not be verified is kept'],
 ];
@@ -197,7 +197,7 @@ export const fuzz = async ({ seed, requests, withinMs, mostMs = 500, progress }:
     let living = await platform.live();
     const shapes = await learnShapes(platform, living);
     const targets = targetsOf(platform.routes, shapes);
-    // From the first request on: a busy machine takes long to make the world.
+    // Counted from the first request: a busy machine takes long to create the world.
     const end = withinMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + withinMs;
     for (; count < requests && (performance.now() < end || count < least); count++) {
       if (count % worldLasts === 0) living = await platform.live();
@@ -215,7 +215,7 @@ export const fuzz = async ({ seed, requests, withinMs, mostMs = 500, progress }:
   return { asked: count, statuses: fuzzer.statuses, neverDone, findings: fuzzer.findings };
 };
 
-/** Findings of one kind, told once, the first with its request. */
+/** One finding per kind, with its first request. */
 export const summary = (findings: Finding[]): string => {
   const kinds = new Map<string, Finding[]>();
   for (const finding of findings) {

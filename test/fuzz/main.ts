@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { fuzz, summary } from './fuzz.ts';
 
 /**
- * `npm run fuzz -- --requests 25000 --seed 1`: what `fuzz.test.ts` asks a share of. Fails when it finds anything. A longer
- * walk comes to limits of the platform (a user has 100 tokens, an organization 200 run tasks): take another seed instead.
+ * `npm run fuzz -- --requests 25000 --seed 1`: more of the requests in `fuzz.test.ts`. Fails on any finding. A longer
+ * run reaches limits of the platform (a user has 100 tokens, an organization 200 run tasks): take another seed instead.
  */
 const { values } = parseArgs({
   options: { requests: { type: 'string', default: '25000' }, seed: { type: 'string' } },

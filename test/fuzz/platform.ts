@@ -11,7 +11,7 @@ import { startRunnerApi } from '#test/support/runner-api.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 import { makeWorld, type World } from '#test/support/world.ts';
 
-/** Every function behind the HTTP API, with one of everything in an organization, and a token of each kind. */
+/** Every function behind the HTTP API, an organization with one resource of each kind, and a token of each kind. */
 
 export interface Answer {
   statusCode?: number;
@@ -29,10 +29,10 @@ export interface Living {
 
 export interface Platform {
   routes: Route[];
-  /** Whether the function answers in the API's form, by the name of the function. */
+  /** Whether the function responds in the API's format, by the name of the function. */
   functionOf(method: string, path: string): string;
   send(event: APIGatewayProxyEventV2): Promise<Answer>;
-  /** Makes one of everything. */
+  /** Creates one resource of each kind. */
   live(): Promise<Living>;
   close(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export const startPlatform = async (): Promise<Platform> => {
     },
     live: async () => {
       const world = await makeWorld(api);
-      // Another organization than the one that everything is in: the fuzzer may delete and rename it.
+      // A second organization: the fuzzer may delete and rename it.
       const spare = uniqueName('spare');
       await api.post('organizations', { name: spare, email: 'spare@acme.test' });
       const plan = await runner.claim('plan');
@@ -73,7 +73,7 @@ export const startPlatform = async (): Promise<Platform> => {
         .then(({ body }) => ({ secret: body.data.attributes.token as string }));
       const own = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'own' });
       const { accessToken } = await tasks.ask(world.result ?? '');
-      // A project has at most 100 teams with access, and a long walk makes more worlds than that.
+      // A project has at most 100 teams with access, and a long run creates more worlds than that.
       if (worlds++ % 10 === 0) member = await members.withLevel('acme', 'write');
       const run = await getRun(plan.run);
       return {

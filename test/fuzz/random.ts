@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Every choice of one request comes from here, so that a seed and a number make the request again. */
+/** All choices of one request, so that a seed and a number reproduce it. */
 export class Random {
   #state: number;
 
@@ -41,7 +41,7 @@ const deep = (levels: number): unknown => {
   return value;
 };
 
-/** Text that programs stumble over: in keys, numbers, times, patterns, templates and encodings. */
+/** Troublesome text: in keys, numbers, times, patterns, templates and encodings. */
 export const hostileTexts: readonly string[] = [
   '',
   ' ',
@@ -120,7 +120,7 @@ export const anyJson = (random: Random): unknown => {
   return { type: random.of(['workspaces', 'projects', 'x', null, 1]), id: random.of(hostileTexts) };
 };
 
-/** Bodies that are no documents. */
+/** Bodies that are not documents. */
 export const hostileBody = (random: Random): string =>
   random.of([
     '',

@@ -7,19 +7,19 @@ import type { Living } from './platform.ts';
 import { anyJson, hostileBody, hostileTexts, type Random } from './random.ts';
 import type { Shape } from './shapes.ts';
 
-/** One request of anybody, to any function behind the HTTP API. */
+/** One request of any caller to any function behind the HTTP API. */
 
 export interface Target {
   method: string;
   path: string;
-  /** What it reads of a body; undefined for what reads none. */
+  /** Shape of the body that the route reads; undefined if it reads none. */
   shape?: Shape;
   query?: QueryParameters;
 }
 
 const text = (random: Random): string => random.of(hostileTexts);
 
-/** For a path segment: what a client could put there. */
+/** Values that a client could put into a path segment. */
 const segment = (random: Random): string => {
   const value = text(random).slice(0, 2000);
   if (random.chance(0.3)) return value;
@@ -33,7 +33,7 @@ const segment = (random: Random): string => {
 const parameter = /\{\w+\}/;
 
 const pathOf = ({ method, path }: Target, random: Random, { world, logSecret }: Living): string => {
-  // Renaming or deleting the organization would end the world, and its name is never given again.
+  // Renaming or deleting the organization would end the world, and its name is never reused.
   const endsWorld = method !== 'GET' && /^\/api\/v2\/organizations\/\{organization\}$/.test(path);
   const ids = Object.values(world).filter((id) => id && !(endsWorld && id === world.organization));
   let filled = endsWorld ? path.replace(parameter, world.spare ?? '') : path;
@@ -75,7 +75,7 @@ const values = (random: Random, { world }: Living): string => {
   ]);
 };
 
-/** Parameters that some route knows. */
+/** Parameters that some route accepts. */
 const parameters: readonly string[] = [
   'include',
   'include',
@@ -155,7 +155,7 @@ const queryOf = ({ path: template, query = {} }: Target, path: string, random: R
   const names =
     queryNames.length > 0 ? queryNames.map((name) => name.replace('[*]', `[${random.below(3)}]`)) : parameters;
   const parts = random.chance(0.9) ? required(path, living) : [];
-  // Where none is known, every one is refused.
+  // A route without known parameters rejects each of them.
   const most = queryNames.length > 0 || !template.startsWith('/api/') ? 4 : random.chance(0.2) ? 2 : 0;
   for (let n = random.chance(0.4) ? 0 : random.below(most); n > 0; n--) {
     const name = random.of(random.chance(0.8) ? names : parameters);
@@ -248,7 +248,7 @@ const decoded = (path: string): string => {
   }
 };
 
-/** As API Gateway makes it (HTTP APIs: payload format 2.0). */
+/** API Gateway's event (HTTP APIs: payload format 2.0). */
 export const eventFor = (request: {
   method: string;
   path: string;
@@ -304,7 +304,7 @@ const outside: Target[] = [
   { method: 'POST', path: '/api/v2/admin/{x}' },
 ];
 
-/** All that can be asked for: what is not of the API is one in ten. */
+/** All request targets; one in ten is outside the API. */
 export const targetsOf = (routes: Route[], shapes: Map<string, Shape>): { of(random: Random): Target } => {
   const ofApi = routes.map(({ method, path, query }) => ({
     method,
@@ -314,7 +314,7 @@ export const targetsOf = (routes: Route[], shapes: Map<string, Shape>): { of(ran
   }));
   const others = outside.map((one) => ({ ...one, shape: shapes.get(`${one.method} ${one.path}`) }));
   const one = (random: Random): Target => (random.chance(0.1) ? random.of(others) : random.of(ofApi));
-  // What others need is not taken away as often as it is asked for.
+  // Deletions of resources that other requests need are less frequent.
   const ends = ({ method, path }: Target) => (method === 'DELETE' && /\}$/.test(path)) || path.endsWith('/safe-delete');
   return {
     of: (random) => {
@@ -329,7 +329,7 @@ export const outsideTargets: readonly Target[] = outside;
 export const requestFor = (target: Target, random: Random, living: Living): APIGatewayProxyEventV2 => {
   const path = pathOf(target, random, living);
   const text = bodyOf(target, random, living);
-  // Bytes that are no text come in base64, as does what has no type; and the flag can be wrong.
+  // Bytes that are not text are in base64, as are bodies without a type; and the flag can be wrong.
   const base64 = random.chance(0.15);
   const bytes = random.chance(0.05) ? Buffer.from([0xff, 0xfe, 0xc3, 0x28]) : Buffer.from(text ?? '');
   const body = text === undefined ? undefined : base64 && random.chance(0.95) ? bytes.toString('base64') : text;

@@ -1,15 +1,15 @@
 /**
- * What a route reads of a body, learned from the route itself: it is given a document that has whatever it is asked
- * for, and notes what that was.
+ * The shape of the body that a route reads, learned from the route itself: a probe document has every property that the
+ * route reads, and records it.
  */
 
-/** The text of the body that is replaced by such a document. */
+/** The text of the body that the probe document replaces. */
 export const probeBody = '{"probe":"of the shape of a body"}';
 
 export interface Shape {
-  /** What is wrong with an object in its place, in the API's words; undefined where an object is right. */
+  /** The API's error for an object in this place; undefined if an object is valid. */
   problem?: string;
-  /** By name, of an object; `*` is any entry of a list. */
+  /** Properties of an object by name; `*` is any entry of a list. */
   parts: Map<string, Shape>;
 }
 
@@ -28,16 +28,16 @@ const at = (shape: Shape, path: string[]): Shape => {
   return child;
 };
 
-/** Names that everything is asked for: by JavaScript, not by a route. */
+/** Names that JavaScript reads of every object, not a route. */
 const ofEveryObject = new Set(['then', 'toJSON', 'constructor', 'valueOf', 'toString', 'length', '__proto__']);
 
 interface Known {
   shape: Shape;
-  /** Where there is a list. */
+  /** If there is a list. */
   lists: Set<string>;
-  /** What is not there this time, because all that is to be known of it is known. */
+  /** Properties that are absent this time, because they are completely known. */
   hidden: Set<string>;
-  /** Ids of living things, where a route looks for what it acts on. */
+  /** Ids of existing resources, if a route looks for the resource that it changes. */
   idAt(path: string[]): string | undefined;
 }
 
@@ -74,7 +74,7 @@ interface Problem {
 
 const { parse } = JSON;
 
-/** While this works, the probe's body is read as that document. */
+/** During this call, the probe's body is read as that document. */
 const reading = async <T>(body: object, work: () => Promise<T>): Promise<T> => {
   JSON.parse = ((text: string, ...rest: []) => (text === probeBody ? body : parse(text, ...rest))) as typeof parse;
   try {
@@ -84,12 +84,12 @@ const reading = async <T>(body: object, work: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** @param ask asks the route with the probe's body, and returns the answer's body */
+/** @param ask sends the probe's body to the route, and returns the response's body */
 export const learn = async (ask: () => Promise<string | undefined>, idAt: Known['idAt']): Promise<Shape> => {
   const shape: Shape = { parts: new Map() };
   const lists = new Set<string>();
   const hidden = new Set<string>();
-  // An answer tells of 20 problems at most; what was told is left out of the next try.
+  // A response reports at most 20 problems; reported properties are left out of the next attempt.
   for (let i = 0; i < 12; i++) {
     const text = await reading(document({ shape, lists, hidden, idAt }), ask);
     let problems: Problem[] = [];

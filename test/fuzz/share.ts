@@ -3,12 +3,12 @@ import { fuzz, summary } from './fuzz.ts';
 
 const share = { requests: 1500, withinMs: 15_000 };
 
-/** A share of what `npm run fuzz` asks. */
+/** A share of the requests of `npm run fuzz`. */
 export const fuzzShare = async (seed: number): Promise<void> => {
-  // Time is not looked at here: other tests run beside this one.
+  // Without time limits: other tests run in parallel.
   const { asked: requests, findings, statuses } = await fuzz({ seed, ...share, mostMs: Number.POSITIVE_INFINITY });
   expect(summary(findings), `npm run fuzz -- --seed ${seed} --requests ${requests}`).toBe('');
   expect(requests).toBeGreaterThan(100);
-  // Requests that nothing comes of look at nothing.
+  // Ids of requests that were never accepted would test nothing.
   expect((statuses[200] ?? 0) / requests).toBeGreaterThan(0.1);
 };

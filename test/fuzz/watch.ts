@@ -2,9 +2,7 @@ import type { AttributeValue, GetItemCommandOutput } from '@aws-sdk/client-dynam
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { addLayer, type TableCall } from '#test/support/direct-layers.ts';
 
-/**
- * Watches what changes in the table, so that after a refused request it can be said whether anything is left of it.
- */
+/** Records changes of the table, to find changes that a rejected request left. */
 
 interface Writing {
   TableName: string;
@@ -17,7 +15,7 @@ interface Key {
   sk: string;
 }
 
-/** What may change whatever comes of a request: who asked, how often, and that a token was used. */
+/** Items that any request may change: the audit trail, request counts, and the use of a token. */
 const ofEveryRequest = /^(AUDIT|REQUESTS|LOGIN)#/;
 const usual = ['lastUsedAt'];
 
@@ -31,9 +29,9 @@ const textOf = (item: Record<string, unknown> | undefined): string => {
 };
 
 export interface Watch {
-  /** Forgets what was seen so far. */
+  /** Forgets all earlier changes. */
   begin(): void;
-  /** Keys of items that are not as they were at the beginning. */
+  /** Keys of items that differ from the beginning. */
   changed(): Promise<string[]>;
   stop(): void;
 }

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
 
-/** Around every file of tests: notes which mutants' places it has executed (`marked` in mutants.ts), for run.ts. */
+/** Runs around every test file: records which mutants' places it has executed (`marked` in mutants.ts), for run.ts. */
 
 const { STEPFORM_COVERED_MUTANTS: list } = process.env;
 const executed = new Set<number>();

@@ -10,14 +10,14 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 import type { Outcome, Work } from './run.ts';
 
 /**
- * `npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/resources/teams,test/api/who-may] [--sample 40] [--seed 1]`: changes the code
- * in one place at a time, where tests execute it, and reports which changes no test notices. `functions/FILE.ts:LINE` tests the mutants of one line, and
- * names what notices each. Changes that cannot be noticed are in equivalent.json.
- * The report with each mutant's killer is kept in .build/mutations.
+ * `npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/resources/teams,test/api/who-may] [--sample
+ * 40] [--seed 1]`: changes one place of the code at a time, where tests execute it, and reports changes that no test
+ * notices. `functions/FILE.ts:LINE` tests the mutants of one line, and names the test that notices each. Equivalent
+ * mutants are in equivalent.json. The report with each mutant's killer is in .build/mutations.
  */
 
 const root = resolve(import.meta.dirname, '../..');
-/** A mutant for which the tests take longer is one that loops: it is noticed. */
+/** A mutant whose tests exceed this loops: it counts as noticed. */
 const hangMs = 180_000;
 
 interface Equivalent {
@@ -70,14 +70,14 @@ const all = files.flatMap((file) =>
 );
 const candidates = all.filter((mutant) => !isEquivalent(mutant));
 
-/** In a random order, the same for the same seed. */
+/** In a random order, reproducible by the seed. */
 const shuffled = (mutants: Placed[], seed: number): Placed[] => {
   const random = randomFrom(seed);
   const left = [...mutants];
   return mutants.flatMap(() => left.splice(Math.floor(random() * left.length), 1));
 };
 
-/** One line of the process, or undefined when it has ended or takes too long. */
+/** One line of the process, or undefined if it has ended or takes too long. */
 const lineOf = async (lines: AsyncIterator<string>, ms: number): Promise<string | undefined> => {
   const late = new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms).unref());
   const next = lines.next().then(({ value, done }) => (done ? undefined : value));
@@ -88,7 +88,7 @@ const end = ({ pid }: ChildProcess): void => {
   try {
     if (pid) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 };
 
@@ -97,7 +97,10 @@ const place = ({ file, line, before, after }: Placed): string =>
 
 const folder = mkdtempSync(join(tmpdir(), 'mutations-'));
 
-/** Tests mutants from the first without an outcome to one that hangs, or to the end. @returns whether it came to the end */
+/**
+ * Tests mutants from the first without an outcome to one that hangs, or to the end.
+ * @returns whether it reached the end
+ */
 const run = async (mutants: Placed[], results: Outcome[], sample: number): Promise<boolean> => {
   const file = join(folder, 'work.json');
   const baseline = join(folder, 'baseline.json');
@@ -118,7 +121,7 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
       const left = Math.max(0, until - performance.now());
       const line = await lineOf({ next: async () => lines.next() } as AsyncIterator<string>, left);
       if (line === undefined) return undefined;
-      // The tests' own output is in between.
+      // The tests' own output appears in between.
       if (/^\{"(ready|killer|survived|uncovered|ended)"/.test(line)) return JSON.parse(line);
     }
   };
@@ -145,7 +148,7 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
 const covered = (results: Outcome[]): number => results.filter((outcome) => !('uncovered' in outcome)).length;
 
 const report = join(root, '.build/mutations', `${title.replaceAll(/[/ :]/g, '-')}.json`);
-/** The tests' messages. */
+/** Messages of the tests. */
 const output = report.replace(/json$/, 'log');
 mkdirSync(join(report, '..'), { recursive: true });
 

@@ -22,7 +22,7 @@ it.each([
   expect(mutated(source)).toEqual(expected);
 });
 
-it('the places that code executes are noted, and its behaviour stays', () => {
+it('the places that code executes are recorded, and its behaviour stays', () => {
   const source = 'const f = (a, n) => { if (a && n > 1) { g(n); return { 1: true }; } return a ? n : !n; }; return f;';
   const mutants = mutantsOf(source.replace('return f;', ''));
   const code = marked(source.replace('return f;', ''), new Map(mutants.map((mutant, number) => [mutant, number])));

@@ -4,7 +4,7 @@ import { parseAst } from 'vitest/node';
 export interface Mutant {
   start: number;
   end: number;
-  /** What is there, and what replaces it. */
+  /** The original text, and its replacement. */
   before: string;
   after: string;
   line: number;
@@ -31,7 +31,7 @@ const operators: Record<string, string> = {
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && 'type' in value;
 
-/** Types are erased; what they wrap is code. */
+/** Types are erased; the code inside them is not. */
 const wrappers = new Set(['TSAsExpression', 'TSNonNullExpression', 'TSSatisfiesExpression']);
 const isType = ({ type }: Node): boolean => type.startsWith('TS') && !wrappers.has(type);
 
@@ -43,7 +43,7 @@ const childrenOf = (node: Node): Node[] =>
 type Change = [of: Node, after: string];
 
 const nothing = 'undefined as never';
-/** In its place, undefined is the same, or as good as the same to whoever asks for truth. */
+/** Replacing it with undefined changes nothing, or nothing for code that tests only its truth. */
 const isNothing = (text: string): boolean => ['undefined', 'false'].includes(text);
 
 const isCall = ({ type, argument }: Node): boolean =>
@@ -56,7 +56,7 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
     case 'BinaryExpression':
     case 'LogicalExpression': {
       const after = operators[node.operator as string];
-      // No test can hold what happens in one millisecond of the clock.
+      // A test cannot detect a difference of one millisecond.
       const isOfClock = /^[<>]/.test(node.operator as string) && /\bnow\(\)/.test(text(node));
       return after && !isOfClock ? [[node, `(${text(child('left'))} ${after} ${text(child('right'))})`]] : [];
     }
@@ -72,7 +72,7 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
       if (typeof node.value === 'boolean') return [[node, String(!node.value)]];
       // A module's constant is a setting: a test of it would only repeat it.
       if (typeof node.value !== 'number' || !isInFunction) return [];
-      // One more of a thousand is nothing that a behaviour shows.
+      // One more of a thousand has no visible effect.
       return [[node, String(node.value < 1000 ? node.value + 1 : node.value * 10)]];
     case 'ExpressionStatement':
       return isCall(child('expression')) ? [[node, ';']] : [];
@@ -87,7 +87,7 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
   }
 };
 
-/** All changes of a file that leave it well formed. Logs are no behaviour that others rely on. */
+/** All syntactically valid changes of a file. Logs are excluded, because no caller relies on them. */
 export const mutantsOf = (source: string): Mutant[] => {
   const mutants: Mutant[] = [];
   const text = ({ start, end }: Node): string => source.slice(start, end);
@@ -119,9 +119,8 @@ export const apply = (source: string, { start, end, after }: Pick<Mutant, 'start
   source.slice(0, start) + after + source.slice(end);
 
 /**
- * Source that notes which of its mutants' places are executed: the number of each is added to a set (covered.ts). A place that
- * cannot be marked, such as a key, counts as executed with the file.
- *
+ * Source that records which mutants' places are executed: it adds the number of each to a set (covered.ts). A place
+ * that cannot be marked, such as a key, counts as executed with the file.
  * @param numbers by mutant
  */
 export const marked = (source: string, numbers: Map<Mutant, number>): string => {
@@ -136,7 +135,7 @@ export const marked = (source: string, numbers: Map<Mutant, number>): string => 
   const opened = new Map<number, string>();
   const closed = new Map<number, string>();
   let ofFile = '';
-  // The outer of two places that begin together comes first, the inner of two that end together.
+  // Of two places with the same start the outer comes first, of two with the same end the inner.
   for (const place of [...places.values()].sort((a, b) => a.start - b.start || b.end - a.end)) {
     const { start, end } = place;
     const [before, after] = place.isStatement ? [`{${note(place.numbers)};`, '}'] : [`(${note(place.numbers)},(`, '))'];

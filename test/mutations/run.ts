@@ -5,19 +5,19 @@ import { BaseSequencer, createVitest, type TestModule, type TestSpecification, t
 import { apply, type Mutant, marked } from './mutants.ts';
 
 /**
- * Runs tests against mutants in one warm process. The parent (main.ts) names a file with the work on the command line, reads a
- * line of JSON for each mutant, and ends a process in which a mutant loops for ever.
+ * Runs tests against mutants in one warm process. The parent (main.ts) passes a file with the work on the command line,
+ * reads one line of JSON per mutant, and kills a process in which a mutant loops forever.
  */
 
 export interface Work {
   /** Folders or files of tests. */
   tests: string[];
   mutants: (Mutant & { file: string })[];
-  /** The first mutant to test: those before it have outcomes. */
+  /** The first mutant to test: earlier ones have outcomes. */
   first: number;
-  /** So many covered mutants are tested. */
+  /** Number of covered mutants to test. */
   sample: number;
-  /** A file for what the tests cover, written by the first process that does this work. */
+  /** File with the coverage of tests, written by the first process of this work. */
   baseline: string;
 }
 
@@ -27,19 +27,19 @@ export type Outcome = { killer: string; message: string } | { survived: true } |
 interface Baseline {
   /** ms for each test file */
   durations: Record<string, number>;
-  /** Test files that execute the place of each mutant, the quickest first. */
+  /** Test files that execute the place of each mutant, fastest first. */
   covering: string[][];
 }
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** What each file of tests has executed (covered.ts), a line each. */
+/** Places that each test file has executed (covered.ts), one line each. */
 const list = join(mkdtempSync(join(tmpdir(), 'covered-')), 'mutants');
 
 const codeOf = new Map<string, string>();
 let durations: Baseline['durations'] = {};
 
-/** The quickest test file that covers a mutant is the first to notice it. */
+/** The fastest covering test file is the first to notice a mutant. */
 class QuickestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const ms = ({ moduleId }: TestSpecification) => durations[moduleId] ?? 0;
@@ -104,7 +104,7 @@ const failureOf = (modules: readonly TestModule[]): Extract<Outcome, { killer: s
 
 const print = (line: object): void => void process.stdout.write(`\n${JSON.stringify(line)}\n`);
 
-/** Replaces files, and lets Vitest forget what it made of them. */
+/** Replaces files and invalidates them in Vitest. */
 const replace = (vitest: Vitest, code: Map<string, string>): void => {
   const files = [...codeOf.keys(), ...code.keys()];
   codeOf.clear();
@@ -141,7 +141,7 @@ const baselineOf = async (
 
 const work = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Work;
 const vitest = await start();
-// Prepares reporters, and runs nothing.
+// Prepares reporters without running a test.
 await vitest.standalone();
 const specifications = await vitest.globTestSpecifications(work.tests);
 if (!existsSync(work.baseline))
