@@ -2,9 +2,9 @@ import { tmpdir } from 'node:os';
 import { expect, it, vi } from 'vitest';
 import { rememberProcess } from '#test/support/process-state.ts';
 
-/** What one file of tests leaves to the next that runs in the same process. */
+/** State that a test file leaves for the next one in the same process. */
 
-it('brings back environment and working directory', () => {
+it('environment and working directory are restored', () => {
   const folder = process.cwd();
   process.env.STEPFORM_TEST_KEPT = 'before';
   const restore = rememberProcess();
@@ -17,7 +17,7 @@ it('brings back environment and working directory', () => {
   expect(process.cwd()).toBe(folder);
 });
 
-it('refuses a global that stays replaced, and takes one that does not', () => {
+it('a global that stays replaced is refused, a restored one is accepted', () => {
   const restore = rememberProcess();
   vi.stubGlobal('fetch', () => {});
   vi.stubGlobal('structuredClone', () => {});

@@ -8,44 +8,46 @@ import { SecondTries } from '#test/support/second-tries.ts';
 import { SkippedPage } from '#test/support/skipped-page.ts';
 import { StillRunning } from '#test/support/still-running.ts';
 
-// Bounds, not expectations. A wait ends before its test does, so that its message is read; what takes longer says so.
+// Time limits, not expectations. A wait's limit is below its test's, so that its message is shown; longer tests name
+// their limit.
 const common = {
   testTimeout: 120_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
 };
 
-/** Each file in a process of its own, as `npm run test:alone` asks: what passes so depends on no file before it. */
+/** Each file in a separate process, for `npm run test:alone`: a file that passes there depends on no earlier file. */
 const alone = process.env.STEPFORM_TEST_ALONE === '1';
 
-/** Files share a process, with modules of their own: a process for each takes a tenth longer (ADR 166). */
+/** Files share a process, with modules of their own: one process per file takes a tenth longer (ADR 166). */
 const sharedProcess = { isolate: false, runner: 'test/support/file-runner.ts' };
 
-/** Files in a random order, the same for the same seed, instead of the longest first. */
+/** Files in a random order, reproducible by the seed, instead of longest first. */
 const seed = process.env.STEPFORM_TEST_SEED;
 if (seed !== undefined) console.error(`Order of test files: STEPFORM_TEST_SEED=${seed}`);
 
-/** A second try, in CI alone: other processes may be in the way. What needed it is named at the end. */
+/** A retry, only in CI: other processes may have interfered. Tests that needed it are listed at the end. */
 const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 
 const report = process.env.STEPFORM_TEST_REPORT;
 
-// The CDK, browsers and tests that are cut off leave things where temporary files go.
+// The CDK, browsers and interrupted tests leave files in the temporary folder.
 const temporary = mkdtempSync(join(tmpdir(), 'stepform-tests-'));
-// Passable for the users that Terraform runs as.
+// Accessible to the users that Terraform runs as.
 chmodSync(temporary, 0o711);
 process.env.TMPDIR = temporary;
 process.env.STEPFORM_TEST_SCRATCH = temporary;
 // Many processes read the same packages.
 process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');
-// Terraform, the bundler, forges and others are Go programs that end before collecting garbage pays: a third of their time.
+// Terraform, the bundler, forges and others are Go programs that exit before garbage collection pays: a third of their
+// time.
 process.env.GOGC ??= 'off';
 process.env.GOMEMLIMIT ??= '1GiB';
 process.on('exit', () => {
   try {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   } catch {
-    // A process that was cut off still writes there: that is no test's failure.
+    // An interrupted process may still write there; that does not fail a test.
   }
 });
 
@@ -53,7 +55,7 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     pool: 'forks',
-    // Tests wait for platforms and pages for more than a third of their time: so many keep two cores busy.
+    // Tests wait for platforms and pages for more than a third of their time: this many keep two cores busy.
     maxWorkers: 5,
     sequence:
       seed === undefined ? { sequencer: LongestFirst } : { shuffle: { files: true, tests: false }, seed: Number(seed) },
@@ -62,7 +64,7 @@ export default defineConfig({
       new StillRunning(),
       new SecondTries(),
       new SkippedPage(),
-      // Results and durations, which CI keeps.
+      // Results and durations, which CI stores.
       ...(report ? [['json', { outputFile: report }] as ['json', object]] : []),
     ],
     tags: [{ name: 'elsewhere', description: 'also run against the deployment to an emulator (test/elsewhere)' }],
@@ -101,7 +103,7 @@ export default defineConfig({
           globalSetup: ['test/clients/web/browser/support/setup.ts'],
           runner: 'test/clients/web/browser/support/runner.ts',
           setupFiles: ['test/e2e/support/file.ts', 'test/clients/web/browser/support/file.ts'],
-          // Playwright alone takes half a second to load: once for a worker, not for each of its files.
+          // Playwright alone takes half a second to load: once per worker, not once per file.
           isolate: false,
         },
       },

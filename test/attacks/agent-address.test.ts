@@ -77,7 +77,7 @@ it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>(
   ['a page', html],
   ['nothing', (_, response) => response.writeHead(200).end()],
   ['null', (_, response) => response.writeHead(200).end('null')],
-])('reports %s in place of JSON to an agent in one line', async (_, answer) => {
+])('an agent reports %s in place of JSON in one line', async (_, answer) => {
   const { port } = await listen(answer, '127.0.0.1');
   const { code, output } = await run(['agent', '--address', `http://127.0.0.1:${port}`]);
   expect(code).not.toBe(0);

@@ -37,7 +37,10 @@ onLinux('a daemon of its own session, whose parent has ended, ends with the appl
   expect(await leaves(`(setsid sleep ${seconds} >/dev/null 2>&1 </dev/null &)`, seconds)).toEqual([]);
 });
 
-it.runIf(separatesUsers)(`kills a daemon that cleared its environment and left the folder${notSeparated}`, async () => {
-  const seconds = `86400.${process.pid}2`;
-  expect(await leaves(`cd /; (env -i setsid sleep ${seconds} >/dev/null 2>&1 </dev/null &)`, seconds)).toEqual([]);
-});
+it.runIf(separatesUsers)(
+  `the runner kills a daemon that cleared its environment and left the folder${notSeparated}`,
+  async () => {
+    const seconds = `86400.${process.pid}2`;
+    expect(await leaves(`cd /; (env -i setsid sleep ${seconds} >/dev/null 2>&1 </dev/null &)`, seconds)).toEqual([]);
+  },
+);

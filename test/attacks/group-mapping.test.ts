@@ -52,16 +52,16 @@ it('groups map to teams of listed organizations, and only listed users can creat
     STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'local,named-one',
   });
   try {
-    const somebody = await open.signIn();
-    await open.must(somebody.token, 'POST', 'organizations', {
+    const user = await open.signIn();
+    await open.must(user.token, 'POST', 'organizations', {
       data: { attributes: { name: 'named-one', email: 'n@example.test' } },
     });
     const group = uniqueName('group');
-    const team = await open.team(somebody.token, { 'sso-team-id': group }, 'named-one');
+    const team = await open.team(user.token, { 'sso-team-id': group }, 'named-one');
     await open.signIn({ groups: [group] });
-    expect((await open.must(somebody.token, 'GET', `teams/${team.id}`)).attributes['users-count']).toBe(1);
-    const other = await open.organizationOf(somebody.token);
-    const refused = await open.post(somebody.token, `organizations/${other}/teams`, {
+    expect((await open.must(user.token, 'GET', `teams/${team.id}`)).attributes['users-count']).toBe(1);
+    const other = await open.organizationOf(user.token);
+    const refused = await open.post(user.token, `organizations/${other}/teams`, {
       name: 'trap',
       'sso-team-id': group,
     });

@@ -25,7 +25,7 @@ attack(title('a file that the shell held open when it started the runner cannot 
   expect(readFileSync(lock, 'utf8')).toBe('');
 });
 
-attack(title('a device of the machine that every user may open is not there for a run'), async () => {
+attack(title('a device of the machine that every user may open is not visible to a run'), async () => {
   const device = `/dev/stepform-attack-${process.pid}`;
   execFileSync('mknod', ['-m', '666', device, 'c', '1', '5']);
   onTestFinished(() => rmSync(device));
@@ -61,7 +61,7 @@ const ofAllRooms = [
   '/sys/fs/cgroup/memory/stepform/memory.limit_in_bytes',
 ].filter(existsSync);
 it.runIf(separatesUsers && ofAllRooms.length > 0)(
-  title('all runs together leave memory to the platform, whatever scores they set'),
+  title('all runs together leave memory to the platform, for any scores they set'),
   async () => {
     expect(await printed('cat /proc/self/cgroup')).toContain('/stepform/');
     for (const file of ofAllRooms) expect(Number(readFileSync(file, 'latin1'))).toBeLessThanOrEqual(totalmem() * 0.75);

@@ -59,13 +59,13 @@ describe('a pending invitation', () => {
   });
 });
 
-it('makes the user a member once the invitation is accepted', async () => {
+it('an invited user becomes a member once the invitation is accepted', async () => {
   await scene.must(victim.token, 'POST', `organization-memberships/${membershipId}/actions/accept`);
   expect(await idsIn('organizations')).toContain(strange);
   expect((await scene.exchange(victim.account)).body.expires_in).toBeLessThanOrEqual(60);
 });
 
-it('lets the invited user decline the invitation', async () => {
+it('an invited user can decline the invitation', async () => {
   const other = await scene.signIn();
   const { id } = await scene.invite(other.account.email ?? '', [], scene.owner, strange);
   await scene.must(other.token, 'DELETE', `organization-memberships/${id}`);

@@ -14,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('cannot create a token of the owners team', async () => {
+it('the organization token cannot create a token of the owners team', async () => {
   const legacy = await scene.call(token, 'POST', `teams/${owners}/authentication-token`);
   const described = await scene.post(token, `teams/${owners}/authentication-tokens`, { description: uniqueName('ci') });
   expect([legacy.status, described.status]).toEqual([403, 403]);
 });
 
-it('cannot add members to the owners team', async () => {
+it('the organization token cannot add members to the owners team', async () => {
   const mallory = await scene.signIn();
   const { id } = await scene.invite(mallory.account.email ?? '', [], token);
   await scene.must(mallory.token, 'POST', `organization-memberships/${id}/actions/accept`);
@@ -37,7 +37,7 @@ it('cannot add members to the owners team', async () => {
   expect(invited.status).toBe(403);
 });
 
-it('cannot map a group to the owners team', async () => {
+it('the organization token cannot map a group to the owners team', async () => {
   const group = uniqueName('group');
   const changed = await scene.call(token, 'PATCH', `teams/${owners}`, {
     data: { type: 'teams', attributes: { 'sso-team-id': group } },

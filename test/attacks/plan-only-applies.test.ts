@@ -64,7 +64,7 @@ const waitsForOthers = async (run: Resource): Promise<void> => {
   expect((await attacker.run(run.id)).attributes.actions['is-confirmable']).toBe(true);
 };
 
-describe.concurrent('a user who may plan but not apply', () => {
+describe.concurrent('a user with permission to plan but not to apply', () => {
   it.each([
     ['an empty apply', { 'allow-empty-apply': true }],
     ['an empty apply with auto-apply', { 'allow-empty-apply': true, 'auto-apply': true }],
@@ -138,7 +138,7 @@ describe.concurrent('a user who may plan but not apply', () => {
   });
 });
 
-it('waits for a confirmation if the author of the run has lost the permission to apply', async () => {
+it('a run waits for a confirmation if its author has lost the permission to apply', async () => {
   const workspace = await newWorkspace();
   const access = await give(workspace, 'write');
   const front = await untilConfirmable(await startRun(workspace, files));

@@ -98,7 +98,7 @@ describe('a project id with a wrong type', () => {
   });
 });
 
-it('rejects an unknown relationship by name', async () => {
+it('an unknown relationship is rejected by name', async () => {
   const answer = await send('POST', `/organizations/${organization}/workspaces`, {
     attributes: { name: newName() },
     relationships: { projects: { data: { type: 'projects', id: own.id } } },

@@ -41,7 +41,7 @@ const filesOfRuns = (folder: string): string[] =>
     }
   });
 
-attack(title('files with a set-user-id bit do not outlive a run, and give nobody its rights'), async () => {
+attack(title('files with a set-user-id bit do not outlive a run, and give no user its rights'), async () => {
   const name = `stepform-left-${process.pid}`;
   const left = await runScript(
     `for folder in /tmp /var/tmp /dev/shm /run/lock /dev/mqueue "$HOME" .; do
@@ -56,7 +56,7 @@ chmod 6755 ./as-me; grep NoNewPrivs /proc/self/status`,
   for (const folder of ['/tmp', '/var/tmp', '/dev/shm', '/run/lock']) expect(filesOfRuns(folder)).toEqual([]);
 });
 
-attack(title('a run that binds many names of the machine keeps no other run from starting'), async () => {
+attack(title('a run that binds many names of the machine does not prevent other runs from starting'), async () => {
   const binding = `for (const first of [60000, 1900000000]) for (let n = 0; n < 5000; n++)
   require('node:net').createServer().on('error', () => {}).listen('\\0stepform-user-' + (first + n));
 setTimeout(() => { console.log('bound'); }, 500);
@@ -69,7 +69,7 @@ setTimeout(() => process.exit(), 8000);`;
   await untilFinal(binder);
 });
 
-attack(title('a fork bomb leaves room for other runs, and ends with its run'), async () => {
+attack(title('a fork bomb leaves capacity for other runs, and ends with its run'), async () => {
   const bomb = await start(`bomb() { bomb | bomb & }; (ulimit -u; bomb) 2>/dev/null; sleep 2; echo over`);
   await client.waitForRun(bomb.id, ({ attributes }) => attributes.status === 'applying');
   expect(await runScript('echo "as ever"')).toContain('as ever');

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-const somebody = () => {
+const newUser = () => {
   const sub = uniqueName('mallory');
   return { sub, email: `${sub}@example.test`, email_verified: true };
 };
@@ -36,7 +36,7 @@ describe.each([
 ])('the token of %s', (_, make) => {
   it('cannot connect an identity', async () => {
     const token = await make();
-    const account = somebody();
+    const account = newUser();
     const connected = await scene.exchange(account, token.attributes.token);
     expect(connected).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     await scene.must(scene.owner, 'DELETE', `authentication-tokens/${token.id}`);
@@ -75,7 +75,7 @@ it("revoking the owners team's token revokes the tokens that it created", async 
 
 it('a user can list and disconnect identities, which ends their sessions', async () => {
   const victim = await scene.signIn();
-  const attacker = somebody();
+  const attacker = newUser();
   const connected = await scene.exchange(attacker, victim.token);
   expect(connected.status).toBe(200);
   const intruder = connected.body.access_token as string;
@@ -94,7 +94,7 @@ it('a user can list and disconnect identities, which ends their sessions', async
 });
 
 it('the audit trail has the connection and disconnection of an identity', async () => {
-  const account = somebody();
+  const account = newUser();
   expect((await scene.exchange(account, scene.owner)).status).toBe(200);
   const [identity] = await scene.must(scene.owner, 'GET', 'account/identities');
   await scene.must(scene.owner, 'DELETE', `account/identities/${identity.id}`);

@@ -45,7 +45,7 @@ const lineOf = ({ service, action, subject = '', units }: Step): string =>
   `      ${service} ${action} ${unitsOf({ units }) || ''} ${subject}`.slice(0, 200);
 
 export const budget: Section = {
-  about: 'an auto-applied run that nobody watches, call by call (with BENCH_CALLS=1 also what each calls)',
+  about: 'an auto-applied run without watchers, call by call (with BENCH_CALLS=1 also what each calls)',
   needsPlatform: true,
   async *measure(platform): AsyncGenerator<Figure> {
     if (!platform) return;

@@ -89,12 +89,12 @@ export class Model {
     const cancel = accepted('cancel');
     const wrong: [boolean, string][] = [
       [kind === 'planOnly', 'was only to be planned'],
-      [(kind === 'confirm' || kind === 'savePlan') && !may('apply'), 'was confirmed by nobody'],
+      [(kind === 'confirm' || kind === 'savePlan') && !may('apply'), 'was not confirmed'],
       [!!flavor.broken, 'has a plan that fails'],
       [!!accepted('discard'), 'was discarded'],
       [!!cancel && !(applying < cancel.at + 1000), 'was canceled before'],
-      [needs('c') || needs('d'), 'failed policies that nobody has overridden'],
-      [fails('e'), 'failed a policy that nobody can override'],
+      [needs('c') || needs('d'), 'failed policies without an override'],
+      [fails('e'), 'failed a policy that cannot be overridden'],
       ...this.#taskFailures(run.id, place).map((reason): [boolean, string] => [true, reason]),
     ];
     const problems = wrong.flatMap(([so, what]) => (applied && so ? [`was applied, and ${what}`] : []));

@@ -92,7 +92,7 @@ export class Parts {
     this.results.push({ name, outcome: 'skipped', seconds: 0, reasons: [reason], output: '' });
   }
 
-  /** Ends what still runs. */
+  /** Ends running parts. */
   end(): void {
     for (const { pid } of this.#running) if (pid) process.kill(-pid, 'SIGTERM');
   }

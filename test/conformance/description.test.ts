@@ -51,7 +51,7 @@ const differencesOf = (fields: Parameters<typeof answer>[0]) => [
   ...description.check([answer(fields)]).differences.keys(),
 ];
 
-it('counts the operations that no route answers', () => {
+it('the coverage counts operations that no route serves', () => {
   const routes = [
     { method: 'GET', path: '/api/v2/things/{thing}' },
     { method: 'GET', path: '/api/v2/things/new' },
@@ -63,7 +63,7 @@ it('counts the operations that no route answers', () => {
   });
 });
 
-it('finds no differences in matching responses', () => {
+it('matching responses have no differences', () => {
   const all = [
     answer({ url: '/api/v2/things/1?include=parts', body: { data: thing, included: [thing] } }),
     answer({ method: 'DELETE', status: 204 }),
@@ -111,6 +111,6 @@ it.each([
   ['a method', { method: 'PUT', body: {} }, 'PUT /things/1: is not described'],
   ['an error without a body', { status: 500 }, 'GET /things/{id}: has no body with 500'],
   ['an error in another format', { status: 500, body: { errors: 'oh' } }, 'errors.errors: is string, not array'],
-])('finds %s', (_, answered, difference) => {
+])('the comparison finds %s', (_, answered, difference) => {
   expect(differencesOf(answered)).toEqual([difference]);
 });

@@ -12,7 +12,7 @@ const findings = {
 };
 const links = ['*.links: is not described', 'JSON:API'] as const;
 
-it('groups explained differences, and lists the rest', () => {
+it('a report groups explained differences, and lists the rest', () => {
   expect(sorted(findings, [links])).toEqual({
     explained: [
       {
@@ -26,12 +26,12 @@ it('groups explained differences, and lists the rest', () => {
   });
 });
 
-it('treats only * as a wildcard', () => {
+it('only * is a wildcard in an explanation', () => {
   const near = ['runs.attributes.siz.: is null', ''] as const;
   expect(sorted(findings, [near])).toMatchObject({ explained: [], idle: [near] });
 });
 
-it('reports unexplained differences and where they occurred', () => {
+it('a report lists unexplained differences with their places', () => {
   const { lines, ok } = report({ findings, unanswered: [], whole: true }, [links]);
   expect(ok).toBe(false);
   expect(lines.join('\n')).toContain(
@@ -40,14 +40,14 @@ it('reports unexplained differences and where they occurred', () => {
   expect(lines.join('\n')).toContain('runs.attributes.size: is null\n    1 time, as in GET /runs/run-2 → 200');
 });
 
-it('reports unused explanations after a complete run', () => {
+it('the report of a complete run lists unused explanations', () => {
   const all = [links, ['runs.attributes.size: is null', 'empty'], ['runs.links: *', 'shadowed']] as const;
   const whole = report({ findings, unanswered: [], whole: true }, all);
   expect(whole).toMatchObject({ ok: false, lines: expect.arrayContaining(['runs.links: *']) });
   expect(report({ findings, unanswered: [], whole: false }, all).ok).toBe(true);
 });
 
-it('reports routes that never succeeded', () => {
+it('a report lists routes that never succeeded', () => {
   const routes = [
     { method: 'GET', path: '/runs/{run}' },
     { method: 'GET', path: '/runs/{run}/plan' },

@@ -36,7 +36,7 @@ const problemsOf = (value: unknown, schema: Schema = list) => {
 };
 const thing = (attributes: object, more: object = {}) => [{ id: 't-1', type: 'things', attributes, ...more }];
 
-it('finds no problems in a matching value', () => {
+it('a matching value has no problems', () => {
   expect(
     problemsOf(thing({ size: 1, 'created-at': '2026-01-01T00:00:00.000Z', note: null, labels: { a: 'b' } })),
   ).toEqual([]);
@@ -60,6 +60,6 @@ it.each([
     'parent.data.type: is "other", which is not listed',
   ],
   ['no list', {}, 'answer: is object, not array'],
-])('finds %s', (_, value, difference) => {
+])('the comparison finds %s', (_, value, difference) => {
   expect(problemsOf(value)).toEqual([difference]);
 });

@@ -14,8 +14,8 @@ import { launch, type ProcessId, signal } from '#infra/local/host/processes.ts';
 import type { Emulator } from './emulator.ts';
 
 /**
- * Stands in for the containers of an ECS without Docker: starts a process for each task the emulator has, with the
- * entrypoint and environment that the task definition names, and nothing else.
+ * Replaces the containers of an ECS without Docker: starts a process for each of the emulator's tasks, with exactly the
+ * entrypoint and environment of the task definition.
  */
 
 const localhost = fileURLToPath(new URL('localhost.mjs', import.meta.url));
@@ -24,11 +24,11 @@ export interface ContainersOptions {
   emulator: Emulator;
   folder: string;
   cluster: string;
-  /** Name of the function that hears of stopped tasks. */
+  /** Name of the function that handles stopped tasks. */
   runnerStopped: string;
 }
 
-/** A machine whose tests do not run as root has nobody else to run Terraform as. */
+/** Where tests do not run as root, there is no other user to run Terraform as. */
 const terraformUsers = (): Record<string, string> =>
   process.getuid?.() === 0 ? {} : { STEPFORM_TERRAFORM_USERS: 'none' };
 
@@ -39,7 +39,7 @@ export class Containers {
   readonly #running = new Map<string, ProcessId>();
   #closed = false;
   #loop = Promise.resolve();
-  /** How many tasks were started. */
+  /** Number of started tasks. */
   started = 0;
 
   constructor(options: ContainersOptions) {
@@ -81,7 +81,7 @@ export class Containers {
     const id = arn.slice(arn.lastIndexOf('/') + 1);
     const home = join(this.#options.folder, 'tasks', id);
     mkdirSync(home, { recursive: true });
-    // Terraform runs as another user, who has to get through.
+    // Terraform runs as another user, who needs access to the folder.
     chmodSync(home, 0o711);
     const [, ...args] = container.entryPoint ?? [];
     const child = launch(
@@ -95,7 +95,7 @@ export class Containers {
           // The volume at /tmp.
           HOME: home,
           TMPDIR: home,
-          // The machine's store of authorities.
+          // The machine's certificate authorities.
           NODE_EXTRA_CA_CERTS: this.#options.emulator.environment.NODE_EXTRA_CA_CERTS ?? '',
           ...named(container.environment),
           ...named(override?.environment),

@@ -47,10 +47,12 @@ const cdk = (args: string[], folder: string, { environment }: Emulator): Promise
     );
   });
 
-/** Needs no Docker: containers.ts starts what the task definition says, and that reads the program from the bucket of assets. */
+/**
+ * Needs no Docker: containers.ts runs the task definition's command, which reads the program from the bucket of assets.
+ */
 const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
 
-/** The assembly without what the emulator lacks. */
+/** The assembly without resources that the emulator lacks. */
 const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
   const { context } = JSON.parse(await readFile('cdk.json', 'utf8')) as { context?: object };
   const outdir = join(folder, 'assembly');
@@ -71,10 +73,13 @@ export const deploy = async (emulator: Emulator, folder: string): Promise<Deploy
   return { outputs, ...rest };
 };
 
-/** Where the emulator puts what nobody's account number is named for. */
+/** The emulator's default account. */
 const account = 'aws://000000000000/us-east-1';
 
-/** What the README tells an operator to do after a deployment. @returns an API token of the owner */
+/**
+ * The README's steps after a deployment.
+ * @returns an API token of the owner
+ */
 export const bootstrap = async (
   { outputs }: Deployment,
   { environment }: Emulator,

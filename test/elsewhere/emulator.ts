@@ -35,7 +35,7 @@ const packages: [string, ...string[]] = [
 
 const program = fileURLToPath(new URL('emulator.py', import.meta.url));
 
-/** A line of JSON for each call that IAM judged (emulator.py). */
+/** One JSON line per call that IAM evaluated (emulator.py). */
 export const judgedFile = 'judged.jsonl';
 
 export interface Emulator {
@@ -55,7 +55,7 @@ const trusted = async (folder: string): Promise<Tls> => {
   return tls;
 };
 
-/** Starts it with nothing in it; a text says why it cannot be had. */
+/** Starts it empty; returns a text with the reason if it is not available. */
 export const startEmulator = async (folder: string): Promise<Emulator | string> => {
   const provided = await providePython('python', packages);
   if ('missing' in provided) return provided.missing;
@@ -64,7 +64,7 @@ export const startEmulator = async (folder: string): Promise<Emulator | string> 
   const { caFile } = await trusted(folder);
   const output = openSync(join(folder, 'emulator.log'), 'a');
   const child = spawn(provided.program, [program], {
-    // Functions run with the Node that runs this.
+    // Functions run with the Node of this process.
     env: {
       PATH: `${join(process.execPath, '..')}:${process.env.PATH}`,
       HOME: folder,
@@ -77,12 +77,12 @@ export const startEmulator = async (folder: string): Promise<Emulator | string> 
       MINISTACK_SSL_CERT: join(folder, 'server.pem'),
       MINISTACK_SSL_KEY: join(folder, 'server-key.pem'),
       NODE_EXTRA_CA_CERTS: caFile,
-      // No other listener than this one.
+      // This listener only.
       IOT_MTLS_ENABLED: '0',
       SFTP_ENABLED: '0',
       DOCKER_HOST: 'unix:///nonexistent',
       LAMBDA_EXECUTOR: 'local',
-      // Its IAM judges every call that functions make.
+      // Its IAM evaluates every call of functions.
       AUTH: 'true',
       JUDGED: join(folder, judgedFile),
     },
@@ -90,7 +90,7 @@ export const startEmulator = async (folder: string): Promise<Emulator | string> 
     detached: true,
   });
   const stop = async () => {
-    // With the processes of its functions.
+    // Including the processes of its functions.
     if (child.exitCode === null && child.pid) process.kill(-child.pid, 'SIGKILL');
     await ended(child);
   };

@@ -1,7 +1,7 @@
 import { AwsClient } from 'aws4fetch';
 import type { Emulator } from './emulator.ts';
 
-/** What functions logged, from the emulator's CloudWatch Logs. */
+/** Logs of functions, from the emulator's CloudWatch Logs. */
 
 interface Found {
   logGroups?: { logGroupName: string }[];
@@ -26,7 +26,7 @@ const call = async ({ url }: Emulator, action: string, input: object): Promise<F
   return (await response.json()) as Found;
 };
 
-/** Lines that match, one function after the other. */
+/** Matching lines, by function. */
 export const functionLogs = async (emulator: Emulator, matches: RegExp): Promise<string[]> => {
   const { logGroups = [] } = await call(emulator, 'DescribeLogGroups', {});
   const lines = await Promise.all(

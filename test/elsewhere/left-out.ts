@@ -16,7 +16,7 @@ import type { Template } from '#infra/build/synth.ts';
  * - Its APIs have host names below .localhost (localhost.mjs), and certificates of an authority made for the test.
  */
 
-/** What is left out of the template, by logical id. Changes it. */
+/** Logical ids of the resources that are removed from the template. Changes it. */
 export const leaveOut = (template: Template): string[] => {
   const alarms = Object.entries(template.Resources).filter(
     ([, { Type, Properties }]) => Type === 'AWS::CloudWatch::Alarm' && Properties?.Metrics !== undefined,

@@ -13,14 +13,14 @@ import './localhost.mjs';
 
 /**
  * `npm run e2e:elsewhere`: deploys the synthesized template with the real `cdk deploy` to an emulator of AWS, and runs
- * black-box tests of a run's whole way against it. Skipped, with one line, where the emulator cannot be installed.
+ * black-box tests of complete runs there. Skipped, with one line, if the emulator cannot be installed.
  */
 
 const root = resolve(import.meta.dirname, '../..');
 const localhost = new URL('localhost.mjs', import.meta.url).href;
 const organization = 'elsewhere';
 
-/** What runs there unless told otherwise: a run that is confirmed, one with auto-apply, one that fails, one that is canceled. */
+/** The default tests: a run that is confirmed, one with auto-apply, one that fails, one that is canceled. */
 const usual = ['test/e2e/runs.test.ts', '--tags-filter', 'elsewhere'];
 const usualCount = 4;
 const chosen = process.argv.slice(2);
@@ -62,7 +62,7 @@ const runTests = (local: string, report: string, authority?: string): Promise<nu
     child.once('exit', (code) => done(code ?? 1));
   });
 
-/** What IAM would have refused, functions threw and the emulator does not know: for whoever mends a failure. */
+/** For debugging: calls that IAM would have refused, errors of functions, and actions that the emulator lacks. */
 const printLogs = async (emulator: Emulator, folder: string): Promise<void> => {
   const logged = await functionLogs(emulator, /ERROR|error|WARN|not authorized/).catch(String);
   console.error(`--- functions\n${[logged].flat().slice(-60).join('\n')}`);
@@ -72,17 +72,17 @@ const printLogs = async (emulator: Emulator, folder: string): Promise<void> => {
   }
 };
 
-/** A renamed test must not be left out in silence. */
+/** A renamed test must not be skipped silently. */
 const countProblems = async (report: string): Promise<string[]> => {
   const { numPassedTests: passed } = JSON.parse(await readFile(report, 'utf8')) as { numPassedTests: number };
   const expected = chosen.length ? Math.max(passed, 1) : usualCount;
   return passed === expected ? [] : [`${passed} tests passed here, not ${expected}: test/elsewhere/main.ts names them`];
 };
 
-/** Actions that the way of a run takes: their absence would mean that IAM was not asked. */
+/** Actions of every run: their absence would mean that IAM evaluated nothing. */
 const judgedActions = ['dynamodb:UpdateItem', 'ecs:RunTask', 's3:PutObject', 'states:SendTaskSuccess', 'kms:Decrypt'];
 
-/** What the emulator's IAM judged of the functions' calls. */
+/** The emulator's IAM decisions on calls of functions. */
 const rightsProblems = async (folder: string): Promise<string[]> => {
   const lines = (await readFile(join(folder, judgedFile), 'utf8')).trim().split('\n');
   const calls = lines.map((line) => JSON.parse(line) as { action: string; resource: string; verdict: string });
@@ -134,7 +134,7 @@ if (typeof emulator === 'string') {
   console.error(`SKIPPED: nothing is deployed to an emulator: ${emulator}`);
   await end(0);
 } else {
-  // What was started ends with this process, however it ends.
+  // All children end with this process, even if it is killed.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end(1));
   const late = new Promise<number>((_, reject) => {
     setTimeout(() => reject(new Error(`not done after ${limitMs / 1000} s`)), limitMs).unref();

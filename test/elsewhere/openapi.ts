@@ -79,7 +79,7 @@ const routeKey = (path: string, method: string): string => {
   return `${method === 'x-amazon-apigateway-any-method' ? 'ANY' : method.toUpperCase()} ${path}`;
 };
 
-/** A text, or a join of texts and references, with the values of stage variables in it. */
+/** A string, or a join of strings and references, with the values of stage variables. */
 const withVariables = (uri: unknown, variables: Record<string, unknown>): unknown => {
   const parts = typeof uri === 'string' ? [uri] : (uri as { 'Fn::Join': [string, unknown[]] })['Fn::Join'][1];
   const filled = parts.flatMap((part) =>

@@ -3,7 +3,7 @@ import type { Program } from './programs.ts';
 export interface Building {
   programs: Pick<Program, 'name' | 'isAtHand' | 'provide'>[];
   hasGo: boolean;
-  /** Milliseconds for all of them. */
+  /** Time limit for all of them in milliseconds. */
   limitMs: number;
   say(line: string): void;
 }
@@ -14,8 +14,9 @@ const lastLine = (error: unknown): string => {
 };
 
 /**
- * Builds what is missing, one after the other, until time is up. What cannot be built is a line, never an error: its tests are
- * skipped. @returns names of what was built
+ * Builds the missing programs, one after the other, within the time limit. A program that cannot be built gets a line
+ * in the output and its tests are skipped; it is not an error.
+ * @returns names of the built programs
  */
 export const buildMissing = async ({ programs, hasGo, limitMs, say }: Building): Promise<string[]> => {
   const missing = programs.filter((program) => !program.isAtHand());

@@ -20,17 +20,17 @@ const program = (name: string, provide: Building['programs'][number]['provide'],
 });
 const unexpected = () => Promise.reject(new Error('built'));
 
-it('builds what is missing', async () => {
+it('the build makes missing programs', async () => {
   const programs = [program('one', unexpected, true), program('two', async () => '/two')];
   expect(await built({ programs })).toEqual({ names: ['two'], lines: ['two: built in 0 s'] });
 });
 
-it('builds nothing where all is at hand', async () => {
+it('the build makes nothing if no program is missing', async () => {
   const programs = [program('one', unexpected, true), program('two', unexpected, true)];
   expect(await built({ programs })).toEqual({ names: [], lines: ['one and two: kept from before'] });
 });
 
-it('says in one line what is skipped without Go', async () => {
+it('the build prints one line of skipped programs without Go', async () => {
   const programs = [program('one', unexpected), program('two', unexpected)];
   expect(await built({ programs, hasGo: false })).toEqual({
     names: [],
@@ -38,7 +38,7 @@ it('says in one line what is skipped without Go', async () => {
   });
 });
 
-it('skips what cannot be built, and builds the next', async () => {
+it('the build skips a program that fails, and makes the next', async () => {
   const failure = Object.assign(new Error('Command failed'), { stderr: 'go: downloading x\ngo: x: 404 Not Found\n' });
   const programs = [program('one', () => Promise.reject(failure)), program('two', async () => '/two')];
   expect(await built({ programs })).toEqual({
@@ -47,7 +47,7 @@ it('skips what cannot be built, and builds the next', async () => {
   });
 });
 
-it('gives up when time is up', async () => {
+it('the build stops at its time limit', async () => {
   const never = (signal: AbortSignal) =>
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
   const programs = [program('one', never), program('two', never)];
@@ -58,7 +58,7 @@ it('gives up when time is up', async () => {
   ]);
 });
 
-it('finds the tests of each program', () => {
+it('each program has tests', () => {
   const files = Object.fromEntries(programs.map((one) => [one.name, testsOf(one)]));
   expect(files.coder).toContain('test/e2e/environments-session.test.ts');
   expect(files.gitea).toContain('test/version-control/e2e/gitea.test.ts');

@@ -6,13 +6,14 @@ import { buildMissing } from './build.ts';
 import { programs, testsOf } from './programs.ts';
 
 /**
- * `npm run from-source -- build` builds the programs that are missing, at the lowest priority; `npm run from-source -- test`
- * runs the tests that were skipped for want of what has been built since. For `.ci/run`, which does the first beside all else.
+ * `npm run from-source -- build` builds the missing programs, at the lowest priority; `npm run from-source -- test`
+ * runs the tests that were skipped without the programs that have been built since. For `.ci/run`, which builds in
+ * parallel with the other parts.
  */
 
 const root = resolve(import.meta.dirname, '../..');
 const note = join(root, '.build/from-source.json');
-/** Beside the tests and after them, on two processors. */
+/** In parallel with the tests and after them, on two processors. */
 const limitMs = 25 * 60_000;
 
 const build = async (): Promise<void> => {

@@ -3,13 +3,13 @@ import { join, relative, resolve } from 'node:path';
 import { coderAtHand, provideCoder } from '#test/e2e/support/coder-tools.ts';
 import { giteaBinary, provideGitea } from '#test/version-control/gitea/binary.ts';
 
-/** What tests meet as others made it, and which of them skip without it. */
+/** Unmodified third-party programs, and the tests that skip without them. */
 export interface Program {
   name: string;
   isAtHand(): boolean;
   /** Builds it with Go, into the user's cache. */
   provide(signal: AbortSignal): Promise<string>;
-  /** Folder with its tests, and what those import. */
+  /** Folder with its tests and the modules that they import. */
   tests: { folder: string; importing: string };
 }
 

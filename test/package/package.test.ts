@@ -7,13 +7,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shrinkwrapOf } from '#infra/build/package.ts';
 import { installPackage, packedOnce } from '#test/support/install-package.ts';
 
-/** What somebody has who has no checkout: the tarball, in an empty folder. `STEPFORM_PACKAGE=npm` installs it with npm. */
+/**
+ * The view of a user without a checkout: the tarball, in an empty folder. `STEPFORM_PACKAGE=npm` installs it with npm.
+ */
 
 const run = promisify(execFile);
 const root = mkdtempSync(join(tmpdir(), 'stepform-package-'));
 const folder = join(root, 'empty');
 const env = {
-  // The Node of the tests; the one of the machine may be too old.
+  // The Node of the tests; the machine's may be too old.
   PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
   HOME: root,
   TMPDIR: root,
@@ -42,7 +44,7 @@ describe('the package in an empty folder', () => {
     const { stdout, stderr } = await stepform('demo');
     expect(stdout).toContain('Applied');
     expect(stdout).toMatch(/errored/i);
-    // The package brings what a checkout builds.
+    // The package contains the build outputs of a checkout.
     expect(stdout + stderr).not.toMatch(/Building|Synthesizing/);
   });
 
