@@ -3,11 +3,11 @@ import { lifecyclePicture } from './lifecycle-picture.ts';
 import { notServedTable } from './not-served-operations.ts';
 import { permissionTables } from './permission-tables.ts';
 
-/** Parts of the documentation that are written from the code: `npm run docs` writes them, a test keeps them current. */
+/** Generated parts of the documentation: `npm run docs` writes them, a test keeps them current. */
 export interface GeneratedPart {
   /** Path from the root of the checkout. */
   file: string;
-  /** Name in the markers around it. */
+  /** Name in the markers around the part. */
   name: string;
   text(): string;
 }
@@ -21,7 +21,7 @@ export const generatedParts: GeneratedPart[] = [
 const root = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
-/** @throws {Error} when the document lacks the markers */
+/** @throws {Error} if the document lacks the markers */
 export const withGenerated = ({ file, name, text }: GeneratedPart, document = read(file)): string => {
   const first = `<!-- ${name}: written by \`npm run docs\` -->`;
   const last = `<!-- end of ${name} -->`;

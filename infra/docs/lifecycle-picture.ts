@@ -11,13 +11,13 @@ interface State {
   Catch?: { Next: string }[];
 }
 
-/** Every state leads to these when a run fails or a person stops it: drawn once, as a sentence. */
+/** Every state leads to these endings when a run fails or a user stops it: a sentence replaces these arrows. */
 const interruptions = ['Canceled', 'Discarded', 'PlanErrored', 'ApplyErrored'];
 
 const machine = (): { StartAt: string; States: Record<string, State> } =>
   definition(Object.fromEntries(lifecycleFunctions.map((name) => [name, name])) as Arns);
 
-/** Where the machine goes from a state: through a Choice at once, which is not drawn. */
+/** Next states of a state; Choices in between are not drawn. */
 const waysFrom = (states: Record<string, State>, name: string): string[] => {
   const { Next, Default, Choices = [], Catch = [] } = states[name] as State;
   const ways = [...Choices.map((way) => way.Next), Default, Next, ...Catch.map((way) => way.Next)];
@@ -32,8 +32,8 @@ const reaches = (ways: Ways, from: string, to: string, without?: string): boolea
   (ways.get(from) ?? []).some((next) => next !== without && (next === to || reaches(ways, next, to, without)));
 
 /**
- * The run's state machine as a Mermaid flowchart, from the definition. States are in the order of life. A step that a
- * run has no use for is skipped: ways past it are not drawn, which would be most of the lines.
+ * The run's state machine as a Mermaid flowchart, from the definition. States are in the order of life. Paths that skip
+ * a step are not drawn, because they would be most of the lines.
  */
 export const lifecyclePicture = (): string => {
   const { StartAt, States: states } = machine();
@@ -60,6 +60,6 @@ export const lifecyclePicture = (): string => {
     ...[...lines, 'classDef optional stroke-dasharray: 4'].map((line) => `  ${line}`),
     '```',
     '',
-    `Dashed steps are skipped by runs that have no use for them. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
+    `Dashed steps are optional: runs that do not need them skip them. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
   ].join('\n');
 };

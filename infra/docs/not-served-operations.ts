@@ -1,9 +1,10 @@
 /**
- * Operations of HCP Terraform's API description that no route answers, with the reason. `npm run docs` writes the table from
- * this; a test holds it against the routes, and `npm run conformance -- coverage` against the description itself.
+ * Operations of HCP Terraform's API description that no route serves, with the reason. `npm run docs` writes the table
+ * from this list; a test compares it with the routes, and `npm run conformance -- coverage` with the description
+ * itself.
  */
 
-/** In the description (July 2026). */
+/** Number of operations in the description (July 2026). */
 const described = 380;
 
 interface NotServed {
@@ -21,7 +22,7 @@ const hyok = '/hyok-configurations/{}';
 export const notServed: NotServed[] = [
   {
     feature: 'hold your own key (HYOK)',
-    why: 'secrets and states are encrypted with a key of your own account already',
+    why: 'a key of your own AWS account encrypts secrets and states already',
     operations: [
       ...each('GET POST', '/organizations/{}/hyok-configurations'),
       'POST /organizations/{}/hyok-configurations/test',
@@ -55,7 +56,7 @@ export const notServed: NotServed[] = [
   },
   {
     feature: 'workspace transfers',
-    why: 'between organizations of one platform: copy the workspace with `stepform import`',
+    why: 'copy a workspace to another organization with `stepform import`',
     operations: [
       ...each('GET POST', '/workspace-transfers'),
       `GET ${transfer}`,
@@ -84,17 +85,17 @@ export const notServed: NotServed[] = [
   },
   {
     feature: 'passwords, HCP organizations',
-    why: 'people sign in at your issuer',
+    why: 'users sign in at your issuer',
     operations: ['PATCH /account/password', 'GET /account/hcp-organizations/{}'],
   },
   {
     feature: 'clean-ups of module tests',
-    why: 'a test run destroys what it created, and names what is left',
+    why: 'a test run destroys the resources that it created, and lists those that remain',
     operations: ['GET /organizations/{}/tests/registry-modules/{}/{}/{}/{}/test-runs/{}/cleanups/{}'],
   },
 ];
 
-/** As the description writes a path, with unnamed parameters. */
+/** A path of the description with unnamed parameters. */
 export const unnamed = (operation: string): string => operation.replaceAll(/\{[^}]*\}/g, '{}');
 
 export const notServedTable = (): string => {

@@ -22,7 +22,7 @@ const table = (head: string[], rows: string[][]): string =>
 
 type Values = Record<string, Record<string, Permissions>>;
 
-/** The least value of each part of a custom level that gives the permission. */
+/** The smallest value of each part of a custom level that includes the permission. */
 const partsOf = (gives: object, permission: Permission): string[] =>
   Object.entries(gives as Values).flatMap(([part, values]) => {
     const value = Object.keys(values).find((one) => values[one]?.includes(permission));
@@ -30,7 +30,7 @@ const partsOf = (gives: object, permission: Permission): string[] =>
     return value === 'true' ? `\`${part}\`` : `\`${part}\`: ${value}`;
   });
 
-/** A row for each set of permissions that all levels and parts have alike. */
+/** One row per set of permissions with the same levels and parts. */
 const byLevel = (levels: Record<string, Permissions>, gives: object): string[][] => {
   const rows = new Map<string, { names: string[]; cells: string[] }>();
   for (const permission of permissions) {
@@ -56,7 +56,7 @@ const onWorkspace = (): string =>
     ),
   );
 
-/** What is the workspaces' is in the other table. */
+/** The other table has the permissions on workspaces. */
 const onProject = (): string => {
   const own = new Set<Permission>(
     Object.values(projectPartPermissions).flatMap((values) => Object.values(values).flat()),
@@ -73,7 +73,7 @@ const onProject = (): string => {
 
 const workspaceSets = workspaceLevels.map((access) => ({ access, given: ofWorkspaceGrant({ access }) })).reverse();
 
-/** Levels by their names, so that a row can be read. */
+/** Shortens a list to the name of a level, to keep rows readable. */
 const shortened = (granted: Permissions): string => {
   const level = workspaceSets.find((one) => one.given.every((permission) => granted.includes(permission)));
   const rest = [...new Set(granted)].filter((permission) => !level?.given.includes(permission));

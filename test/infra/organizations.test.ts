@@ -59,7 +59,7 @@ describe('signInGroupOrganizations', () => {
       'signInGroupOrganizations: needs signInGroupsClaim',
     );
     expect(problem(() => localOrganizationVariable({ STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'acme' }))).toBe(
-      'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: is of no use without STEPFORM_SIGN_IN_GROUPS_CLAIM',
+      'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: needs STEPFORM_SIGN_IN_GROUPS_CLAIM',
     );
     const odd = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'a b' };
     expect(problem(() => readSettings(odd))).toContain('signInGroupOrganizations: must be names of organizations');
