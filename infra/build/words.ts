@@ -2,12 +2,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * A part of `npm run check`: finds words that announce a sentence to read twice, in comments, texts and Markdown. The whole
- * text of a file is searched, so that names of variables, JSX and templates need no parser.
+ * Part of `npm run check`: finds words that announce a sentence to read twice, in comments, texts and Markdown. Searches the
+ * whole text of a file, so that names of variables, JSX and templates need no parser.
  */
 
-/** Folders and files that are checked. Grows to the whole tree, folder by folder. */
+/** Checked folders and files. Add each folder once it is clean. */
 const held = [
+  '.ci/',
+  'CONTRIBUTING.md',
+  'README.md',
   'functions/api/',
   'functions/environments/',
   'functions/features/',
@@ -15,13 +18,29 @@ const held = [
   'functions/removal/',
   'functions/resources/',
   'functions/version-control/',
+  'infra/',
+  'test/alone/',
   'test/api/',
+  'test/attacks/',
+  'test/bench/',
+  'test/chaos/',
+  'test/ci/',
+  'test/conformance/',
+  'test/elsewhere/',
   'test/environments/',
   'test/features/',
+  'test/from-source/',
+  'test/fuzz/',
+  'test/infra/',
+  'test/layers.test.ts',
+  'test/mutations/',
+  'test/package/',
+  'test/process-state.test.ts',
   'test/public-api/',
   'test/removal/',
   'test/resources/',
   'test/version-control/',
+  'test/vitest.config.ts',
 ];
 
 /** Each word with a replacement. A space also matches a line break inside a comment or between two concatenated strings. */
@@ -51,7 +70,7 @@ const exempt = ['infra/build/words.ts', 'test/infra/words.test.ts'];
 const gap = '(?:\\s+(?:(?:\\*|//)\\s+)?|\\s*[\'"`]\\s*\\+\\s*[\'"`]\\s*)';
 
 const patterns = riddles.map(([pattern, instead]) => ({
-  // Calls and properties are code, whose names are another matter.
+  // Calls and properties are code, which this does not check.
   pattern: new RegExp(`(?<!\\.)\\b(?:${pattern.replaceAll(' ', gap)})\\b(?!\\()`, 'gi'),
   instead,
 }));
@@ -79,7 +98,7 @@ const root = join(import.meta.dirname, '../..');
 
 /** Paths from the root, with `/`. Decisions are immutable records: only their index is checked. */
 const checkedFiles = (): string[] =>
-  globSync(['*.md', '{functions,infra,test}/**/*.{ts,tsx,mjs,css,md}'], { cwd: root })
+  globSync(['*.md', '.ci/*', '{functions,infra,test}/**/*.{ts,tsx,mjs,css,md}'], { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => held.some((folder) => file.startsWith(folder)))
     .filter((file) => !file.startsWith('infra/decisions/') || file === 'infra/decisions/README.md')
