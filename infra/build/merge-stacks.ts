@@ -21,7 +21,7 @@ export const mergeStacks = (...templates: Template[]): Template => {
   }) as Template;
 };
 
-/** Outputs without an export are for people. */
+/** Outputs without an export are for operators. */
 const outputsOf = (templates: Template[]): Template['Outputs'] =>
   Object.fromEntries(
     templates.flatMap(({ Outputs = {} }) => Object.entries(Outputs).filter(([, { Export }]) => !Export)),

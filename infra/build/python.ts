@@ -31,7 +31,7 @@ const installed = (folder: string, program: string, packages: string[]): { progr
   const isKept = existsSync(stamp) && readFileSync(stamp, 'utf8') === packages.join();
   if (isKept && run(join(folder, 'bin/python'), ['-c', '']).status === 0) return { program: path };
   const python = ['python3', 'python'].find((name) => run(name, ['-c', 'import venv, ensurepip']).status === 0);
-  if (!python) return { missing: 'there is no Python 3 with venv on the PATH' };
+  if (!python) return { missing: 'no Python 3 with venv on the PATH' };
   const created = run(python, ['-m', 'venv', '--clear', folder]);
   if (created.status !== 0) return { missing: lastLine(created.stderr) };
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', ...packages];

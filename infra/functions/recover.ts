@@ -3,7 +3,7 @@ import { rightsToFinishRuns } from '#infra/stack/shared-rights.ts';
 
 export const Recover: Declaration = {
   entry: 'functions/lifecycle/recovery/handler.ts',
-  description: 'After the table was restored: ends runs and brings in last states; invoked by an operator',
+  description: 'After a restore of the table: makes last states current and ends runs; invoked by an operator',
   timeoutSeconds: 900,
   environment: ['table', 'bucket', 'machine', 'cluster', 'notify'],
   rights: (may) => [

@@ -2,7 +2,7 @@ import type { Declaration } from '#infra/stack/declaration.ts';
 
 export const RunnerStopped: Declaration = {
   entry: 'functions/lifecycle/runners/runner-stopped.ts',
-  description: 'Ends the phase of a runner whose container is gone',
+  description: 'Ends the phase of a runner whose container has stopped',
   timeoutSeconds: 30,
   environment: ['table', 'launch'],
   rights: (may) => [

@@ -151,11 +151,11 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   const ours = Object.fromEntries(Object.entries(context).filter(([key]) => isOurs(key)));
   const problems = Object.keys(ours)
     .filter((key) => !(key in schema.entries))
-    .map((key) => `${key}: there is no such setting (there are: ${Object.keys(schema.entries).join(', ')})`);
+    .map((key) => `${key}: unknown setting (known settings: ${Object.keys(schema.entries).join(', ')})`);
   const result = v.safeParse(schema, ours);
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
-    problems.push('vpcId, subnetIds: give both, or neither for a new network');
+    problems.push('vpcId, subnetIds: set both, or neither for a new network');
   problems.push(
     ...signInProblems(ours),
     ...githubAppProblems(ours),

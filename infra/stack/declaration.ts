@@ -43,4 +43,4 @@ export interface StateDeclaration extends Declaration {
 
 /** Why API Gateway has no authorizer for the public API. */
 export const bearer =
-  'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API bring no IAM or JWT credentials';
+  'The function checks bearer tokens (stored hashed) and permissions itself: clients of the HCP Terraform API have no IAM or JWT credentials';

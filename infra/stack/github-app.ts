@@ -60,7 +60,7 @@ export const githubAppProblems = (settings: Record<string, unknown>): string[] =
   const oneUrl = (settings.githubAppUrl === undefined) !== (settings.githubAppApiUrl === undefined);
   return [
     ...missing.map((name) => `${name}: is needed with ${configured[0]}`),
-    ...(oneUrl ? ['githubAppUrl, githubAppApiUrl: give both, or neither for GitHub.com'] : []),
+    ...(oneUrl ? ['githubAppUrl, githubAppApiUrl: set both, or neither for GitHub.com'] : []),
   ];
 };
 

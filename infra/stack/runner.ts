@@ -113,7 +113,7 @@ export class Runners extends Construct {
       gatewayEndpoints: { S3: { service: ec2.GatewayVpcEndpointAwsService.S3 } },
     });
     acknowledge(vpc, {
-      VPC7: 'Flow logs are billed by volume, and nearly all of it would be provider downloads. Nothing listens in this network; companies that must record flows bring their own network (vpcId, subnetIds).',
+      VPC7: 'Flow logs are billed by volume, and nearly all of it would be provider downloads. Nothing listens in this network; companies that must record flows use their own network (vpcId, subnetIds).',
     });
     return { vpcId: vpc.vpcId, subnetIds: vpc.publicSubnets.map(({ subnetId }) => subnetId) };
   }

@@ -78,7 +78,7 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
     expect(untouched()).toEqual([['file', 'private'], secret, secret]);
   }, 60_000);
 
-  it('in place of the working directory ends the run with an error that says so', async () => {
+  it('in place of the working directory ends the run with an error that names it', async () => {
     const script = `mv ../../envs ../../moved\nmkdir ../../envs\nln -s ${victim} ../../envs/prod\n`;
     const { job } = await attack(script, { workingDirectory: 'envs/prod' });
     const { report } = await bench.run(job);

@@ -25,7 +25,7 @@ it('the GitHub App needs all settings or none', () => {
 it.each([
   ['an id that is no number', { githubAppId: 'x' }, 'githubAppId'],
   ['http', { githubAppUrl: 'http://git.example', githubAppApiUrl: 'https://git.example/api/v3' }, 'githubAppUrl'],
-  ['one URL of two', { githubAppUrl: 'https://git.example' }, 'give both'],
+  ['one URL of two', { githubAppUrl: 'https://git.example' }, 'set both'],
   ['a secret in place of a name', { githubAppKeyParameter: '-----BEGIN KEY' }, 'githubAppKeyParameter'],
 ])('a GitHub App is rejected with %s', (_, change, words) => {
   expect(() => readSettings({ ...app, ...change })).toThrow(words);

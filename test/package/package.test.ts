@@ -48,7 +48,7 @@ describe('the package in an empty folder', () => {
     expect(stdout + stderr).not.toMatch(/Building|Synthesizing/);
   });
 
-  it('knows its version, and all commands', async () => {
+  it('prints its version and all commands', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     expect((await stepform('--version')).stdout).toBe(`stepform ${version}\n`);
     const { stdout } = await stepform('--help');

@@ -137,7 +137,7 @@ const bootstrap = async (host: Host): Promise<string> => {
   if (failure)
     throw new StartError(
       `the first organization could not be created in ${host.folder.path}: ${failure.errorType}: ${failure.errorMessage}. ` +
-        `Its logs folder may tell more. If the disk is full, free some space, or set STEPFORM_DATA to a folder on another disk`,
+        `See its logs folder for details. If the disk is full, free some space, or set STEPFORM_DATA to a folder on another disk`,
     );
   const { secret } = JSON.parse(answer) as { secret: string };
   const body = new URLSearchParams({ grant_type: oneTimeGrant, secret });

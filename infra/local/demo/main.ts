@@ -58,7 +58,7 @@ const options = process.argv.slice(2);
 const unknown = options.filter((option) => option !== '--full');
 
 try {
-  if (unknown.length) throw new Error(`there is no option ${unknown[0]}; the only one is --full`);
+  if (unknown.length) throw new Error(`unknown option ${unknown[0]}; the only one is --full`);
   await main(options.includes('--full'));
 } catch (error) {
   console.error(`\nThe demo failed: ${(error as Error).message}`);

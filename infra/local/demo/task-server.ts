@@ -90,7 +90,7 @@ export const startTask = async (hmacKey: string, say: (line: string) => void): P
     response.writeHead(200).end();
     const asked = JSON.parse(body.toString()) as Asked;
     if (asked.access_token === verification) return;
-    say(`${asked.stage}: asked, signature valid`);
+    say(`${asked.stage}: request received, signature valid`);
     await work(asked).catch((error: Error) => say(`failed: ${error.message}`));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

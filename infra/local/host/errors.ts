@@ -1,6 +1,6 @@
 import { programName } from '#infra/local/commands/program-name.ts';
 
-/** An AWS service error: `name` is the code a client sees, `statusCode` the HTTP status (400 unless said). */
+/** An AWS service error: `name` is the client's error code, `statusCode` the HTTP status (default 400). */
 export class AwsError extends Error {
   readonly statusCode: number;
 

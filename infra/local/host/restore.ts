@@ -21,7 +21,7 @@ const refuseRunners = (dataDir: string): void => {
   if (pids.length === 0) return;
   throw new StartError(
     `${pids.length === 1 ? 'a runner is' : `${pids.length} runners are`} still at work for ${dataDir} (process ${pids.join(', ')}); ` +
-      'one that stands by after its plan goes within two minutes; for others start the platform and let their runs end',
+      'a runner that holds a plan ends within two minutes; for others start the platform and wait for the end of their runs',
   );
 };
 

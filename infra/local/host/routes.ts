@@ -47,7 +47,7 @@ interface StageProperties {
 /** Routes of one HTTP API. */
 export const readRoutes = (stack: Stack, { id, ref, properties }: Resource): DeclaredRoute[] => {
   const { Body: body } = properties as { Body?: Body };
-  if (!body) throw new StartError(`API ${id}: the local platform knows APIs with an OpenAPI document only`);
+  if (!body) throw new StartError(`API ${id}: the local platform supports only APIs with an OpenAPI document`);
   const stage = stack
     .all<StageProperties>('AWS::ApiGatewayV2::Stage')
     .find(({ properties: { ApiId } }) => ApiId === ref);
@@ -72,7 +72,7 @@ const toRoute = (
 ): DeclaredRoute => {
   const integration = components['x-amazon-apigateway-integrations'][reference.split('/').at(-1) ?? ''];
   if (integration?.type !== 'aws_proxy' || integration.payloadFormatVersion !== '2.0')
-    throw new StartError(`route ${key}: the local platform knows Lambda proxies with payload format 2.0 only`);
+    throw new StartError(`route ${key}: the local platform supports only Lambda proxies with payload format 2.0`);
   const uri = integration.uri.replaceAll(/\$\{stageVariables\.(\w+)\}/g, (_, name: string) => {
     const value = variables[name];
     if (value === undefined) throw new StartError(`route ${key}: its stage has no variable ${name}`);

@@ -134,7 +134,7 @@ describe('a task', () => {
     });
     expect(events.map((event) => event.lastStatus)).toEqual(['RUNNING', 'STOPPED']);
     expect(used).toEqual([['run-aaaaaaaaaaaaaaaa', expect.any(Number)]]);
-    // As with a container, its descendants end with it, and its disk is gone.
+    // As with a container, its descendants end with it, and its disk is deleted.
     await gone(child);
     await until('its disk is gone', () => !existsSync(cwd));
     const log = `runner-${taskArn.split('/').at(-1)}.log`;

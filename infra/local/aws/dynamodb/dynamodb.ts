@@ -110,7 +110,7 @@ const hasTables = (db: DatabaseSync): boolean =>
   db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() !== undefined;
 
 const unknownAction = (action: string): never => {
-  throw new AwsError('UnknownOperationException', `the local DynamoDB does not know ${action}`);
+  throw new AwsError('UnknownOperationException', `the local DynamoDB does not support ${action}`);
 };
 
 const describe = (name: string, properties: TableProperties): TableDescription => ({

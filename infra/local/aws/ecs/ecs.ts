@@ -106,7 +106,7 @@ export class Ecs {
         return { taskArns: tasks.map((task) => task.arn) };
       }
       default:
-        throw new AwsError('UnknownOperationException', `the local ECS does not know ${action}`);
+        throw new AwsError('UnknownOperationException', `the local ECS does not support ${action}`);
     }
   }
 

@@ -150,6 +150,6 @@ const rateMs = (expression: string, rule: string): number => {
   const [, amount, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];
   const ms = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }[unit ?? ''];
   if (ms === undefined)
-    throw new StartError(`rule ${rule}: the local platform knows rate(…) schedules, not ${expression}`);
+    throw new StartError(`rule ${rule}: the local platform supports rate(…) schedules, not ${expression}`);
   return Number(amount) * ms;
 };

@@ -62,7 +62,7 @@ export class Kms {
         return { KeyId: arn, EncryptionAlgorithm: 'SYMMETRIC_DEFAULT', Plaintext: open().toString('base64') };
       }
       default:
-        throw new AwsError('UnknownOperationException', `the local KMS does not know ${action}`);
+        throw new AwsError('UnknownOperationException', `the local KMS does not support ${action}`);
     }
   }
 
@@ -112,7 +112,7 @@ export class Kms {
   }
 }
 
-/** AWS gives no reason either, so that a caller cannot learn by trying. */
+/** AWS names no reason either, so that a caller cannot learn by trying. */
 const invalid = () => new AwsError('InvalidCiphertextException', '');
 
 const context = ({ EncryptionContext = {} }: { EncryptionContext?: unknown }): Buffer =>

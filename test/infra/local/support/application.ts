@@ -13,7 +13,7 @@ type Statement = { Effect: string; Action: string | string[]; Resource: unknown;
 const arn = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
 const objects = (prefix: string) => ({ 'Fn::Join': ['', [arn('Bucket'), `/${prefix}/*`]] });
 
-/** What `Caller` may do unless a test says otherwise. */
+/** Permissions of `Caller`, by default. */
 export const callerStatements: Statement[] = [
   { Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'], Resource: arn('Table') },
   { Effect: 'Allow', Action: 's3:GetObject', Resource: [objects('states'), objects('runs')] },
