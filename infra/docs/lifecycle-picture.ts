@@ -60,6 +60,6 @@ export const lifecyclePicture = (): string => {
     ...[...lines, 'classDef optional stroke-dasharray: 4'].map((line) => `  ${line}`),
     '```',
     '',
-    `Dashed steps are optional: runs that do not need them skip them. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
+    `Dashed steps are optional: a run skips those that it does not need. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
   ].join('\n');
 };

@@ -46,7 +46,7 @@ it('a lost platform continues from its backup', async () => {
   const [runner] = runners(platform.dataDir);
   expect((await keep('backup', file())).stdout).toContain('It was in use');
   await expect(keep('restore', file(), '--force')).rejects.toMatchObject({
-    stderr: expect.stringContaining('still at work'),
+    stderr: expect.stringContaining('still running'),
   });
   // It tries for a while to reach the platform, as long as a container's host would let it.
   if (runner) send(runner, 'SIGTERM', 'process');

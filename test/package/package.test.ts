@@ -30,11 +30,11 @@ afterAll(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 
 describe('the package in an empty folder', () => {
   it.each([
-    [['backup', 'x.backup'], 'is no data folder of a platform'],
+    [['backup', 'x.backup'], 'is not a data folder of a platform'],
     [['restore', 'missing.backup'], 'missing.backup cannot be restored'],
     [['recover', 'yesterday'], 'Give the time of the backup: stepform recover 20'],
     [['recover', '2026-01-31T08:00:00Z'], 'Start it first: stepform start'],
-    [['open-state', 'package.json'], 'package.json is no state that a runner kept'],
+    [['open-state', 'package.json'], 'package.json is not a state that a runner stored'],
   ])('operates a data folder with "stepform %j"', async (args, reason) => {
     writeFileSync(join(folder, 'package.json'), '{}');
     await expect(stepform(...args)).rejects.toMatchObject({ stderr: expect.stringContaining(reason) });

@@ -38,6 +38,6 @@ try {
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
   const known = error instanceof StartError || code ? message : undefined;
-  console.error(known ? `${what} did nothing: ${known}` : error);
+  console.error(known ? `${what} changed nothing: ${known}` : error);
   process.exit(1);
 }

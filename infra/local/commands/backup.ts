@@ -54,7 +54,7 @@ export const backUp = async (
   { force = false } = {},
 ): Promise<BackupFacts & { bytes: number }> => {
   const [from, to] = [resolve(dataDir), resolve(file)];
-  if (!existsSync(join(from, table))) throw new StartError(`${from} is no data folder of a platform`);
+  if (!existsSync(join(from, table))) throw new StartError(`${from} is not a data folder of a platform`);
   if (formatOf(from) !== dataFormat)
     throw new StartError(`${from} is of another data format than this version's: use the version that wrote it`);
   if (to.startsWith(from + sep)) throw new StartError(`${to} lies in the folder itself; name a file outside`);

@@ -19,7 +19,7 @@ const refuse = (reason: string): never => {
 
 const usePlatform = async (): Promise<void> => {
   const local = await readFile(join(dataDir, 'local.json'), 'utf8').catch(() =>
-    refuse(`${dataDir} is no data folder of a platform. Set STEPFORM_DATA to its folder.`),
+    refuse(`${dataDir} is not a data folder of a platform. Set STEPFORM_DATA to its folder.`),
   );
   const { awsCredentials, awsEndpointUrl } = JSON.parse(local) as Local;
   Object.assign(process.env, {
@@ -34,19 +34,19 @@ const kept = (content: Buffer): ReturnType<typeof readKeptState> => {
   try {
     return readKeptState(content);
   } catch (error) {
-    return refuse(`${file} is no state that a runner kept: ${(error as Error).message}`);
+    return refuse(`${file} is not a state that a runner stored: ${(error as Error).message}`);
   }
 };
 
 if (!file) {
-  console.error(`Give a file: ${programName} open-state <file> > recovered.tfstate`);
+  console.error(`Name a file: ${programName} open-state <file> > recovered.tfstate`);
   process.exit(2);
 }
 const { runId, sealed, open } = kept(await readFile(file).catch((error: Error) => refuse(error.message)));
 await usePlatform();
 const key = await openDataKey(sealed, keptStateContext(runId)).catch((error: Error) =>
   refuse(
-    `The state of run ${runId} can’t be decrypted by the platform on ${dataDir}: it must run (${programName} start), and be the one the run belongs to (${error.message})`,
+    `The state of run ${runId} can’t be decrypted by the platform on ${dataDir}: start it (${programName} start), and set STEPFORM_DATA to the folder of the run’s platform (${error.message})`,
   ),
 );
 process.stdout.write(open(key));

@@ -86,7 +86,7 @@ Ctrl-C stops it; unfinished runs continue at the next start.`;
 /** On Lambda an unhandled rejection ends one instance; here it must not end the platform. */
 const survive = ({ host }: Platform): void => {
   const tell = (error: unknown) => {
-    host.log(`not handled: ${error instanceof Error ? error.stack : String(error)}`);
+    host.log(`unhandled error: ${error instanceof Error ? error.stack : String(error)}`);
     console.error(`Unhandled error (see ${host.folder.at('logs', 'platform.log')}): ${String(error)}`);
   };
   process.on('unhandledRejection', tell);
@@ -102,7 +102,7 @@ const stopOnSignal = (platform: Platform): void => {
     const { runners } = platform.host;
     if (runners)
       console.log(
-        `${runners === 1 ? 'A runner is' : `${runners} runners are`} still at work and will report to the next start.`,
+        `${runners === 1 ? 'A runner is' : `${runners} runners are`} still running and will report to the next start.`,
       );
     try {
       await platform.close({ leaveRunners: true });

@@ -59,7 +59,7 @@ export class Recovery {
     const { failure, payload } = await this.#options.invoke(JSON.stringify({ restoredTo: this.#time }));
     if (failure)
       throw new StartError(
-        `the runs of before ${this.#time} could not be ended: ${failure.errorMessage}. Start again with --recovered-to <time>, e.g. 2026-01-31T08:00:00Z`,
+        `the runs from before ${this.#time} could not be ended: ${failure.errorMessage}. Start again with --recovered-to <time>, e.g. 2026-01-31T08:00:00Z`,
       );
     this.#options.log(`recovery to ${this.#time}: ${payload}`);
     return JSON.parse(payload) as Recovered;

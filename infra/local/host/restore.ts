@@ -20,7 +20,7 @@ const refuseRunners = (dataDir: string): void => {
   const pids = runnersOf(dataDir).map(({ process }) => process.pid);
   if (pids.length === 0) return;
   throw new StartError(
-    `${pids.length === 1 ? 'a runner is' : `${pids.length} runners are`} still at work for ${dataDir} (process ${pids.join(', ')}); ` +
+    `${pids.length === 1 ? 'a runner is' : `${pids.length} runners are`} still running for ${dataDir} (process ${pids.join(', ')}); ` +
       'a runner that holds a plan ends within two minutes; for others start the platform and wait for the end of their runs',
   );
 };

@@ -119,7 +119,7 @@ export class Stack {
       case 'Fn::Base64':
         return Buffer.from(String(resolved)).toString('base64');
       default:
-        throw new StartError(`${name} is not known to the local platform`);
+        throw new StartError(`${name} is not supported by the local platform`);
     }
   }
 
@@ -214,7 +214,7 @@ export class Stack {
       case 'Fn::Or':
         return parts.some((part) => this.#evaluate(part));
       default:
-        throw new StartError(`condition function ${name} is not known to the local platform`);
+        throw new StartError(`condition function ${name} is not supported by the local platform`);
     }
   }
 }

@@ -54,7 +54,7 @@ const whole = <T>(file: string, read: (content: Buffer) => T): T => {
     return read(readFileSync(file));
   } catch (error) {
     throw new StartError(
-      `${file} is damaged (${(error as Error).message}). Delete the folder ${dirname(file)}: the next start makes another certificate, which clients have to trust again.`,
+      `${file} is damaged (${(error as Error).message}). Delete the folder ${dirname(file)}: the next start creates another certificate, which clients must trust again.`,
     );
   }
 };

@@ -84,8 +84,8 @@ describe('a backup of the data folder', () => {
   });
 
   it.each([
-    ['backup', [], /backup did nothing: .*backup\.tar\.gz cannot be written: E(NOSPC|FBIG)/],
-    ['restore', ['--force'], /restore did nothing: .*E(NOSPC|FBIG)/],
+    ['backup', [], /backup changed nothing: .*backup\.tar\.gz cannot be written: E(NOSPC|FBIG)/],
+    ['restore', ['--force'], /restore changed nothing: .*E(NOSPC|FBIG)/],
   ])('of a %s, a full disk is named, and nothing is left', async (what, more, reason) => {
     writeFileSync(join(data(), 'large'), randomBytes(3_000_000));
     if (what === 'restore') await backUp(data(), file());
@@ -145,7 +145,7 @@ describe('a backup of the data folder', () => {
     writeFileSync(join(data(), 'tasks', 'it.json'), JSON.stringify({ process }));
     expect(await backUp(data(), join(root, 'other'))).toMatchObject({ inUse: true });
     await expect(restore(data(), file(), { force: true })).rejects.toThrow(
-      new RegExp(`a runner is still at work .*process ${process.pid}.* let their runs end`),
+      new RegExp(`a runner is still running .*process ${process.pid}.* wait for the end of their runs`),
     );
     writeFileSync(join(data(), 'tasks', 'it.json'), JSON.stringify({ process: { ...process, startedAt: 'before' } }));
     expect(await backUp(data(), join(root, 'other'), { force: true })).toMatchObject({ inUse: false });
@@ -199,7 +199,7 @@ describe('a backup of the data folder', () => {
   });
 
   it('accepts only a data folder, and a target outside of it', async () => {
-    await expect(backUp(root, file())).rejects.toThrow('no data folder');
+    await expect(backUp(root, file())).rejects.toThrow('not a data folder');
     await expect(backUp(data(), join(data(), 'backup'))).rejects.toThrow('outside');
   });
 });

@@ -141,6 +141,6 @@ const condition = (operator: string, key: string, values: string[], id: string) 
     case 'Bool':
       return (context: Record<string, string>) => values.includes(value(context) ?? 'false');
     default:
-      throw new StartError(`${id}: condition operator ${operator} is not known to the local platform`);
+      throw new StartError(`${id}: condition operator ${operator} is not supported by the local platform`);
   }
 };

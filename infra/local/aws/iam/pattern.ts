@@ -59,5 +59,5 @@ const compileValue = (expected: unknown, rule: string): Matcher => {
     }
     default:
   }
-  throw new StartError(`rule ${rule}: the pattern ${JSON.stringify(expected)} is not known to the local platform`);
+  throw new StartError(`rule ${rule}: the pattern ${JSON.stringify(expected)} is not supported by the local platform`);
 };
