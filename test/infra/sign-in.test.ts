@@ -54,7 +54,7 @@ describe('issuer settings', () => {
     [{ ...okta, signInSecretParameter: 'a b' }, 'signInSecretParameter: must be the name of a parameter'],
     [
       { ...okta, signInIssuer: 'https://accounts.google.com' },
-      'everybody has an account at https://accounts.google.com',
+      'any person can have an account at https://accounts.google.com',
     ],
   ])('reject %j', (context, message) => {
     expect(problem(() => readSettings(context))).toContain(message);
