@@ -1,3 +1,5 @@
+import { fill, nextOf, place, type Rule, valueAt } from '#infra/local/aws/step-functions/expressions.ts';
+
 /**
  * Runs executions of the run machine state by state, with the functions behind the states given by the test: what
  * happens next, what is repeated and what fails is the test's to choose. Follows Retry, Catch, Choice and Map as
@@ -11,9 +13,9 @@ interface State {
   ItemsPath?: string;
   ItemSelector?: Record<string, unknown>;
   ItemProcessor?: Machine;
-  ResultSelector?: Record<string, string>;
+  ResultSelector?: object;
   ResultPath?: string | null;
-  Choices?: { Variable: string; StringEquals: string; Next: string }[];
+  Choices?: Rule[];
   Default?: string;
   Retry?: { ErrorEquals: string[]; MaxAttempts: number }[];
   Catch?: { ErrorEquals: string[]; ResultPath?: string | null; Next: string }[];
@@ -91,9 +93,10 @@ export class Execution {
     const token = waits ? `${this.name}/${++this.#tokens}` : undefined;
     thread.token = token;
     try {
-      const Payload_ = this.#resolve(Payload, thread, token);
-      const result = await this.#functions(FunctionName, Payload_);
-      if (!waits) this.#succeed(thread, select(state.ResultSelector, { Payload: result }) ?? { Payload: result });
+      const result = { Payload: await this.#functions(FunctionName, this.#fill(Payload, thread, token)) };
+      if (waits) return;
+      const selector = state.ResultSelector;
+      this.#succeed(thread, selector ? this.#fill(selector, thread, token, result) : result);
     } catch (error) {
       // Somebody has answered, or ended the thread, while the function failed.
       if (!this.#threads.includes(thread) || (waits && thread.token !== token)) return;
@@ -126,14 +129,14 @@ export class Execution {
     this.entered.push(name);
     const state = stateOf(thread);
     if (state.Type === 'Choice') {
-      const choice = state.Choices?.find(({ Variable, StringEquals }) => at(thread.data, Variable) === StringEquals);
-      this.#enter(thread, choice?.Next ?? (state.Default as string));
+      this.#enter(thread, nextOf(state, { input: thread.data, context: contextOf(thread) }));
     } else if (state.Type === 'Fail') {
       this.#fail(thread, { Error: state.Error as string });
     } else if (state.Type === 'Map') {
-      const items = at(thread.data, state.ItemsPath as string) as unknown[];
+      const items = valueAt(state.ItemsPath as string, { input: thread.data, context: {} }) as unknown[];
       thread.children = items.map((item): Thread => {
-        const data = this.#resolve(state.ItemSelector as Data, thread, undefined, item);
+        const context = { ...contextOf(thread), Map: { Item: { Value: item } } };
+        const data = fill(state.ItemSelector, { input: thread.data, context }) as Data;
         return { machine: state.ItemProcessor as Machine, state: '', enteredAt: '', data, attempts: 0, parent: thread };
       });
       this.#threads.push(...thread.children);
@@ -143,7 +146,7 @@ export class Execution {
 
   #succeed(thread: Thread, result: Data): void {
     const state = stateOf(thread);
-    keep(thread, state.ResultPath, result);
+    thread.data = place(thread.data, state.ResultPath, result) as Data;
     if (state.Next) this.#enter(thread, state.Next);
     else this.#end(thread);
   }
@@ -163,7 +166,7 @@ export class Execution {
     if (retry && thread.attempts++ < retry.MaxAttempts) return;
     const caught = state.Catch?.find(({ ErrorEquals }) => matches(ErrorEquals, error.Error));
     if (caught) {
-      keep(thread, caught.ResultPath, error);
+      thread.data = place(thread.data, caught.ResultPath, error) as Data;
       this.#enter(thread, caught.Next);
       return;
     }
@@ -179,41 +182,18 @@ export class Execution {
     this.#fail(parent, error);
   }
 
-  #resolve(template: Data, thread: Thread, token?: string, item?: unknown): Data {
-    const values: Record<string, unknown> = {
-      '$$.Task.Token': token,
-      '$$.State.Name': thread.state,
-      '$$.State.EnteredTime': thread.enteredAt,
-      '$$.State.RetryCount': thread.attempts,
-      '$$.Map.Item.Value': item,
-    };
-    return Object.fromEntries(
-      Object.entries(template).map(([key, value]) => {
-        if (!key.endsWith('.$')) return [key, value];
-        const path = value as string;
-        return [key.slice(0, -2), path.startsWith('$$') ? values[path] : at(thread.data, path)];
-      }),
-    );
+  #fill(template: object, thread: Thread, token?: string, input: Data = thread.data): Data {
+    return fill(template, { input, context: contextOf(thread, token) }) as Data;
   }
 }
+
+const contextOf = ({ state, enteredAt, attempts }: Thread, token?: string) => ({
+  State: { Name: state, EnteredTime: enteredAt, RetryCount: attempts },
+  ...(token !== undefined && { Task: { Token: token } }),
+});
 
 const stateOf = ({ machine, state }: Thread): State => {
   const definition = machine.States[state];
   if (!definition) throw new Error(`no state ${state}`);
   return definition;
-};
-
-const at = (data: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .slice(1)
-    .reduce((value, key) => (value as Data | undefined)?.[key], data);
-
-const select = (selector: Record<string, string> | undefined, result: Data): Data | undefined =>
-  selector && Object.fromEntries(Object.entries(selector).map(([key, path]) => [key.slice(0, -2), at(result, path)]));
-
-/** ResultPath: nothing with null, all with `$` or without one, else a field. */
-const keep = (thread: Thread, path: string | null | undefined, result: Data): void => {
-  if (path === null) return;
-  thread.data = path === undefined || path === '$' ? result : { ...thread.data, [path.slice(2)]: result };
 };
