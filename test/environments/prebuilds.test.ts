@@ -14,7 +14,7 @@ const member = (state: Member['state'], minutes = 10): Member => ({
   state,
 });
 
-describe('decisions about a pool', () => {
+describe('a decision about a pool', () => {
   const none = { failures: [] };
 
   it.each([
@@ -25,12 +25,12 @@ describe('decisions about a pool', () => {
     expect(decide(preset(), none, members, now)).toMatchObject(expected);
   });
 
-  it('deletes the oldest surplus ones', () => {
+  it('deletes the oldest surplus environments', () => {
     const members = [member('running', 30), member('running', 20), member('running', 10)];
     expect(decide(preset(), none, members, now)).toMatchObject({ create: 0, remove: [members[0]?.id] });
   });
 
-  it('replaces expired and invalidated ones', () => {
+  it('replaces expired and invalidated environments', () => {
     const members = [member('running', 90), member('running', 10)];
     const both = { create: 1, remove: [members[0]?.id] };
     expect(decide(preset({ ttlMs: 3_600_000 }), none, members, now)).toMatchObject(both);
@@ -169,7 +169,7 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(1);
   });
 
-  it('never hands one environment to two people', async () => {
+  it('never hands one environment to two users', async () => {
     const { template, one } = await filled(3);
     const people = [await world.members.withLevel('acme', 'plan'), await world.members.withLevel('acme', 'write')];
     const ids = new Set((await pool(template)).map(({ id }) => id));

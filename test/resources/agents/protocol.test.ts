@@ -170,7 +170,7 @@ describe('agents', () => {
     expect((await now(id)).plan.report).toBeUndefined();
   });
 
-  it('that die before they start leave the job to others, whose claim is the only valid one', async () => {
+  it('that end before they start leave the job to others, and only the new claim is valid', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const [dead, alive] = [await agentOf(pool, 'dead'), await agentOf(pool, 'alive')];

@@ -192,7 +192,7 @@ describe('the user who changes an allowlist', () => {
   });
 });
 
-describe('the mark that an organization has allowlists', () => {
+describe('the flag that an organization has allowlists', () => {
   it('is kept when a later change has set it again', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { getOrganization } = await import('#resources/organizations/records.ts');

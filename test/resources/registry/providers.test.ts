@@ -53,7 +53,7 @@ const addPlatform = async (path: string, content: string) => {
 };
 
 describe('a version of a provider', () => {
-  it('is offered to Terraform once sums, signature and a binary are there', async () => {
+  it('is offered to Terraform once checksums, signature and a binary are uploaded', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     expect(upload).toContain('/object/');

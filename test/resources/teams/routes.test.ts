@@ -178,7 +178,7 @@ describe('team membership', () => {
     expect(await visibleCounts((await members.member('acme')).token)).toEqual([2, 2, 0, 2, 0]);
   });
 
-  it('gains and loses with the next request', async () => {
+  it('takes effect and ends with the next request', async () => {
     const { id } = await team({ 'organization-access': { 'read-workspaces': true } });
     const workspace = await api.workspace();
     const { id: userId, token } = await members.member('acme');
@@ -280,7 +280,7 @@ describe('team managers', () => {
     expect((await api.call('PATCH', `teams/${owners.id}`, { token, body })).status).toBe(403);
   });
 
-  it('are, with members, the only ones who see secret teams', async () => {
+  it('and members are the only users who see secret teams', async () => {
     const { id } = await team();
     const one = await members.member('acme');
     const list = async () => ids((await api.get('organizations/acme/teams?page[size]=100', one)).body.data);
