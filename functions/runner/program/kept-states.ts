@@ -21,14 +21,20 @@ export const writeKeptState = async (
 ): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const part = `${file}.${process.pid}`;
-  const handle = await open(part, 'w', 0o600);
   try {
-    await handle.writeFile(sealState(content, runId, key));
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(part, 'w', 0o600);
+    try {
+      await handle.writeFile(sealState(content, runId, key));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(part, file);
+  } catch (error) {
+    // On a full disk: nobody would remove it.
+    await rm(part, { force: true });
+    throw error;
   }
-  await rename(part, file);
 };
 
 const post = async (url: string, request: KeptStateRequest): Promise<KeptStateAnswer> => {
