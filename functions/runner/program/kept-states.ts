@@ -30,10 +30,21 @@ export const writeKeptState = async (
       await handle.close();
     }
     await rename(part, file);
+    await syncFolder(dirname(file));
   } catch (error) {
     // On a full disk: nobody would remove it.
     await rm(part, { force: true });
     throw error;
+  }
+};
+
+/** So that the names in it survive a loss of power, too. */
+const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
   }
 };
 
