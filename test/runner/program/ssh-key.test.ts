@@ -69,7 +69,7 @@ it('gives no key to a program that GIT_SSH_COMMAND of the workspace names', asyn
     category: 'env' as const,
   };
   await run({ sshKey, variables: [own] });
-  expect(readSeen()).toBe('looked\n');
+  expect(readSeen()).toMatch(/^(looked\n)+$/);
 });
 
 it('sets no key by default', async () => {
