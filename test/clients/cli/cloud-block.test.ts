@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { findAddress, findToken } from '#clients/cli/address.ts';
 import { declaredVariables, hasConfiguration, readCloudBlock } from '#clients/cli/cloud-block.ts';
 import { exit } from '#clients/cli/exit.ts';
@@ -9,15 +9,14 @@ import { exit } from '#clients/cli/exit.ts';
 /** Which platform, workspace and token a command uses. */
 
 let folder: string;
-const before = { ...process.env };
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cloud-block-'));
   // No login of this machine's user.
-  process.env.HOME = folder;
-  process.env.TF_CLI_CONFIG_FILE = join(folder, 'none.tfrc');
+  vi.stubEnv('HOME', folder);
+  vi.stubEnv('TF_CLI_CONFIG_FILE', join(folder, 'none.tfrc'));
 });
 afterEach(() => {
-  process.env = { ...before };
+  vi.unstubAllEnvs();
   rmSync(folder, { recursive: true });
 });
 const write = (files: Record<string, string>) => {
