@@ -13,6 +13,11 @@ it.each<[string, object]>([
   ['a resource of null', { resources: [null] }],
   ['instances that are text', { resources: [{ mode: 'managed', instances: 'abc' }] }],
   ['an instance of null', { resources: [{ mode: 'managed', instances: [null] }] }],
+  ['a serial that is no whole number', { serial: 1.5 }],
+  ['a negative serial', { serial: -1 }],
+  ['a serial that is text', { serial: '1' }],
+  ['a lineage that is a number', { lineage: 5 }],
+  ['format version 3', { version: 3 }],
   ['a module that is a number', { resources: [{ module: 5, instances: [] }] }],
 ])('refuses %s as an invalid state', (_, more) => {
   expect(() => parseState(stateWith(more))).toThrow(InvalidStateError);
