@@ -57,6 +57,8 @@ describe('a version of a provider', () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     expect(upload).toContain('/object/');
+    expect(new URL(version.links['shasums-upload']).pathname).toContain(`/object/${version.id}.SHA256SUMS`);
+    expect(new URL(version.links['shasums-sig-upload']).pathname).toContain(`/object/${version.id}.SHA256SUMS.sig`);
     const offered = async () => (await api.get(`${protocol}/versions`)).body.versions;
     await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
     await put(version.links['shasums-sig-upload'], 'signature');
