@@ -120,6 +120,8 @@ describe('the agents of a pool', () => {
     const { id } = await makePool();
     const agent = await register(id, 'builder');
     expect((await api.get(`agents/${agent.id}`)).status).toBe(200);
+    for (const other of [`${agent.id}x`, 'agent-', id, `${agent.id.slice(0, -1)}`])
+      expect((await api.get(`agents/${other}`)).status, other).toBe(404);
     await store.update(store.keys.agentPool(id), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
     expect((await api.get(`agents/${agent.id}`)).status, 'an agent of a deleted pool').toBe(404);
     await store.update(store.keys.agentPool(id), { remove: ['deletedAt'] });
@@ -231,6 +233,7 @@ describe('a workspace', () => {
       attributes: { 'execution-mode': 'agent', 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } },
       relationships: { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } },
     });
+    expect((await api.get(`agent-pools/${pool.id}`)).body).not.toHaveProperty('included');
     const using = (await api.get(`agent-pools/${pool.id}?include=workspaces`)).body;
     expect(using.data.relationships.workspaces.data).toEqual([{ type: 'workspaces', id }]);
     expect(using.included[0].id).toBe(id);
