@@ -12,7 +12,8 @@ import {
 import type { ApiRequest } from '#api/request.ts';
 
 const request = (query = '') => ({ path: '/api/v2/things', query: new URLSearchParams(query) }) as ApiRequest;
-const items = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `${n}`, type: 'things', attributes: {} }));
+const items = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ id: `${n}`, type: 'things', attributes: {} }));
 const bodyOf = (answer: unknown) => {
   const { body } = answer as { body: string };
   return JSON.parse(body);
