@@ -25,3 +25,12 @@ it('refuses a global that stays replaced, and takes one that does not', () => {
   vi.unstubAllGlobals();
   expect(restore).not.toThrow();
 });
+
+it('refuses an environment that is only a copy, and puts the real one back', () => {
+  const real = process.env;
+  const restore = rememberProcess();
+  process.env = { ...real };
+  expect(restore).toThrow('process.env');
+  expect(process.env).toBe(real);
+  expect(restore).not.toThrow();
+});

@@ -147,7 +147,9 @@ describe('a pool', () => {
     const { objects } = await import('#platform/store/keys.ts');
     const noteAfter = async (...actions: string[][]) => {
       const { template, one } = await filled(1);
-      const claimed = await world.create(template, { template_version_preset_id: one.id });
+      return noteOf(await world.create(template, { template_version_preset_id: one.id }), actions);
+    };
+    const noteOf = async (claimed: Awaited<ReturnType<typeof world.create>>, actions: string[][]) => {
       const build = await world.latest(claimed.body.id);
       const changes = actions.map((each, n) => ({ address: `a.r${n}`, mode: 'managed', change: { actions: each } }));
       const plan = JSON.stringify({ resource_changes: changes });
@@ -157,6 +159,9 @@ describe('a pool', () => {
     };
     expect(await noteAfter(['update'], ['create'], ['delete'])).toBeUndefined();
     expect(await noteAfter(['update'], ['delete', 'create'], ['create', 'delete'])).toContain('replaced a.r1, a.r2:');
+    const { template } = await filled(0);
+    const plain = await noteOf(await world.create(template, {}), [['delete', 'create']]);
+    expect(plain, 'a build that claims nothing').toBeUndefined();
   });
 
   it('is not used for other presets, and a taken name claims nothing', async () => {

@@ -57,6 +57,8 @@ describe('a version of a provider', () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     expect(upload).toContain('/object/');
+    expect(new URL(version.links['shasums-upload']).pathname).toContain(`/object/${version.id}.SHA256SUMS`);
+    expect(new URL(version.links['shasums-sig-upload']).pathname).toContain(`/object/${version.id}.SHA256SUMS.sig`);
     const offered = async () => (await api.get(`${protocol}/versions`)).body.versions;
     await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
     await put(version.links['shasums-sig-upload'], 'signature');
@@ -91,7 +93,7 @@ describe('a version of a provider', () => {
     expect((await api.get(`${platforms}/linux/amd64`)).status).toBe(200);
     expect((await api.get(platforms)).body.data).toHaveLength(1);
     expect((await api.call('DELETE', `${platforms}/linux/amd64`)).status).toBe(204);
-    expect((await api.get(`${platforms}/linux/amd64`)).status).toBe(404);
+    expect((await api.get(`${platforms}/linux/amd64`)).status, 'the deleted platform').toBe(404);
     expect((await api.get(platforms)).body.data).toEqual([]);
     expect((await api.get(`${protocol}/versions`)).body.versions).toEqual([]);
     expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);

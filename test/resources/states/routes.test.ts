@@ -146,6 +146,18 @@ describe('a state version', () => {
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
 
+  it('that is awaited keeps the workspace locked, until it was uploaded', async () => {
+    const { id } = await locked();
+    const announced = await announce(id);
+    const unlock = () => api.call('POST', `workspaces/${id}/actions/unlock`);
+    const refused = await unlock();
+    expect([refused.status, refused.body.errors[0].title]).toEqual([422, 'latest state version is still pending']);
+    await put(announced.body.data.attributes['hosted-state-upload-url'], stateFile().text);
+    expect((await unlock()).status).toBe(200);
+    const current = await api.get(`workspaces/${id}/current-state-version`);
+    expect(current.body.data.id).toBe(announced.body.data.id);
+  });
+
   it('that was abandoned with its lock does not block a later one', async () => {
     const { id } = await locked();
     await announce(id, { serial: 3 });

@@ -25,6 +25,7 @@ it.each([
   [200, true, false],
   [204, true, false],
   [299, true, false],
+  [300, false, false],
   [304, false, false],
   [400, false, false],
   [404, false, false],

@@ -53,6 +53,7 @@ describe('a valid archive', () => {
     expect(readlinkSync(join(root, 'nowhere'))).toBe('modules/not-there');
     expect(statSync(join(root, 'run.sh')).mode & 0o7777).toBe(0o755);
     expect(statSync(join(root, 'main.tf')).mode & 0o111).toBe(0);
+    expect(statSync(join(root, 'modules/deep')).mode & 0o777, 'a folder without an entry').toBe(0o700);
     expect(statSync(join(root, 'secret.tf')).mode & 0o200).toBe(0o200);
   });
 
