@@ -43,7 +43,7 @@ export type Next = Extract<
 >;
 
 /** Whether the finished plan is applied without a confirmation: auto-apply is on, and the run's authors may apply. */
-export const appliesAutomatically = (run: Run): boolean => {
+const appliesAutomatically = (run: Run): boolean => {
   const { planOnly, savePlan, appliesFor, environment, plan, autoApply, allowEmptyApply } = run;
   // Whoever may build an environment may apply its runs.
   const isAllowed = appliesFor !== undefined || environment !== undefined;
