@@ -27,6 +27,24 @@ export const aliases = {
   ApplyOffered: 'ApplyQueued',
 } as const satisfies Record<string, WaitingState>;
 
+/** States that only wait, for a runner's report or a person: one function enters all of them. */
+export const plainStates = [
+  'Planning',
+  'PostPlanAwaitingDecision',
+  'PolicyOverride',
+  'NeedsConfirmation',
+  'Applying',
+] as const satisfies WaitingState[];
+export type PlainState = (typeof plainStates)[number];
+
+/** What a state of the machine is for the run. @throws {Error} for another state than those */
+export const plainState = (name: string): PlainState => {
+  const own = (aliases as Record<string, WaitingState>)[name] ?? name;
+  const state = plainStates.find((plain) => plain === own);
+  if (!state) throw new Error(`state ${name} does more than wait`);
+  return state;
+};
+
 /** States that run a stage's tasks side by side; each task waits by a token kept with its result. */
 export const taskStates = {
   PrePlanTasks: 'pre_plan',

@@ -79,8 +79,8 @@ const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The plan. The runner says which check comes first, or that there is none. */
-const plan = ({ waiting, choosing }: Builders) => ({
-  Planning: waiting('Planning', {
+const plan = ({ entering, choosing }: Builders) => ({
+  Planning: entering({
     comment: 'Waits for terraform plan; the runner beats',
     next: 'AfterPlanning',
     errored: 'PlanErrored',
@@ -111,7 +111,7 @@ const postPlanTasks = ({ tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The second check: policies that OPA evaluates. */
-const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
+const policyEvaluation = ({ entering, checking, choosing }: Builders) => ({
   PolicyEvaluating: checking('PolicyEvaluating', {
     comment: 'OPA evaluates the policy sets of the workspace',
     next: 'AfterPolicyEvaluating',
@@ -122,7 +122,7 @@ const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
     'NeedsConfirmation',
     'To the next check, or to a person where mandatory policies failed',
   ),
-  PostPlanAwaitingDecision: waiting('PostPlanAwaitingDecision', {
+  PostPlanAwaitingDecision: entering({
     comment: 'Mandatory policies failed: waits for a person to override them or to discard',
     next: 'AfterPostPlanAwaitingDecision',
     errored: 'PlanErrored',
@@ -161,7 +161,7 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
 });
 
 /** The last check: policies of three levels. */
-const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
+const policyCheck = ({ entering, checking, choosing }: Builders) => ({
   PolicyChecking: checking('PolicyChecking', {
     comment: 'Checks the policy sets with three levels: advisory, soft- and hard-mandatory',
     next: 'AfterPolicyChecking',
@@ -172,7 +172,7 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
     'NeedsConfirmation',
     'To a person or to the apply, or to an end where mandatory policies failed',
   ),
-  PolicyOverride: waiting('PolicyOverride', {
+  PolicyOverride: entering({
     comment: 'Soft-mandatory policies failed: waits for a person to override them or to discard',
     next: 'AfterPolicyOverride',
     errored: 'PlanErrored',
@@ -188,7 +188,7 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
 });
 
 /** A person confirms or discards. Only a saved plan lets the queue go on, and is queued again. */
-const confirmation = ({ waiting, choosing }: Builders) => ({
+const confirmation = ({ entering, waiting, choosing }: Builders) => ({
   PlannedAndSaved: waiting('PlannedAndSaved', {
     comment: 'Keeps the plan until a person confirms or discards it; the queue goes on',
     next: 'Confirmed',
@@ -203,7 +203,7 @@ const confirmation = ({ waiting, choosing }: Builders) => ({
     timeout: { TimeoutSeconds: 90 * days },
     chooses: true,
   }),
-  NeedsConfirmation: waiting('NeedsConfirmation', {
+  NeedsConfirmation: entering({
     comment: 'Waits for a person to confirm or discard',
     next: 'AfterConfirmation',
     errored: 'PlanErrored',
@@ -222,7 +222,7 @@ const confirmation = ({ waiting, choosing }: Builders) => ({
 const offerSeconds = 10;
 
 /** Up to the start of an apply. */
-const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
+const beforeApply = ({ entering, waiting, tasks, tasksDone, choosing }: Builders) => ({
   PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
     comment: 'Run tasks before the apply, all at once',
     next: 'PreApplyTasksDone',
@@ -234,7 +234,7 @@ const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
     'ApplyQueued',
     'To a runner, to an end where a mandatory task failed, or to a person where automatic apply was withdrawn',
   ),
-  NeedsConfirmationAfterTasks: waiting('NeedsConfirmation', {
+  NeedsConfirmationAfterTasks: entering({
     comment: 'The authors of the run lost the permission to apply meanwhile: waits for a person to confirm or discard',
     next: 'ApplyQueued',
     errored: 'PlanErrored',
@@ -258,8 +258,8 @@ const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The apply, and what follows it. */
-const apply = ({ waiting, tasks, tasksDone, choosing, ending }: Builders) => ({
-  Applying: waiting('Applying', {
+const apply = ({ entering, tasks, tasksDone, choosing, ending }: Builders) => ({
+  Applying: entering({
     comment: 'Waits for terraform apply; the runner beats',
     next: 'AfterApplying',
     errored: 'ApplyErrored',

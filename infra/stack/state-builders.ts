@@ -79,6 +79,13 @@ interface Common {
   catch?: Catcher[];
 }
 
+interface Waiting extends Common {
+  timeout: object;
+  /** What resumes it says which state is next. */
+  chooses?: boolean;
+  payload?: object;
+}
+
 /** Where the result of a step says which state is next; the input of an execution does so for the first one. */
 const result = '$.result';
 
@@ -89,24 +96,12 @@ interface Machine {
   unretried: string[];
 }
 
-/**
- * Hands its task token to a function that keeps it with the run, and waits.
- *
- * `chooses`: what resumes it says which state is next.
- */
+/** Hands its task token to a function that keeps it with the run, and waits. */
 const waiting =
   ({ arn, unretried }: Machine) =>
   (
     name: LifecycleFunction,
-    {
-      comment,
-      next,
-      errored,
-      timeout,
-      chooses = false,
-      catch: more,
-      payload = {},
-    }: Common & { timeout: object; chooses?: boolean; payload?: object },
+    { comment, next, errored, timeout, chooses = false, catch: more, payload = {} }: Waiting,
   ) => ({
     Type: 'Task',
     Comment: comment,
@@ -133,6 +128,10 @@ const waiting =
     Catch: outcomes(errored, more),
     Next: next,
   });
+
+/** A state that only waits: the one function of all such states is told which it is. */
+const entering = (machine: Machine) => (state: Omit<Waiting, 'payload'>) =>
+  waiting(machine)('EnterState', { ...state, payload: { 'state.$': '$$.State.Name' } });
 
 /** A function that does the work itself, and says where the run goes next. */
 const checking =
@@ -274,6 +273,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
   };
   return {
     waiting: waiting(machine),
+    entering: entering(machine),
     checking: checking(machine),
     tasks: tasks(machine),
     tasksDone: tasksDone(machine),

@@ -12,9 +12,8 @@ const most: Record<string, number> = {
   'Runs POST /api/v2/runs': 23,
   PlanQueued: 3.5,
   'Runner POST /runner/v1/claim': 3.5,
-  Planning: 2.5,
   'Runner POST /runner/v1/report': 6.5,
-  Applying: 3.5,
+  EnterState: 3.5,
   'Runner POST /runner/v1/state-versions': 6,
   Complete: 9,
 };

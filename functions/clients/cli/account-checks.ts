@@ -1,10 +1,14 @@
 import { ask, type Caller, increase, query, quotaOf } from './ask-aws.ts';
-import type { Finding } from './preflight.ts';
 
 /**
  * What an account or region may lack. Each check finds nothing where the credentials may not look: who deploys with the CDK's
  * roles alone may see none of it, and CloudFormation says the same later.
  */
+
+export interface Finding {
+  what: string;
+  todo: string;
+}
 
 /** Texts of every element of that name. */
 const elements = (xml: string, name: string): string[] =>

@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { roomForNetwork, runtimeInRegion, serviceLinkedRole, zonesWithFargate } from './account-checks.ts';
+import {
+  type Finding,
+  roomForNetwork,
+  runtimeInRegion,
+  serviceLinkedRole,
+  zonesWithFargate,
+} from './account-checks.ts';
 import { type Caller, type Credentials, call, increase, patienceMs, query, quotaOf } from './ask-aws.ts';
 
 /**
  * Checks the prerequisites of a deployment, which would otherwise fail after minutes with one problem at a time.
  */
-
-export interface Finding {
-  what: string;
-  todo: string;
-}
 
 export interface Preflight {
   account?: string;
