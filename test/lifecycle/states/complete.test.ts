@@ -3,6 +3,7 @@ import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 /** The last state of each run, and the states between plan and apply that may lead elsewhere. */
 
