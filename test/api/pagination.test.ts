@@ -82,7 +82,7 @@ it('a list without a total says whether there is more, and counts what was seen'
   expect([totalOf(page, 13, false), totalOf(page, 13, true), totalOf(page, 30, true)]).toEqual([13, 21, 30]);
 });
 
-it('related documents are included where they were asked for', () => {
+it('related documents are included where the request names them', () => {
   const page = { page: 1, size: 20 };
   expect(bodyOf(list(request(), page, 1, items(1)))).not.toHaveProperty('included');
   expect(bodyOf(list(request(), page, 1, items(1), items(2))).included).toHaveLength(2);

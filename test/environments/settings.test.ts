@@ -48,7 +48,7 @@ it('a deadline is extended by half an hour at least, and only where the environm
   expect(await set(id, 'extend', { deadline: at(hour) })).toEqual([409, expect.stringContaining('must be started')]);
 });
 
-it('an environment is renamed unless its owner has another one of that name, whatever its case', async () => {
+it('an environment is renamed unless its owner has another one of that name, regardless of case', async () => {
   const template = await world.addTemplate();
   const [first, second] = [uniqueName('dev'), uniqueName('dev')];
   const [id, other] = [await world.running(template, { name: first }), await world.running(template, { name: second })];
@@ -89,7 +89,7 @@ it('autostart and automatic updates are kept, and refused where they are not val
   expect((await set(id, 'autoupdates', { automatic_updates: 'perhaps' }))[0]).toBe(400);
 });
 
-it('archived versions of a template are listed where they are asked for', async () => {
+it('archived versions of a template are listed only on request', async () => {
   const template = await world.addTemplate();
   const former = template.activeVersionId;
   const latest = await world.addVersion(template);
@@ -106,7 +106,7 @@ it('archived versions of a template are listed where they are asked for', async 
   expect(await listed()).toEqual([former, latest].sort());
 });
 
-it('a start is told to Terraform as one, and a stop as none', async () => {
+it('Terraform gets the transition of a build: start or stop', async () => {
   const id = await world.running(await world.addTemplate());
   const told = async () => (await world.inputsOf(id)).CODER_WORKSPACE_TRANSITION;
   expect(await told()).toBe('start');

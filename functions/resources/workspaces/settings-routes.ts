@@ -139,7 +139,7 @@ const safeDelete =
   async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
     checkUnmanaged(subject, 'delete');
     const queued = await firstQueued(subject.id);
-    // Nobody can unlock what a run holds: it has to end.
+    // No user can unlock a workspace that a run holds: the run has to end.
     if (queued && subject.lock?.kind !== 'user') throw busy(subject);
     if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
     if (subject.state?.resources) {

@@ -13,7 +13,7 @@ import {
 import type { Permission } from '#api/permissions/permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
 
-/** How roles, teams and their access add up. Which permission belongs to what is who-may.test.ts's. */
+/** How roles, teams and their access add up. Which permission belongs to which route is tested in who-may.test.ts. */
 
 const team = (change: Partial<Team> = {}): Team => ({
   id: 'team-1',
@@ -81,7 +81,7 @@ describe('a workspace', () => {
     expect(has(granted, ...wanted)).toEqual(expected);
   });
 
-  it('of an environment is seen by those who may apply there, and its secrets by its admins', () => {
+  it('of an environment is visible to users with permission to apply there, and its secrets to its admins', () => {
     const on = (access: string) =>
       onWorkspace(memberOf(team()), { managedBy: 'environment', teamAccess: { 'team-1': level(access) } }, undefined);
     expect(has(on('read'), 'workspace:read', 'state:read')).toEqual([false, false]);
@@ -92,7 +92,7 @@ describe('a workspace', () => {
       false,
     ]);
     expect(has(on('admin'), 'workspace:read', 'state:read', 'plan:read-json')).toEqual([true, true, true]);
-    expect(on('read').has('organization:read'), 'what is not of workspaces stays').toBe(true);
+    expect(on('read').has('organization:read'), 'permissions outside workspaces stay').toBe(true);
   });
 
   it('lets a team override policies that both the organization and its admin have delegated to', () => {
@@ -127,7 +127,7 @@ it('a flag of the organization adds to what a member has, and a stranger has not
 
 describe('a team', () => {
   const sees = (standing: Standing, seen: Team) => onTeam(standing, seen).has('team:read');
-  it('that is secret is seen by owners, its members and those who may read secret teams', () => {
+  it('that is secret is visible to owners, its members and users with permission to read secret teams', () => {
     const [secret, open] = [team(), team({ visibility: 'organization' })];
     const other = team({ id: 'team-2' });
     const seer = team({ id: 'team-3', organizationAccess: ['access-secret-teams'] });
@@ -141,7 +141,7 @@ describe('a team', () => {
     expect(sees(memberOf(other), open)).toBe(true);
   });
 
-  it('of owners is changed by owners only, and its access by nobody', () => {
+  it('of owners is changed by owners only, and its access never', () => {
     const owners = team({ id: 'team-owners', owners: true, visibility: 'organization' });
     const manager = memberOf(
       team({ organizationAccess: ['manage-membership', 'manage-teams', 'manage-organization-access'] }),

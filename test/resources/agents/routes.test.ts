@@ -176,7 +176,7 @@ describe('the deletion of an agent pool', () => {
     expect((await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...settings })).status).toBe(
       201,
     );
-    // Whoever was about to use it was cut off.
+    // The request that was about to use it was cut off.
     const { id: other } = await api.workspace();
     await store.usePool(left.id, other);
     expect(await store.isPoolUsed(left.id), 'about to be used').toBe(true);

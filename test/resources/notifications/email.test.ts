@@ -236,7 +236,7 @@ describe('an address outside of the organization', () => {
     vi.useRealTimers();
   });
 
-  it('is asked when it is added to a configuration, and again a day later', async () => {
+  it('gets a confirmation e-mail when it is added to a configuration, and again a day later', async () => {
     const { workspace } = await runIn();
     const address = `${uniqueName('added')}@outside.test`;
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
