@@ -66,7 +66,7 @@ resource "terraform_data" "late" {
     expect(attributes['resource-count']).toBe(2);
     const { 'end-reason': reason } = (await after.run(run.id)).attributes;
     expect(reason).toMatch(
-      /The newest state \(serial \d+\), which the runner had kept, is the workspace's state now\.$/,
+      /The workspace now has the newest state \(serial \d+\), which the runner had kept on its disk\.$/,
     );
     expect(readdirSync(folder)).toEqual([]);
     // Its runner alone tries for one and a half minutes.

@@ -325,7 +325,7 @@ describe('the end of a run', () => {
     expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
     expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
     expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
-      "no disk The newest state (serial 9), which the runner had kept, is the workspace's state now.",
+      'no disk The workspace now has the newest state (serial 9), which the runner had kept on its disk.',
     );
   });
 
