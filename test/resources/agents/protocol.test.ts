@@ -122,7 +122,7 @@ describe('agents', () => {
     expect((await (await agentOf(pool)).next()).work.runId).toBe(first);
   });
 
-  it('are told to kill a runner that does not claim its job in time, which is free again then', async () => {
+  it('kill a runner that does not claim its job in time, and the job is free again', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const agent = await agentOf(pool);
@@ -137,7 +137,7 @@ describe('agents', () => {
     expect(await agent.ping(id)).toEqual({ kill: true });
   });
 
-  it('are told to kill a runner that goes on for five minutes after the end of its run', async () => {
+  it('kill a runner that runs for five minutes after the end of its run', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const agent = await agentOf(pool);

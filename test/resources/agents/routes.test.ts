@@ -127,7 +127,7 @@ describe('the deletion of an agent pool', () => {
     expect((await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...settings })).status).toBe(
       201,
     );
-    // Whoever was about to use it was cut off.
+    // An interrupted request was about to use the pool.
     const { id: other } = await api.workspace();
     await store.usePool(left.id, other);
     expect(await store.isPoolUsed(left.id), 'about to be used').toBe(true);
