@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const maxRegion = 256 * 2 ** 20;
 
-/** What a process has in its memory, as root reads it on Linux: the first group of each match. @param pattern global */
+/** Contents of a process's memory, read as root on Linux: the first group of each match. @param pattern global */
 export const inMemory = (pid: number, pattern: RegExp): string[] => {
   const file = openSync(`/proc/${pid}/mem`, 'r');
   try {
@@ -16,7 +16,7 @@ export const inMemory = (pid: number, pattern: RegExp): string[] => {
         try {
           readSync(file, bytes, 0, length, BigInt(`0x${from}`));
         } catch {
-          // Given back meanwhile.
+          // The memory was released meanwhile.
           return [];
         }
         return [...bytes.toString('latin1').matchAll(pattern)].map(([, group = '']) => group);
@@ -26,5 +26,5 @@ export const inMemory = (pid: number, pattern: RegExp): string[] => {
   }
 };
 
-/** Claims of the tasks that a runner has performed, the one at work among them. */
+/** Claims of all tasks that a runner has received, including the current one. */
 export const claimsIn = (pid: number): string[] => inMemory(pid, /STEPFORM_CLAIM(?:=|":")([\w.-]+)/g);
