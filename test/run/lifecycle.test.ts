@@ -66,7 +66,7 @@ describe('a run that is about to apply', () => {
     ['has a plan that leads there', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
     ['is not still being planned', false, { wait: { state: 'Planning' }, autoApply: true }],
     ['has no check before it', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
-    ['has not been confirmed', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
+    ['is still waiting for its confirmation', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
     ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
     ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
     ['has not been confirmed', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
