@@ -9,18 +9,26 @@ import { join } from 'node:path';
 /** Folders and files that are checked. Grows to the whole tree, folder by folder. */
 const held = [
   'functions/api/',
+  'functions/clients/',
   'functions/environments/',
   'functions/features/',
+  'functions/platform/',
   'functions/public-api/',
   'functions/removal/',
   'functions/resources/',
+  'functions/run/',
   'functions/version-control/',
   'test/api/',
+  'test/clients/',
+  'test/e2e/',
   'test/environments/',
   'test/features/',
+  'test/platform/',
   'test/public-api/',
   'test/removal/',
   'test/resources/',
+  'test/run/',
+  'test/support/',
   'test/version-control/',
 ];
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { example, host, Terraform } from './support/terraform.ts';
 import { client, newName, type Resource, resources, startRun, untilConfirmable, untilFinal } from './support/world.ts';
 
-/** In an organization of its own: the others have no cost estimates. */
+/** In a separate organization, because the others have no cost estimates. */
 
 const home = newName('costs');
 beforeAll(async () => {

@@ -15,7 +15,7 @@ import {
   untilStatus,
 } from './support/world.ts';
 
-/** Actions by force, with the answers of a platform at work. */
+/** Force-execute and force-cancel, with the responses of a real platform. */
 
 beforeAll(() => {
   if (platform.awsEndpointUrl) operate(platform);
@@ -98,7 +98,7 @@ resource "terraform_data" "deaf" {
     expect(canceled.attributes['status-timestamps']['force-canceled-at']).toMatch(/Z$/);
     expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
     expect(await inState(workspace)).toContain('terraform_data.quick');
-    // It may have made what no state has: an admin decides.
+    // It may have created a resource that no state contains: an admin decides.
     expect(reasonOf(canceled)).toMatch(/^The apply was interrupted\..*terraform_data\.deaf was begun\..*stays locked/);
     expect((await client.run(behind.id)).attributes.status).toBe('pending');
     await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);

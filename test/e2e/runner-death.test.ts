@@ -12,7 +12,7 @@ import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
 describe.concurrent('a runner that dies in an apply ends its run as errored and keeps its state:', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-death-'));
-  // Terraform, as whatever user, looks for a file there.
+  // Terraform, possibly as another user, looks for a file there.
   chmodSync(dataDir, 0o711);
   let platform: Platform | undefined;
   let client: Client;
@@ -28,7 +28,7 @@ describe.concurrent('a runner that dies in an apply ends its run as errored and 
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  /** An apply whose first resource is in the workspace's state, and which goes on until its file is there. */
+  /** An apply whose first resource is in the workspace's state, and which continues until its file exists. */
   const applying = async (name: string) => {
     const go = join(dataDir, `${name}.go`);
     const workspace = await client.createWorkspace(organization, name);
@@ -52,7 +52,7 @@ resource "terraform_data" "after" {
       (await state())?.attributes.resources.map(({ name }: { name: string }) => name) ?? [];
     return { run, next, runner, inState, go };
   };
-  /** A plan that waits for a person while its runner stands by. */
+  /** A plan that waits for a confirmation while its runner stands by. */
   const planned = async (name: string) => {
     const workspace = await client.createWorkspace(organization, name);
     const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
@@ -74,7 +74,7 @@ resource "terraform_data" "after" {
       /^The runner stopped during the apply \(.*exit code 137\)\. The state may be/,
     );
     expect(await inState()).toContain('quick');
-    // The other one may have been made.
+    // The other resource may have been created.
     expect(attributes['end-reason']).toMatch(
       /By its log, terraform_data\.quick was done, and terraform_data\.slow was begun\..*stays locked/,
     );
@@ -107,12 +107,12 @@ resource "terraform_data" "after" {
     const { run, next, runner, inState, go } = await applying('frozen');
     const frozen = runner();
     send(frozen, 'SIGSTOP');
-    // Its beats are missed, and it is asked to go; nothing else starts before it has.
+    // Its heartbeats are missed, so it gets the signal to stop; nothing else starts before it has ended.
     await until(
       async () => runner().desiredStatus,
       (status) => status === 'STOPPED',
     );
-    // Its page says so, long before it ends.
+    // The run reports it long before it ends.
     const said = await until(
       async () => (await client.run(run.id)).attributes,
       (now) => !!now['end-reason'],
@@ -127,7 +127,7 @@ resource "terraform_data" "after" {
     const { attributes } = await ended(run);
     expect(attributes.status).toBe('errored');
     expect(attributes['end-reason']).toMatch(/^The runner stopped answering during the apply/);
-    // It was interrupted: what came after was not begun.
+    // Terraform was interrupted: later resources were not started.
     expect(await inState()).toContain('quick');
     expect(await inState()).not.toContain('after');
     expect(existsSync(go)).toBe(false);

@@ -48,7 +48,7 @@ describe('the checks of a finished plan', () => {
       'PostPlanAwaitingDecision',
     ],
     [
-      'nobody is asked about a plan that will not be applied',
+      'no override is requested for a plan that will not be applied',
       { ...planned, planOnly: true, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'overridable' } },
       'PlanErrored',
     ],
@@ -68,7 +68,7 @@ describe('the checks of a finished plan', () => {
       'PolicyOverride',
     ],
     [
-      'an overridden one goes on',
+      'an overridden one continues',
       {
         ...planned,
         checks: { policyCheck: true },
@@ -154,7 +154,7 @@ describe('the steps that a plan has completed', () => {
 describe('a run with run tasks in several stages', () => {
   const run = newRun({ current: true, checks: { fetching: true, tasks: { pre_plan: stage, post_apply: stage } } });
 
-  it('has its configuration and each stage before what follows', () => {
+  it('has its configuration, then each stage before the following phase', () => {
     expect(nextStep(run)).toBe('Fetching');
     const fetched: Run = { ...run, verdicts: { fetching: 'passed' } };
     expect(nextStep(fetched)).toBe('PrePlanTasks');
@@ -173,7 +173,7 @@ describe('a run with run tasks in several stages', () => {
     expect(endReason(failed, 'PlanErrored', undefined)).toBe('The task said no.');
   });
 
-  it('goes nowhere once it is canceled', () => {
+  it('leads to no further state after a cancel', () => {
     const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
     expect(nextStep({ ...run, cancel })).toBe('Canceled');
     expect(resume({ ...run, wait: { state: 'PlanQueued', token: 't' }, cancel })).toMatchObject({ error: 'Canceled' });

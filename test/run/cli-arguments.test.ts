@@ -25,6 +25,6 @@ it.each([
   ['TF_CLI_ARGS_apply', ''],
   ['TF_CLI_CONFIG_FILE', '-state=x'],
   ['ARGUMENTS', '-state-out=x'],
-])('takes %s="%s"', (key, value) => {
+])('accepts %s="%s"', (key, value) => {
   expect(refusedArgument(key, value)).toBeUndefined();
 });

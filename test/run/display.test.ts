@@ -18,7 +18,7 @@ describe('the display of a status', () => {
     },
   );
 
-  it('keeps the name of a saved plan and shows that it waits for a person', () => {
+  it('keeps the name of a saved plan and shows that it waits for a decision', () => {
     expect(display('planned_and_saved', true)).toEqual({ name: 'Planned and Saved', tone: 'attention' });
   });
 

@@ -30,7 +30,7 @@ describe('a finished plan', () => {
       'ApplyQueued',
     ],
     [
-      'waits for a person when nobody who may apply has caused it',
+      'waits for a confirmation when its author has no permission to apply',
       { autoApply: true, appliesFor: undefined },
       true,
       'NeedsConfirmation',
@@ -44,7 +44,7 @@ describe('a finished plan', () => {
     ['ends the run when there is nothing to do', { autoApply: true }, false, 'PlannedAndFinished'],
     ['is applied by itself when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
     [
-      'that is plan-only never goes on',
+      'that is plan-only never continues',
       { planOnly: true, autoApply: true, allowEmptyApply: true },
       true,
       'PlannedAndFinished',
@@ -66,7 +66,7 @@ describe('a run that is about to apply', () => {
     ['has a plan that leads there', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
     ['is not still being planned', false, { wait: { state: 'Planning' }, autoApply: true }],
     ['has no check before it', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
-    ['waits for nobody', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
+    ['is still waiting for its confirmation', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
     ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
     ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
     ['has not been confirmed', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
@@ -78,7 +78,7 @@ describe('a run that is about to apply', () => {
 
 describe('a run that reaches its plan', () => {
   it.each<[string, Partial<Run>, object | undefined]>([
-    ['goes on', { current: true }, undefined],
+    ['continues', { current: true }, undefined],
     ['ends when it was canceled before', { current: true, cancel }, { error: 'Canceled' }],
     ['ends when it was discarded before', { decision: { action: 'discard', at: '' } }, { error: 'Discarded' }],
   ])('%s', (_, change, expected) => {
@@ -169,7 +169,7 @@ describe('an apply handed over with the plan', () => {
     expect(handsOver(newRun({ ...ready, ...change }))).toBe(expected);
   });
 
-  it('continues to the apply even if canceled: its runner is told', () => {
+  it('continues to the apply even if canceled, and its runner is notified', () => {
     const taken = { ...ready, status: 'apply_queued', apply: phase({ status: 'queued', claimNonce: 'n' }) } as const;
     expect(resume(newRun(taken))).toEqual({ output: { next: 'Applying' } });
     expect(resume(newRun({ ...taken, cancel }))).toEqual({ output: { next: 'Applying' } });
@@ -197,7 +197,7 @@ describe('a waiting execution', () => {
     }
   });
 
-  it('leaves Pending when it is first in the queue, or immediately when it takes no turn', () => {
+  it('leaves Pending when it is first in the queue, or immediately when it does not queue', () => {
     expect(waiting('Pending', { current: true })).toEqual({ output: { next: 'PlanQueued' } });
     expect(waiting('Pending', { planOnly: true })).toEqual({ output: { next: 'PlanQueued' } });
     expect(waiting('Pending', { current: true, cancel })).toMatchObject({ error: 'Canceled' });
@@ -208,13 +208,13 @@ describe('a waiting execution', () => {
     expect(waiting('NeedsConfirmation', { plan: phase({ report: finished(true) }) })).toBeUndefined();
   });
 
-  it('lets a claimed apply that is to be canceled first begin, so that it ends by its own report', () => {
+  it('lets a claimed apply begin before it is canceled, so that it ends by its own report', () => {
     const status = 'apply_queued';
     expect(waiting('ApplyQueued', { status, cancel })).toMatchObject({ error: 'Canceled' });
     expect(waiting('ApplyQueued', { status, cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
   });
 
-  it('leaves the apply at once when it was discarded on the way there', () => {
+  it('leaves the apply at once when the run was discarded on the way there', () => {
     const plan = phase({ report: finished(true) });
     const discarded = { action: 'discard', by: 'user-1', at: '' } as const;
     expect(waiting('ApplyQueued', { plan, autoApply: true })).toBeUndefined();
@@ -249,7 +249,7 @@ describe('the end of a run', () => {
       { plan: 'finished', apply: 'errored' },
     ],
     ['Discarded', { plan: phase({ status: 'finished' }) }, { plan: 'finished', apply: 'unreachable' }],
-  ])('as %s settles plan and apply: %j', (ending, run, expected) => {
+  ])('as %s sets plan and apply to %j', (ending, run, expected) => {
     expect(finalPhases(newRun(run), ending)).toEqual(expected);
   });
 
@@ -271,7 +271,7 @@ describe('the end of a run', () => {
     ).toMatch(words);
   });
 
-  it('ends as canceled when it was canceled before its apply, whatever else ended it', () => {
+  it('is canceled if the run was canceled before its apply, even if it ended by another error', () => {
     expect(statusAtEnd(newRun({ cancel, status: 'planning' }), 'PlanErrored')).toBe('canceled');
     expect(statusAtEnd(newRun({ status: 'planning' }), 'PlanErrored')).toBe('errored');
     const decided = (action: 'discard' | 'apply') => newRun({ decision: { action, by: 'user-1', at: '' } });
@@ -280,7 +280,7 @@ describe('the end of a run', () => {
     expect(statusAtEnd(newRun({ cancel, status: 'applying' }), 'ApplyErrored')).toBe('errored');
   });
 
-  it('names what did not start a queued phase in time', () => {
+  it('explains which runner or agent did not start a queued phase in time', () => {
     const late = { Error: 'States.Timeout' };
     const pool = { id: 'apool-1', name: 'build' };
     const plan = newRun({ status: 'plan_queued', plan: phase({ status: 'queued' }) });
@@ -292,7 +292,7 @@ describe('the end of a run', () => {
     expect(agents({ ...apply, status: 'applying' })).toMatch(/^The apply took longer than its time limit/);
   });
 
-  it('has the reason of a discard, of failed policies and tasks, and none where the status says it all', () => {
+  it('has the reason of a discard, of failed policies and tasks, and none if the status is clear enough', () => {
     const stale = { action: 'discard' as const, at: '', reason: 'The state has changed.' };
     const late = { Error: 'States.Timeout' };
     expect(endReason(newRun({ decision: stale }), 'Discarded', undefined)).toBe('The state has changed.');
@@ -308,7 +308,7 @@ describe('the end of a run', () => {
     expect(endReason(failed, 'PlannedAndFinished', undefined)).toBeUndefined();
   });
 
-  it('says where an unsaved state is, or what was done when it is lost', () => {
+  it('explains where an unsaved state is, or which changes a lost state had', () => {
     const failed = { Error: 'TerraformFailed', Cause: 'no disk' };
     const unsaved = { runId: 'run-1', serial: 7, lineage: 'l', stored: true };
     const reasonOf = (change: Partial<Run>) => endReason(newRun(change), 'ApplyErrored', failed);
@@ -325,11 +325,11 @@ describe('the end of a run', () => {
     expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
     expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
     expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
-      "no disk The newest state (serial 9), which the runner had kept, is the workspace's state now.",
+      'no disk The workspace now has the newest state (serial 9), which the runner had kept on its disk.',
     );
   });
 
-  it('reports what is known about the state after an interrupted apply', () => {
+  it('reports the known facts about the state after an interrupted apply', () => {
     const run = newRun({
       status: 'applying',
       plan: phase({ status: 'finished' }),

@@ -6,7 +6,7 @@ import type { Phase, Run } from '#run/run.ts';
 import type { RunStatus } from '#run/status.ts';
 import { newRun } from '#test/support/run.ts';
 
-/** What resumes an execution that waits, state by state: each row is one arrow of the lifecycle. */
+/** Events that resume a waiting execution, state by state: each row is one arrow of the lifecycle. */
 
 const by = { by: 'user-1', at: '' };
 const cancel = { ...by, forceAvailableAt: '' };
@@ -26,7 +26,7 @@ const standsBy = { plan: { ...reported('finished'), heldUntil: '2099-01-01T00:00
 const Canceled = { error: 'Canceled', cause: 'canceled by user-1' };
 const Discarded = { error: 'Discarded', cause: 'discarded by user-1' };
 
-/** In statuses that are not those of a new run. */
+/** Statuses of the run in states other than the first. */
 const statusIn: Record<string, RunStatus> = {
   Fetching: 'fetching',
   PlanQueued: 'plan_queued',
@@ -160,7 +160,7 @@ it.each(rows)('a run in %s that %s', (state, _, change, expected) => {
   expect(resume(run)).toEqual(expected);
 });
 
-it('has rows for every state that waits', () => {
+it('the table has rows for every waiting state', () => {
   const covered = new Set(rows.map(([state]) => state));
   expect(waitingStates.filter((state) => !covered.has(state))).toEqual([]);
 });

@@ -25,7 +25,7 @@ it.each([
   expect(covers(current, left)).toBe(expected);
 });
 
-it('a state may follow an earlier one of its lineage, and itself; a refusal names the remedy', () => {
+it('a state can follow an earlier one of its lineage, and itself; a rejection names the remedy', () => {
   expect(stateConflict(undefined, state)).toBeUndefined();
   expect(stateConflict(state, { ...state })).toBeUndefined();
   expect(stateConflict(state, { ...state, serial: 6, md5: 'n' })).toBeUndefined();

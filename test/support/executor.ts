@@ -1,9 +1,9 @@
 import { fill, nextOf, place, type Rule, valueAt } from '#infra/local/aws/step-functions/expressions.ts';
 
 /**
- * Runs executions of the run machine state by state, with the functions behind the states given by the test: what
- * happens next, what is repeated and what fails is the test's to choose. Follows Retry, Catch, Choice and Map as
- * Amazon States Language says; a construct it does not know is an error.
+ * Runs executions of the run machine state by state, with the states' functions given by the test, which chooses the
+ * next steps, repeats and failures. Follows Retry, Catch, Choice and Map like Amazon States Language; an unknown
+ * construct is an error.
  */
 
 interface State {
@@ -36,7 +36,7 @@ interface Thread {
   state: string;
   enteredAt: string;
   data: Data;
-  /** There while a task waits for its token. */
+  /** Set while a task waits for its token. */
   token?: string;
   attempts: number;
   parent?: Thread;
@@ -55,7 +55,7 @@ export class Execution {
   #threads: Thread[];
   #tokens = 0;
   #failed = false;
-  /** Names of all states entered, those of the tasks of a stage included. */
+  /** Names of all entered states, including the tasks of a stage. */
   readonly entered: string[] = [];
 
   constructor(name: string, machine: Machine, input: Data, functions: Functions) {
@@ -73,7 +73,7 @@ export class Execution {
     return this.running ? 'RUNNING' : 'SUCCEEDED';
   }
 
-  /** States whose function is to be called, and states that wait. */
+  /** States whose function has to be called, and states that wait. */
   get ready(): string[] {
     return this.#threads.filter(({ token, children }) => !token && !children).map(({ state }) => state);
   }
@@ -81,7 +81,7 @@ export class Execution {
     return this.#threads.filter(({ token }) => token).map(({ state }) => state);
   }
 
-  /** Calls the function of a state that is to be worked on; `fail` makes the call fail after it, as a crash would. */
+  /** Calls the function of a state; with `fail` the call then fails, like after a crash. */
   async step(index: number): Promise<void> {
     const ready = this.#threads.filter(({ token, children }) => !token && !children);
     const thread = ready[index % Math.max(1, ready.length)];
@@ -89,7 +89,7 @@ export class Execution {
     const state = stateOf(thread);
     const { FunctionName, Payload } = state.Parameters as { FunctionName: string; Payload: Record<string, unknown> };
     const waits = state.Resource?.endsWith('waitForTaskToken');
-    // The answer may come while the function still runs.
+    // The answer can arrive while the function still runs.
     const token = waits ? `${this.name}/${++this.#tokens}` : undefined;
     thread.token = token;
     try {
@@ -98,13 +98,13 @@ export class Execution {
       const selector = state.ResultSelector;
       this.#succeed(thread, selector ? this.#fill(selector, thread, token, result) : result);
     } catch (error) {
-      // Somebody has answered, or ended the thread, while the function failed.
+      // The token was answered, or the thread ended, while the function failed.
       if (!this.#threads.includes(thread) || (waits && thread.token !== token)) return;
       this.#fail(thread, { Error: errorName(error), Cause: String(error) });
     }
   }
 
-  /** SendTaskSuccess and SendTaskFailure; a token that is over is nobody's. */
+  /** SendTaskSuccess and SendTaskFailure; a token that is no longer valid has no effect. */
   answer(token: string, outcome: { output: Data } | { error: { Error: string; Cause?: string } }): void {
     const thread = this.#threads.find((one) => one.token === token);
     if (!thread) return;
@@ -112,7 +112,7 @@ export class Execution {
     else this.#fail(thread, outcome.error);
   }
 
-  /** A waiting state runs into a time limit, or misses a beat. */
+  /** A waiting state reaches a time limit, or misses a heartbeat. */
   timeOut(index: number, missedBeat: boolean): void {
     const waiting = this.#threads.filter(({ token }) => token);
     const thread = waiting[index % Math.max(1, waiting.length)];
@@ -176,7 +176,7 @@ export class Execution {
       this.#threads = [];
       throw new ExecutionError(`${this.name} failed in ${thread.state}: ${error.Error} ${error.Cause}`);
     }
-    // One iteration that fails ends all others.
+    // One failed iteration ends all others.
     this.#threads = this.#threads.filter((one) => one.parent !== parent);
     parent.children = undefined;
     this.#fail(parent, error);

@@ -1,4 +1,4 @@
-/** Values of globals; getters are Node's, which loads what is behind them when it is used. */
+/** Values of globals; getters belong to Node, which loads their modules on first use. */
 const globals = (): Map<PropertyKey, unknown> =>
   new Map(
     Object.entries(Object.getOwnPropertyDescriptors(globalThis))
@@ -7,10 +7,9 @@ const globals = (): Map<PropertyKey, unknown> =>
   );
 
 /**
- * Remembers what modules share in a process beside packages.
- *
- * @returns what brings back environment and working directory; it throws where a global was replaced for good, which
- * `vi.stubGlobal` does for one file
+ * Records process state that modules share besides packages.
+ * @returns a function that restores environment and working directory; it throws if a global was replaced permanently,
+ * instead of by `vi.stubGlobal` for one file
  */
 export const rememberProcess = (): (() => void) => {
   const folder = process.cwd();

@@ -23,7 +23,7 @@ export interface Preflight {
 
 /** The oldest bootstrap stack that the CDK accepts (aws-cdk-lib: MIN_BOOTSTRAP_STACK_VERSION). */
 const oldestBootstrap = 6;
-/** Of a bootstrap without one of its own (CDK: customize bootstrapping). */
+/** Qualifier of a bootstrap without its own (CDK: customize bootstrapping). */
 const usualQualifier = 'hnb659fds';
 
 const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {

@@ -12,7 +12,7 @@ import {
   untilFinal,
 } from '../support/world.ts';
 
-/** A workspace without configuration: from a module of the registry to what Terraform applied, and to its next version. */
+/** A workspace without its own configuration: from a registry module to its first apply, and to the next version. */
 
 const name = newName('ready');
 const modules = `/organizations/${organization}/registry-modules`;

@@ -16,7 +16,7 @@ export const claimsIn = (pid: number): string[] => {
         try {
           readSync(memory, bytes, 0, length, BigInt(`0x${from}`));
         } catch {
-          // Given back meanwhile.
+          // The memory was released meanwhile.
           return [];
         }
         const claims = bytes.toString('latin1').matchAll(/STEPFORM_CLAIM(?:=|":")([\w.-]+)/g);

@@ -203,7 +203,7 @@ describe('lists', () => {
     for (const action of ['recover', 'permanently-delete'] as const) {
       expect((await act(id, action, { token: reader.token })).status).toBe(403);
     }
-    const stranger = await members.somebody(uniqueName('stranger'));
+    const stranger = await members.newUser(uniqueName('stranger'));
     expect((await actingAs(api, stranger.token).get(items)).status).toBe(404);
     expect((await act(id, 'recover', { token: stranger.token })).status).toBe(404);
   });
@@ -286,7 +286,7 @@ describe('permanent deletion', () => {
   });
 
   it('happens together with the deletion of the organization', async () => {
-    const owner = actingAs(api, (await members.somebody(uniqueName('owner'))).token);
+    const owner = actingAs(api, (await members.newUser(uniqueName('owner'))).token);
     const name = uniqueName('ending');
     await owner.post('organizations', { name, email: 'a@example.com' });
     const { id } = (await owner.post(`organizations/${name}/workspaces`, { name: 'w' })).body.data;

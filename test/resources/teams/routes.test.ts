@@ -115,7 +115,7 @@ describe('team membership', () => {
   it('can be added by id or name, listed, included and removed', async () => {
     const { id } = await team();
     const one = await members.member('acme');
-    const other = await members.somebody('outside');
+    const other = await members.newUser('outside');
     const path = `teams/${id}/relationships/users`;
     expect((await api.call('POST', path, users(one.id, 'owner'))).status).toBe(204);
     const { data, included } = (await api.get(`teams/${id}?include=users,organization-memberships`)).body;

@@ -153,7 +153,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('notes what else happens to a changed resource', () => {
+  it('notes additional kinds of change of a resource', () => {
     const { resources } = differencesOf({
       resource_changes: [
         { address: 'a', previous_address: 'old.a', change: { actions: ['update'], importing: { id: 'i-1' } } },

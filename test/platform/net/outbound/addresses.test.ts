@@ -3,7 +3,7 @@ import { allowedAddresses, isAllowed, readCidr } from '#platform/net/outbound/ad
 
 const may = (address: string, allowed: string[] = []) => isAllowed(address, allowed);
 
-describe('addresses that may be called', () => {
+describe('addresses that requests may reach', () => {
   it.each([
     '8.8.8.8',
     '1.1.1.1',
@@ -58,7 +58,7 @@ describe('addresses that may be called', () => {
     expect(may(address)).toBe(false);
   });
 
-  it('are private ones that the operator allows, and no others', () => {
+  it('are private ones that the operator allows, and no other private ones', () => {
     const allowed = ['10.1.0.0/16', 'fd12:3456::/32'];
     expect(['10.1.2.3', 'fd12:3456::1', '8.8.8.8'].map((address) => may(address, allowed))).toEqual([true, true, true]);
     expect(['10.2.0.1', 'fd12:3457::1', '169.254.169.254'].map((address) => may(address, allowed))).toEqual([

@@ -10,7 +10,7 @@ import { pinned, send } from '#platform/net/outbound/send.ts';
 import { endless, hang, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
 let server: TaskServer;
-/** On another port, to be redirected to. */
+/** A server on another port, the target of redirects. */
 let other: TaskServer;
 
 beforeAll(async () => {
@@ -72,8 +72,8 @@ describe('requests to people’s URLs', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('go to the checked address, whatever the name resolves to later', async () => {
-    // Both families are loopback, and only one is allowed: the other must not even be tried.
+  it('go to the checked address, even if the name later resolves to another', async () => {
+    // Both families are loopback, and only one is allowed: the other must not be tried at all.
     const answer = await post(server.url.replace('127.0.0.1', 'localhost'));
     expect(answer.status).toBe(200);
     expect(server.requests[0]?.headers.host).toMatch(/^localhost:/);
@@ -85,7 +85,7 @@ describe('requests to people’s URLs', () => {
   });
 
   it('time out while connecting', async () => {
-    // It accepts, and never says a word of TLS.
+    // Accepts connections, and never starts TLS.
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
@@ -103,7 +103,7 @@ describe('requests to people’s URLs', () => {
     await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'the connection was refused'));
   });
 
-  it('read no more of a response than necessary', async () => {
+  it('read only as much of a response as necessary', async () => {
     server.answer = endless;
     const answer = await post(server.url, { maxBytes: 1_000 });
     expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
@@ -161,7 +161,7 @@ describe('redirects', () => {
     );
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/`;
-    // Nobody vouches for it, which is reason enough not to be called.
+    // The certificate is not trusted, so the server is not called.
     await expect(post(url)).rejects.toMatchObject(failure('unreachable', 'SIGNED_CERT'));
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {

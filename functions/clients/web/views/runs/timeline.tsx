@@ -28,7 +28,7 @@ const actions: Record<string, string> = {
   plan_runner_replaced: 'Another runner started for the plan',
   apply_runner_replaced: 'Another runner started for the apply',
   errored: 'Errored',
-  state_taken_in: 'State that the runner had kept taken in',
+  state_taken_in: 'State kept by the runner restored',
 };
 
 const steps: Record<string, string> = {
