@@ -110,7 +110,7 @@ it('a response that does not come, or stops, ends the call; an abort is no trans
   await expect(send(urlOf(server), { method: 'GET' })).rejects.toBeInstanceOf(TransportError);
 });
 
-it('what is worth a retry is tried again until its time is over, and nothing else', async () => {
+it('transport errors and retryable responses are retried until the deadline, and nothing else is', async () => {
   const failing = (error: Error, times: number) => {
     const attempt = vi.fn(async () => {
       if (attempt.mock.calls.length <= times) throw error;
