@@ -119,6 +119,15 @@ const notifyTeam = (world: World) =>
     token: 'hook',
   });
 
+/** The same for the project. */
+const notifyProject = (world: World) =>
+  api.post(`projects/${world.project}/notification-configurations`, {
+    name: 'n',
+    'destination-type': 'generic',
+    url: 'https://example.test/',
+    token: 'hook',
+  });
+
 const remove = async (path: string, world: World): Promise<void> => {
   const { status, body } = await api.call('DELETE', fillPath(path, world), { body: bodyIn(path, world) });
   const isDeleted = status >= 200 && status < 300;
@@ -139,7 +148,7 @@ const newWorld = async (): Promise<World> => {
   const organization = uniqueName('org');
   await api.post('organizations', { name: organization, email: 'a@b.test' });
   const world = await makeWorld(api, organization);
-  await notifyTeam(world);
+  for (const notify of [notifyTeam, notifyProject]) expect((await notify(world)).status).toBe(201);
   return world;
 };
 
