@@ -209,6 +209,18 @@ it('logs and plans of its runs are deleted with a workspace that cannot be recov
   expect(ofRun()).toEqual([]);
 });
 
+it('an agent pool that is used is deleted with its organization', async () => {
+  const world = await newWorld();
+  const used = await api.patch(`workspaces/${world.workspace}`, {
+    'execution-mode': 'agent',
+    'agent-pool-id': world.pool,
+  });
+  expect(used.status).toBe(200);
+  await remove('/api/v2/organizations/{organization}', world);
+  await settle();
+  expect(await leftOf(world.pool ?? '', /^(RUN|CV|SV|PE)(#|$)/)).toEqual([]);
+});
+
 it('a deleted workspace no longer uses its agent pool, which can be deleted then', async () => {
   const world = await newWorld();
   const path = `workspaces/${world.workspace}`;

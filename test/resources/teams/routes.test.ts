@@ -220,6 +220,10 @@ describe('the owners team', () => {
       expect.stringContaining('needs at least one owner'),
     ]);
     await api.call('POST', path, users(userId));
+    expect((await api.call('DELETE', path, users(userId, api.userId))).status, 'all at once').toBe(409);
+    expect(ids((await owners()).relationships.users.data).sort(), 'none was removed').toEqual(
+      [userId, api.userId].sort(),
+    );
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(true);
     expect((await api.call('DELETE', path, { ...users(userId), token })).status).toBe(204);
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(

@@ -75,6 +75,7 @@ it('a file is sent as long as it was said to be, and an empty one is not read', 
   await send(urlOf(server), { method: 'PUT', body: { file, size: 4 } });
   await send(urlOf(server), { method: 'PUT', body: { file: join(folder, 'nothing'), size: 0 } });
   expect(requests.map(({ body }) => String(body))).toEqual(['0123', '']);
+  expect(requests.map(({ request }) => request.headers['content-length'])).toEqual(['4', '0']);
   const missing = send(urlOf(server), { method: 'PUT', body: { file: join(folder, 'nothing'), size: 4 } });
   await expect(missing).rejects.toBeInstanceOf(TransportError);
 });
