@@ -142,6 +142,15 @@ describe('team membership', () => {
     expect((await api.get('users/none')).status).toBe(404);
   });
 
+  it('keeps its name when a change repeats it, and may not take a name of the platform', async () => {
+    const name = uniqueName('kept');
+    const { id } = await team({ name });
+    expect((await api.patch(`teams/${id}`, { name, visibility: 'organization' })).status).toBe(200);
+    const refused = await api.patch(`teams/${id}`, { name: 'owners' });
+    expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/attributes/name']);
+    expect((await api.patch(`teams/${id}`, { name: uniqueName('new') })).status).toBe(200);
+  });
+
   it('of more than a thousand users is not included', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { update } = await import('#platform/store/table.ts');
