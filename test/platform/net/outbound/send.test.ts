@@ -113,6 +113,11 @@ describe('requests to people’s URLs', () => {
     server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
     expect(String((await post(server.url, { connectMs: 100 })).body)).toBe('late');
     server.answer = (_, response) => {
+      response.writeHead(200).write('first');
+      setTimeout(() => response.end(' second'), 50);
+    };
+    expect(String((await post(server.url)).body)).toBe('first second');
+    server.answer = (_, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('half');
       setImmediate(() => response.destroy());
     };

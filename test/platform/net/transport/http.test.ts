@@ -139,6 +139,17 @@ it('what is worth a retry is tried again until its time is over, and nothing els
   expect(aborted).not.toHaveBeenCalled();
 });
 
+it('the first retry comes within 50 ms', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  let attempts = 0;
+  const attempt = async () => {
+    if (++attempts === 1) throw new TransportError('lost');
+    return 'done';
+  };
+  expect(await retrying(attempt, retryFor(50))).toBe('done');
+  vi.useRealTimers();
+});
+
 it.each([
   [new RefusedError('', 403), true],
   [new RefusedError('', 400, 'ExpiredToken'), true],
