@@ -161,6 +161,26 @@ it('starts the next run whenever the lock is released while it looks for one', a
   expect(calls, 'queue, run, lock and holder were looked at').toBe(4);
 });
 
+it('leaves no entry in the queue for a run that is refused', async () => {
+  const workspaceId = await open();
+  await store.update(store.keys.workspace(workspaceId), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
+  await expect(queued(workspaceId)).rejects.toThrow('does not exist');
+  const { firstEntries } = await import('#resources/workspaces/queue-entries.ts');
+  expect(await firstEntries(workspaceId, 10)).toEqual([]);
+});
+
+it('releases the claim of a run that ends while it is entered', async () => {
+  const workspaceId = await open();
+  const [ending, next] = [await queued(workspaceId), await queued(workspaceId)];
+  const { enterInTurn } = await import('#lifecycle/queue/turns.ts');
+  const look = async () => {
+    await store.updateRun(ending.id, { set: { status: 'canceled' } });
+    throw new Error('cut off');
+  };
+  await expect(enterInTurn(ending.id, 'PlanQueued', { token: 't' }, { look })).rejects.toThrow('cut off');
+  expect(await isCurrent(next)).toBe(true);
+});
+
 it('releases the claim of a run that was never created', async () => {
   const workspaceId = await open();
   const next = await queued(workspaceId);

@@ -132,6 +132,22 @@ describe('a deleted workspace', () => {
     expect(await table.get(keys.autoDestroy(id))).toBeUndefined();
   });
 
+  it('keeps its SSH key, unless that was deleted', async () => {
+    const value = '-----BEGIN OPENSSH PRIVATE KEY-----\nnobody sees this line\n-----END OPENSSH PRIVATE KEY-----\n';
+    const recovered = async (isKeyDeleted: boolean) => {
+      const key = (await api.post('organizations/acme/ssh-keys', { name: uniqueName('key'), value })).body.data.id;
+      const { id } = await api.workspace();
+      const body = { data: { type: 'workspaces', attributes: { id: key } } };
+      expect((await api.call('PATCH', `workspaces/${id}/relationships/ssh-key`, { body })).status).toBe(200);
+      await remove(id);
+      if (isKeyDeleted) expect((await api.call('DELETE', `ssh-keys/${key}`)).status).toBe(204);
+      expect((await act(id, 'recover')).status).toBe(204);
+      const shown = (await api.get(`workspaces/${id}`)).body.data.relationships['ssh-key'].data;
+      return shown === null ? null : shown.id === key;
+    };
+    expect([await recovered(false), await recovered(true)]).toEqual([true, null]);
+  });
+
   it('runs nothing until a user selects an execution mode, if its agent pool was deleted', async () => {
     const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });

@@ -113,6 +113,8 @@ describe('the agents of a pool', () => {
     expect(await namesIn(`${path}?filter[last-ping-since]=2026-01-01T00:00:00Z`)).toHaveLength(2);
     expect(await namesIn(`${path}?filter[last-ping-since]=2026-01-01T00:00:01Z`)).toEqual(['new']);
     expect((await api.get(`${path}?filter[last-ping-since]=yesterday`)).status).toBe(400);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 400 * 24 * 3_600_000 });
+    expect(await namesIn(path), 'agents that are long gone').toEqual([]);
   });
 
   it('are gone with their pool, and leave nothing in the table', async () => {

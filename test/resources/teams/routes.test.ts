@@ -142,6 +142,15 @@ describe('team membership', () => {
     expect((await api.get('users/none')).status).toBe(404);
   });
 
+  it('keeps its name when a change repeats it, and may not take a name of the platform', async () => {
+    const name = uniqueName('kept');
+    const { id } = await team({ name });
+    expect((await api.patch(`teams/${id}`, { name, visibility: 'organization' })).status).toBe(200);
+    const refused = await api.patch(`teams/${id}`, { name: 'owners' });
+    expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/attributes/name']);
+    expect((await api.patch(`teams/${id}`, { name: uniqueName('new') })).status).toBe(200);
+  });
+
   it('of more than a thousand users is not included', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { update } = await import('#platform/store/table.ts');
@@ -220,6 +229,10 @@ describe('the owners team', () => {
       expect.stringContaining('needs at least one owner'),
     ]);
     await api.call('POST', path, users(userId));
+    expect((await api.call('DELETE', path, users(userId, api.userId))).status, 'all at once').toBe(409);
+    expect(ids((await owners()).relationships.users.data).sort(), 'none was removed').toEqual(
+      [userId, api.userId].sort(),
+    );
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(true);
     expect((await api.call('DELETE', path, { ...users(userId), token })).status).toBe(204);
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(

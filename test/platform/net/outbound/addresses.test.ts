@@ -97,3 +97,12 @@ describe('the address of a host', () => {
     await expect(allowedAddresses('no-such-host.invalid')).rejects.toMatchObject({ failure: 'unreachable' });
   });
 });
+
+it.each([
+  ['10.0.0.0/32', { address: '10.0.0.0', prefix: 32, family: 'ipv4' }],
+  ['0.0.0.0/0', { address: '0.0.0.0', prefix: 0, family: 'ipv4' }],
+  ['fd00::/64', { address: 'fd00::', prefix: 64, family: 'ipv6' }],
+  ['::1/128', { address: '::1', prefix: 128, family: 'ipv6' }],
+])('%s is a CIDR range', (text, range) => {
+  expect(readCidr(text)).toEqual(range);
+});

@@ -109,6 +109,22 @@ describe('requests to people’s URLs', () => {
     expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
   });
 
+  it('have the whole time once they are connected, and what has come of a body that breaks off', async () => {
+    server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
+    expect(String((await post(server.url, { connectMs: 100 })).body)).toBe('late');
+    server.answer = (_, response) => {
+      response.writeHead(200).write('first');
+      setTimeout(() => response.end(' second'), 50);
+    };
+    expect(String((await post(server.url)).body)).toBe('first second');
+    server.answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('half');
+      setImmediate(() => response.destroy());
+    };
+    const cut = await post(server.url);
+    expect([cut.status, String(cut.body)]).toEqual([200, 'half']);
+  });
+
   it('limit the time to read a response', async () => {
     server.answer = (_, response) => response.writeHead(200).write('begun');
     const answer = await post(server.url, { totalMs: 150 });
@@ -228,6 +244,8 @@ describe('a download', () => {
     }
     server.answer = status(404);
     expect((await get()).statusCode).toBe(404);
+    server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
+    expect(await textOf(await get({ connectMs: 100 })), 'slower than a connection may be').toBe('late');
   });
 
   it('ends when it is redirected in a circle, comes to a private address, or stops', async () => {

@@ -75,6 +75,7 @@ it('a file is sent as long as it was said to be, and an empty one is not read', 
   await send(urlOf(server), { method: 'PUT', body: { file, size: 4 } });
   await send(urlOf(server), { method: 'PUT', body: { file: join(folder, 'nothing'), size: 0 } });
   expect(requests.map(({ body }) => String(body))).toEqual(['0123', '']);
+  expect(requests.map(({ request }) => request.headers['content-length'])).toEqual(['4', '0']);
   const missing = send(urlOf(server), { method: 'PUT', body: { file: join(folder, 'nothing'), size: 4 } });
   await expect(missing).rejects.toBeInstanceOf(TransportError);
 });
@@ -136,6 +137,17 @@ it('transport errors and retryable responses are retried until the deadline, and
   const aborted = failing(lost, 9);
   await expect(retrying(aborted, retryFor(5_000, AbortSignal.abort()))).rejects.toThrow('aborted');
   expect(aborted).not.toHaveBeenCalled();
+});
+
+it('the first retry comes within 50 ms', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  let attempts = 0;
+  const attempt = async () => {
+    if (++attempts === 1) throw new TransportError('lost');
+    return 'done';
+  };
+  expect(await retrying(attempt, retryFor(50))).toBe('done');
+  vi.useRealTimers();
 });
 
 it.each([

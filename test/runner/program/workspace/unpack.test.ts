@@ -142,6 +142,10 @@ describe('an archive that escapes', () => {
 describe('an invalid archive', () => {
   it('because it is not gzip', async () => {
     expect(await refused(Buffer.from('resource "x" "y" {}'))).toContain('is not gzip: upload a gzip-compressed tar');
+    rmSync(root, { recursive: true });
+    expect(await refused(Buffer.from([0x1f, 0, 0, 0]))).toContain('is not gzip');
+    rmSync(root, { recursive: true });
+    expect(await refused(Buffer.from([0, 0x8b, 0, 0]))).toContain('is not gzip');
   });
   it('because it is empty', async () => {
     expect(await refused(Buffer.alloc(0))).toContain('is empty');
