@@ -1,4 +1,4 @@
-import { type App, CrossStackReferences, ReferenceStrength, Stack } from 'aws-cdk-lib/core';
+import { type App, CfnOutput, CrossStackReferences, ReferenceStrength, Stack } from 'aws-cdk-lib/core';
 import type { Settings } from '#infra/settings/settings.ts';
 import { Storage } from './storage.ts';
 
@@ -21,5 +21,7 @@ export class Data extends Stack {
     // Whether or not this version imports them: CloudFormation refuses to take away an export that the platform before still uses.
     for (const value of [table.tableArn, table.tableName, bucket.bucketArn, bucket.bucketName, key.keyArn])
       this.exportValue(value);
+    new CfnOutput(this, 'TableName', { value: table.tableName });
+    new CfnOutput(this, 'BucketName', { value: bucket.bucketName });
   }
 }
