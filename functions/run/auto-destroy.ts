@@ -27,7 +27,7 @@ export interface AutoDestroyProgress {
   lookedAt: string;
   /** The run that destroys it. */
   runId?: string;
-  /** Number of failed attempts; above the maximum after a user discarded or canceled the run. */
+  /** Number of failed attempts; set to the maximum when the run is discarded, canceled or failed by a check. */
   failures?: number;
   /**
    * State version that the run began with, or that the last failure left. A later one means that the workspace was used

@@ -49,9 +49,10 @@ const lostNote =
 
 /**
  * The reason of an ended run whose runner had kept its newest state, after that state was restored to the workspace.
+ * Former versions worded the rest of {@link lostNote} differently.
  */
 export const takenInReason = ({ endReason = '' }: Run, serial: number): string =>
-  `${endReason.replace(lostNote, '').trim()} The workspace now has the newest state (serial ${serial}), which the runner had kept on its disk.`.trim();
+  `${endReason.replace(/The workspace stays locked, .*$/s, '').trim()} The workspace now has the newest state (serial ${serial}), which the runner had kept on its disk.`.trim();
 
 const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): string => {
   const parts = [

@@ -7,7 +7,7 @@ import { type aliases, type Ending, type RunState, takesQueue } from './machine-
 import type { PhaseName, Run } from './run.ts';
 import { statuses } from './status.ts';
 
-/** Resumes a waiting execution: facts for a Choice, or a named error for a Catch. */
+/** The result with which a waiting execution resumes: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
 
 /** Errors that end a waiting state. */
@@ -173,7 +173,7 @@ export const mayEnter = (state: RunState, run: Run): boolean => {
 };
 
 /**
- * Resumes the run's waiting execution; undefined while it has to wait. Every change of a run evaluates this on the
+ * The result with which the run's waiting execution resumes; undefined while it has to wait. Every change of a run evaluates this on the
  * changed item, so the order in which token and answer arrive does not matter.
  */
 export const resume = (run: Run): Resume | undefined => {

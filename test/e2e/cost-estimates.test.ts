@@ -37,7 +37,7 @@ describe('a run of an organization with cost estimation', () => {
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 
-  it('is not with targets, nor when its plan fails', async () => {
+  it('has no estimate with targets, nor when its plan fails', async () => {
     const workspace = await newWorkspace();
     const targets = { 'target-addrs': ['terraform_data.a'] };
     const targeted = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }, targets));

@@ -53,7 +53,7 @@ describe('runners of a platform that comes back on other ports', () => {
       .filter((name) => name.endsWith('.json'))
       .filter((name) => JSON.parse(readFileSync(join(platform.dataDir, 'tasks', name), 'utf8')).run === id).length;
 
-  it('applies a confirmed plan in the runner that stood by', async () => {
+  it('apply a confirmed plan after standing by', async () => {
     const { run } = await start(resources(['a']));
     await client().waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
     await restartElsewhere();
@@ -62,7 +62,7 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(runnersOf(run)).toBe(1);
   });
 
-  it('continues an apply, including log and state, however often the platform moves', async () => {
+  it('continue an apply, including log and state, however often the platform moves', async () => {
     const { run, workspace } = await start(`${resources(['slow'], 12)}\noutput "word" { value = "kept" }`, {
       'auto-apply': true,
     });
@@ -78,7 +78,7 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(outputs.map(({ attributes }) => attributes.value)).toEqual(['kept']);
   });
 
-  it('has the same ports again, also without local.json', async () => {
+  it('need no change by default: it starts on its former ports, also without local.json', async () => {
     const before = ports();
     await platform.stop();
     rmSync(join(platform.dataDir, 'local.json'));

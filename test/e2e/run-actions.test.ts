@@ -48,7 +48,7 @@ describe.concurrent('a run', () => {
     expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
   });
 
-  it('is not moved ahead of no run or an active run', async ({ onTestFinished }) => {
+  it('cannot be moved to the front without a run ahead, or ahead of an active run', async ({ onTestFinished }) => {
     const workspace = await newWorkspace();
     const slow = await slowState();
     onTestFinished(() => slow.close());

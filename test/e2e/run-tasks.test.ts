@@ -190,7 +190,7 @@ describe.concurrent('run tasks', () => {
 });
 
 describe.concurrent('notifications', () => {
-  it('send signed notifications throughout a run, and cost runs of other workspaces nothing', async ({ expect }) => {
+  it('are signed, are sent throughout a run, and cost runs of other workspaces nothing', async ({ expect }) => {
     const server = await startServer();
     const workspace = await newWorkspace();
     await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {

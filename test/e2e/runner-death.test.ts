@@ -10,7 +10,7 @@ import { impatient } from './support/impatient.ts';
 import { type Runner, runners, send } from './support/runners.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
-describe.concurrent('a runner that dies in an apply ends its run as errored and keeps its state:', () => {
+describe.concurrent('a runner', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-death-'));
   // Terraform, possibly as another user, looks for a file there.
   chmodSync(dataDir, 0o711);
@@ -65,7 +65,7 @@ resource "terraform_data" "after" {
   const starts = (next: Resource) =>
     client.waitForRun(next.id, ({ attributes }) => attributes.actions['is-confirmable']);
 
-  it('killed', async () => {
+  it('that is killed in an apply ends its run as errored, with the recorded state and a locked workspace', async () => {
     const { run, next, runner, inState } = await applying('killed');
     send(runner(), 'SIGKILL');
     const { attributes } = await ended(run);
@@ -89,7 +89,7 @@ resource "terraform_data" "after" {
     await starts(next);
   });
 
-  it('frozen while it stands by: another one applies after ten seconds, not after the next sweep', async () => {
+  it('that freezes while it stands by is replaced after ten seconds, not after the next sweep', async () => {
     const { run, runner } = await planned('offered');
     const frozen = runner();
     send(frozen, 'SIGSTOP');
@@ -103,7 +103,7 @@ resource "terraform_data" "after" {
     expect(seconds).toBeLessThan(25);
   });
 
-  it('frozen, and resumed after its run has ended', async () => {
+  it('that freezes in an apply is stopped before another run starts', async () => {
     const { run, next, runner, inState, go } = await applying('frozen');
     const frozen = runner();
     send(frozen, 'SIGSTOP');

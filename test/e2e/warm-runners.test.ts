@@ -59,7 +59,7 @@ describe('with one warm runner', () => {
     );
 
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
-    'refuses a stolen secret before and after the runner has its run',
+    'a stolen secret is rejected before and after the runner has its run',
     async () => {
       const runner = await idle();
       const secret = secretOf(runner);

@@ -21,10 +21,10 @@ const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
 
 describe('a finished plan', () => {
   it.each([
-    ['asks a person', {}, true, 'NeedsConfirmation'],
-    ['is applied by itself with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
+    ['waits for a confirmation', {}, true, 'NeedsConfirmation'],
+    ['is applied automatically with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
     [
-      'of a commit, which has no author here, is applied by itself',
+      'of a commit, which has no author here, is applied automatically',
       { autoApply: true, appliesFor: [] },
       true,
       'ApplyQueued',
@@ -36,22 +36,22 @@ describe('a finished plan', () => {
       'NeedsConfirmation',
     ],
     [
-      'waits for a person even when it is empty',
+      'waits for a confirmation even when it is empty',
       { allowEmptyApply: true, appliesFor: undefined },
       false,
       'NeedsConfirmation',
     ],
-    ['ends the run when there is nothing to do', { autoApply: true }, false, 'PlannedAndFinished'],
-    ['is applied by itself when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
+    ['without changes ends the run', { autoApply: true }, false, 'PlannedAndFinished'],
+    ['is applied automatically when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
     [
       'that is plan-only never continues',
       { planOnly: true, autoApply: true, allowEmptyApply: true },
       true,
       'PlannedAndFinished',
     ],
-    ['is saved, auto-apply or not', { savePlan: true, autoApply: true }, true, 'PlannedAndSaved'],
+    ['is saved, with or without auto-apply', { savePlan: true, autoApply: true }, true, 'PlannedAndSaved'],
     ['is not saved without changes', { savePlan: true, allowEmptyApply: true }, false, 'PlannedAndFinished'],
-    ['of a canceled run goes nowhere', { cancel, autoApply: true }, true, 'Canceled'],
+    ['of a canceled run is canceled', { cancel, autoApply: true }, true, 'Canceled'],
   ])('%s', (_, options, hasChanges, next) => {
     const run = newRun({ ...(options as Partial<Run>), plan: phase({ report: finished(hasChanges) }) });
     expect(nextStep(run)).toBe(next);
@@ -59,18 +59,22 @@ describe('a finished plan', () => {
   });
 });
 
-describe('a run that is about to apply', () => {
+describe('whether a run is about to apply', () => {
   const planned = phase({ report: finished(true) });
   const decided = { action: 'apply' as const, by: 'user-1', at: '' };
   it.each<[string, boolean, Partial<Run>]>([
-    ['has a plan that leads there', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
-    ['is not still being planned', false, { wait: { state: 'Planning' }, autoApply: true }],
-    ['has no check before it', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
-    ['is still waiting for its confirmation', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
-    ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
-    ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
-    ['has not been confirmed', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
-    ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
+    ['a finished plan with auto-apply', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
+    ['a plan in progress', false, { wait: { state: 'Planning' }, autoApply: true }],
+    ['a check before the apply', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
+    ['a plan that waits for its confirmation', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
+    ['a confirmed plan', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
+    ['a queued apply', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
+    [
+      'an apply in the queue before its status',
+      false,
+      { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned },
+    ],
+    ['a canceled run', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
   ])('%s: %s', (_, expected, change) => {
     expect(isAboutToApply(newRun(change))).toBe(expected);
   });
@@ -93,8 +97,8 @@ describe('the states of runners', () => {
   const planned = phase({ status: 'finished', report: finished(true) });
   const decision = { action: 'apply', by: 'user-1', at: '' } as const;
   it.each<[string, 'PlanQueued' | 'ApplyQueued', boolean, Partial<Run>]>([
-    ['a plan that has its turn', 'PlanQueued', true, { current: true }],
-    ['a plan-only run, which needs no turn', 'PlanQueued', true, { planOnly: true }],
+    ['a plan of the current run', 'PlanQueued', true, { current: true }],
+    ['a plan-only run, which bypasses the queue', 'PlanQueued', true, { planOnly: true }],
     ['a plan behind other runs', 'PlanQueued', false, {}],
     ['a plan without its configuration', 'PlanQueued', false, { current: true, checks: { fetching: true } }],
     ['a plan before its run tasks', 'PlanQueued', false, { current: true, checks: { tasks: { pre_plan: stage } } }],
@@ -137,8 +141,8 @@ describe('a new run', () => {
   it.each<[string, Partial<Run>, string]>([
     ['waits for its turn', {}, 'Pending'],
     ['waits for its turn before its configuration', { checks: { fetching: true } }, 'Pending'],
-    ['with its turn is planned', { current: true }, 'PlanQueued'],
-    ['with its turn waits for its configuration', { current: true, checks: { fetching: true } }, 'Fetching'],
+    ['that is current is planned', { current: true }, 'PlanQueued'],
+    ['that is current waits for its configuration', { current: true, checks: { fetching: true } }, 'Fetching'],
     ['that only plans is planned', { planOnly: true }, 'PlanQueued'],
     ['with run tasks is announced in Pending', { current: true, checks: { tasks: { pre_plan: stage } } }, 'Pending'],
   ])('%s', (_, change, expected) => {
@@ -146,20 +150,20 @@ describe('a new run', () => {
   });
 });
 
-describe('an apply handed over with the plan', () => {
+describe('the handover of the apply with the plan', () => {
   const wait = { state: 'Planning', token: 't' } as const;
   const planned = phase({ status: 'running', report: finished(true), taskArn: 'arn' });
   const ready = { wait, status: 'planning', autoApply: true, plan: planned } as const;
   const stage = { id: 'ts-1', taskResultIds: [] };
   it.each<[string, boolean, Partial<Run>]>([
-    ['of a run that applies by itself', true, {}],
-    ['not of one that a person confirms', false, { autoApply: false }],
+    ['of a run with auto-apply', true, {}],
+    ['not of a run that needs a confirmation', false, { autoApply: false }],
     ['not without the permission of its author', false, { appliesFor: undefined }],
-    ['not of one that is canceled', false, { cancel }],
-    ['not of one that is discarded', false, { decision: { action: 'discard', at: '' } }],
+    ['not of a canceled run', false, { cancel }],
+    ['not of a discarded run', false, { decision: { action: 'discard', at: '' } }],
     ['not before a check', false, { checks: { policyEvaluation: true } }],
     ['not before run tasks', false, { checks: { tasks: { pre_apply: stage } } }],
-    ['not of a plan that failed', false, { plan: phase({ report: { outcome: 'errored' }, taskArn: 'arn' }) }],
+    ['not of a failed plan', false, { plan: phase({ report: { outcome: 'errored' }, taskArn: 'arn' }) }],
     ['not without changes', false, { plan: phase({ report: finished(false), taskArn: 'arn' }) }],
     ['not twice', false, { apply: phase({ claimNonce: 'n' }) }],
     ['not while another runner is started', false, { apply: phase({ claimHash: 'h' }) }],

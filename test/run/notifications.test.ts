@@ -88,18 +88,18 @@ it.each<[RunStatus, string]>([
   ['errored', 'Run errored before applying'],
   ['canceled', 'Run canceled'],
   ['discarded', 'Run discarded'],
-])('%s reads: %s', (status, message) => {
+])('the message of status %s is: %s', (status, message) => {
   expect(messageOf(status)).toBe(message);
 });
 
-it('shows what an apply changed, and where a run errored', () => {
+it('the message of a run shows the changes of an apply, and the phase of an error', () => {
   const apply = { status: 'finished', statusTimestamps: {}, report } as const;
   expect(messageOf('applied', { apply })).toBe('Run applied: 2 added, 1 changed, 0 destroyed');
   expect(messageOf('errored', { apply: { ...apply, status: 'errored' } })).toBe('Run errored while applying');
   expect(messageOf('planned_and_finished', {})).toBe('Run planned and finished: no changes');
 });
 
-it('names the user who caused it', () => {
+it('the author of a status is the user who caused it', () => {
   const at = '';
   expect(authorOf(newRun({ createdBy: 'a' }), 'pending')).toBe('a');
   expect(authorOf(newRun({ decision: { action: 'apply', by: 'b', at } }), 'applying')).toBe('b');

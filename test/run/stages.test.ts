@@ -38,7 +38,7 @@ describe('stages', () => {
       'Pending done, Plan current, Confirmation ahead, Apply ahead',
     ],
     [
-      'to be confirmed',
+      'waiting for confirmation',
       facts('planned', stamps('plan-queueable', 'plan-queued', 'planning', 'planned'), { confirmable: true }),
       'Pending done, Plan done, Confirmation current, Apply ahead',
     ],
@@ -60,14 +60,14 @@ describe('stages', () => {
       'Pending done, Plan done, Confirmation done, Apply done',
     ],
     [
-      'applied by itself',
+      'applied automatically',
       facts('applied', stamps('plan-queueable', 'plan-queued', 'planning', 'planned', 'apply-queued', 'applied'), {
         autoApply: true,
       }),
       'Pending done, Plan done, Apply done',
     ],
     [
-      'nothing to do',
+      'without changes',
       facts('planned_and_finished', stamps('plan-queueable', 'plan-queued', 'planned', 'planned-and-finished')),
       'Pending done, Plan done, Apply skipped',
     ],
@@ -94,7 +94,7 @@ describe('stages', () => {
       'Pending done, Plan done, Confirmation stopped, Apply skipped',
     ],
     [
-      'canceled in line',
+      'canceled in the queue',
       facts('canceled', stamps('plan-queueable', 'canceled')),
       'Pending stopped, Plan skipped, Apply skipped',
     ],

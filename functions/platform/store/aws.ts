@@ -13,8 +13,7 @@ import { type DirectCalls, directCalls } from './direct-calls.ts';
 /** Derived signing keys, by day and service; aws4fetch fills it. */
 const signingKeys = new Map<string, ArrayBuffer>();
 /**
- * No limit on idle time: a Lambda can freeze for longer between invocations, and a request on a dead connection is
- * repeated.
+ * No idle timeout, so that the next invocation reuses a connection; a request on a dead connection is repeated.
  */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 const defaultTimeoutMs = 20_000;

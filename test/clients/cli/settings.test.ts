@@ -67,14 +67,14 @@ it('the platform on this machine is reached without its certificate, by each of 
 });
 
 it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', 'ftp://a.example', ''])(
-  'rejects "%s" as a host',
+  'the host "%s" is rejected',
   (option) => {
     expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
   },
 );
 
 it.each(['http://stepform.lan', 'http://10.0.0.7:8080', 'http://localhost.example', 'http://x.localhost'])(
-  'refuses plain http to another machine, %s, unless it is named',
+  'plain http to another machine, %s, is refused unless its host is allowed',
   (option) => {
     const { host } = new URL(option);
     expect(() => findAddress({ ...places, option })).toThrow(`STEPFORM_PLAIN_HTTP_HOSTS=${host}`);
@@ -84,7 +84,7 @@ it.each(['http://stepform.lan', 'http://10.0.0.7:8080', 'http://localhost.exampl
 );
 
 it.each(['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])(
-  'accepts plain http to %s',
+  'plain http to %s is accepted',
   (option) => {
     expect(findAddress({ ...places, option }).url).toBe(option);
   },

@@ -89,7 +89,7 @@ const outputs = async ({ id }: Resource): Promise<Record<string, unknown>> => {
   return Object.fromEntries(list.map(({ attributes }) => [attributes.name, attributes.value]));
 };
 
-it('is provisioned with the real Terraform, and upgraded after a user confirms the diff', async () => {
+it('a no-code workspace is provisioned with the real Terraform, and upgraded after a user confirms the diff', async () => {
   const workspaces = `/no-code-modules/${noCode.id}/workspaces`;
   const attributes = { name: newName(), 'auto-apply': true };
   const workspace = await post(workspaces, 'workspaces', attributes, vars({ size: 'large', password: 'hidden' }));

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { csvCell, csvOf } from '#platform/formats/csv.ts';
 
 it.each(['=1+1', '+1+1', '-1+1', '@SUM(1)', '\t=1', '\r=1', '\n=1', '＝1', '－1', '=cmd|" /C calc"!A0'])(
-  'writes %j as text',
+  'the formula %j is written as text',
   (formula) => {
     expect(csvCell(formula)).toMatch(/^"?'/);
     expect(csvCell(formula, true)).toMatch(/^"'/);

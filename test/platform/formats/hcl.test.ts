@@ -86,7 +86,7 @@ describe('invalid text', () => {
 describe('nesting', () => {
   const deep = 100_000;
   it.each(['[', '{', '(', '"${', 'b {\n', '"a ${[', '<<E\n${'])(
-    'beyond the maximum ends with the line: %j',
+    'is rejected beyond the maximum, with the line: %j',
     (opening) => {
       const text = `a = 1\n${opening.startsWith('b') ? '' : 'x = '}${opening.repeat(deep)}`;
       expect(() => parseHcl(text)).toThrow(/nested deeper than 200 levels in line \d+$/);

@@ -3,7 +3,7 @@ import type { Command } from '../arguments.ts';
 import { program } from '../program.ts';
 import { root, runProgram } from '../run-program.ts';
 
-/** What operators do with the data folder of a platform on one machine, from a checkout or from the package. */
+/** Operations on the data folder of a platform on one machine, from a checkout or from the package. */
 
 const local = (name: string): string => join(root, 'infra/local/commands', name);
 const dataFolder = 'Data folder: STEPFORM_DATA, or .stepform in this folder.';

@@ -22,7 +22,7 @@ export interface EmailOutcome {
 /** A mail header is one line. SES rejects others, and user input must not create headers. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-/** At most two requests; never throws. */
+/** At most two requests; a rejected message is a result, not an exception. */
 export const sendEmail = async ({ to, subject, text, unsubscribeUrl }: Email): Promise<EmailOutcome> => {
   const sender = environment.emailSender;
   if (!sender)

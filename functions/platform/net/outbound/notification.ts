@@ -46,7 +46,7 @@ const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
 /** Temporary failures: too many requests, too early, and server errors. */
 const passes = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
-/** One request to the URL of a notification configuration; never throws. */
+/** One request to the URL of a notification configuration; a failed request is a result, not an exception. */
 export const deliverNotification = async (
   { url, destinationType, token }: Destination,
   message: Message,

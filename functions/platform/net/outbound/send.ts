@@ -95,7 +95,7 @@ export const headersAfter = (headers: Record<string, string>, from: URL, to: URL
 
 export const late = (): OutboundError => new OutboundError('timeout', 'it timed out');
 
-/** A DNS lookup cannot be aborted, so only the wait for it is. */
+/** Limits the wait for work that cannot be aborted, such as a DNS lookup. */
 export const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const end = new Promise<never>((_, reject) => {

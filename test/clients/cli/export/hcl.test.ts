@@ -39,7 +39,7 @@ it('HCL values are escaped so that no text becomes an expression', () => {
 });
 
 it.skipIf(!isThere)(
-  'is readable by Terraform',
+  'exported HCL is read by Terraform with the same values',
   () => {
     const text = fc.string({ unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ maxLength: 3 })), maxLength: 6 });
     fc.assert(

@@ -28,7 +28,7 @@ describe('changes of a resource', () => {
     ]);
   });
 
-  it('do so too with Terraform’s masks for each element', () => {
+  it('show an inserted element as one row with Terraform’s masks for each element, too', () => {
     const change = {
       before: { zones: ['a', 'b'] },
       after: { zones: ['c', 'a', 'b'] },

@@ -189,7 +189,7 @@ describe('a token of a pool', () => {
   });
 
   it.each(['', 'no key', Buffer.alloc(44).toString('base64')])(
-    'registers no agent with the public key "%s"',
+    'does not register an agent with the invalid public key "%s"',
     async (key) => {
       const pool = await newPool(api);
       expect((await register(await pool.newToken(), key || 'x')).status).toBe(422);
