@@ -83,6 +83,21 @@ describe('a version of a provider', () => {
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
   });
 
+  it('is not offered before its signature is there', async () => {
+    const { path, version, protocol } = await newVersion();
+    const { filename, upload } = await addPlatform(path, 'binary');
+    await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
+    await put(upload, 'binary');
+    const offered = async () => {
+      const { status, body } = await api.get(`${protocol}/versions`);
+      return [status, body.versions.length];
+    };
+    expect(await offered()).toEqual([200, 0]);
+    expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    expect(await offered()).toEqual([200, 1]);
+  });
+
   it('is not offered for a platform that was deleted, which can be added again', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
