@@ -25,3 +25,12 @@ it('a global that stays replaced is refused, a restored one is accepted', () => 
   vi.unstubAllGlobals();
   expect(restore).not.toThrow();
 });
+
+it('refuses an environment that is only a copy, and puts the real one back', () => {
+  const real = process.env;
+  const restore = rememberProcess();
+  process.env = { ...real };
+  expect(restore).toThrow('process.env');
+  expect(process.env).toBe(real);
+  expect(restore).not.toThrow();
+});

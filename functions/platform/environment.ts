@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { WarmRunners } from '#run/warm-runners.ts';
 
-/** The environment of every function, read in this file and nowhere else. A function has only what it needs. */
+/** Environment variables of every function, read only in this file. A function has only those that it needs. */
 
 const required = (name: string): string => {
   const value = process.env[name];
@@ -10,63 +10,66 @@ const required = (name: string): string => {
   return value;
 };
 
-/** The issuer that people sign in at (OpenID Connect); from the operator's settings (infra/stack/sign-in.ts). */
+/** The OpenID Connect issuer at which users sign in; from the operator's settings (infra/stack/sign-in.ts). */
 export interface SignInSettings {
-  /** Its identifier, a URL; its metadata is found below it (OpenID Connect Discovery 1.0 §4). */
+  /** Identifier of the issuer, a URL; its metadata is found below it (OpenID Connect Discovery 1.0 §4). */
   issuer: string;
   clientId: string;
-  /** Name of the SecureString of Parameter Store that holds the client's secret. */
+  /** Name of the SecureString in Parameter Store that contains the client's secret. */
   clientSecretParameter?: string;
-  /** The secret itself: on one machine, where there is no Parameter Store. */
+  /** The secret itself: on one machine, which has no Parameter Store. */
   clientSecret?: string;
-  /** What people call it. */
+  /** Display name. */
   name?: string;
   scopes: string;
-  /** Who may sign in; anybody whom the issuer lets in when there is none. */
+  /** E-mail domains that may sign in; empty: every user of the issuer. */
   emailDomains: string[];
-  /** Its e-mail addresses count as verified although it does not say so. */
+  /** Treats the issuer's e-mail addresses as verified without its confirmation. */
   trustEmails: boolean;
-  /** Where browsers reach this platform when that is not where its functions are asked; without a slash at the end. */
+  /** URL of this platform for browsers, if it differs from the functions' URL; without a trailing slash. */
   baseUrl?: string;
-  /** Claim with the names of the person's groups; without it teams are nobody's business but their managers'. */
+  /** Claim with the names of the user's groups; without it, groups have no effect on teams. */
   groupsClaim?: string;
 }
 
 /** The platform's GitHub App; from the operator's settings (infra/stack/github-app.ts). */
 export interface GithubAppSettings {
   id: number;
-  /** Its name in addresses at GitHub. */
+  /** Name of the app in GitHub URLs. */
   slug: string;
   clientId: string;
-  /** Where people see GitHub, and where its API is; without a slash at the end. */
+  /** URLs of GitHub's pages and API, without a trailing slash. */
   url: string;
   apiUrl: string;
-  /** Names of SecureStrings of Parameter Store: private key (PEM), client secret, and secret of its webhook. */
+  /** Names of SecureStrings in Parameter Store: private key (PEM), client secret, and webhook secret. */
   parameters?: Record<GithubAppSecret, string>;
-  /** The secrets themselves: on one machine, where there is no Parameter Store. */
+  /** The secrets themselves: on one machine, which has no Parameter Store. */
   secrets?: Record<GithubAppSecret, string>;
 }
 
 export type GithubAppSecret = 'key' | 'clientSecret' | 'webhookSecret';
 
-/** Who may create organizations, and in which of them groups at the issuer stand for teams (infra/stack/organizations.ts). */
+/**
+ * Users who can create organizations, and organizations where the issuer's groups map to teams
+ * (infra/stack/organizations.ts).
+ */
 export interface OrganizationRules {
   creators: 'anyone' | 'owners' | 'operator';
-  /** Names; absent: those that the operator created with Bootstrap. */
+  /** Names; absent: organizations that the operator created with Bootstrap. */
   groups?: string[];
-  /** People sign in at an issuer that tells their groups. */
+  /** The issuer's tokens contain the users' groups. */
   readsGroups?: true;
 }
 
-/** Services that are called without the AWS SDK; it reads the same variables for the others. */
+/** Services that are called without the AWS SDK, which reads the same variables for other services. */
 type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'SESV2' | 'EXECUTE_API';
 
-/** Getters, so that a function without, say, a bucket never trips over its absence. */
+/** Getters, so that a function without, for example, a bucket never fails on the missing variable. */
 export const environment = {
   get region() {
     return required('AWS_REGION');
   },
-  /** What Lambda gives every function; `sessionToken` is absent for long-lived keys only. */
+  /** Lambda sets these for every function; `sessionToken` is absent only for long-lived keys. */
   get credentials() {
     return {
       accessKeyId: required('AWS_ACCESS_KEY_ID'),
@@ -74,12 +77,12 @@ export const environment = {
       sessionToken: process.env.AWS_SESSION_TOKEN || undefined,
     };
   },
-  /** Where a service is, when not in AWS: the SDKs' own variables. Without a slash at the end. */
+  /** URL of a service outside AWS, from the SDKs' own variables. Without a trailing slash. */
   endpoint(service: PlainService): string | undefined {
     const url = process.env[`AWS_ENDPOINT_URL_${service}`] || process.env.AWS_ENDPOINT_URL;
     return url?.replace(/\/+$/, '');
   },
-  /** How often a call to AWS is tried; the variable is the SDKs' own. */
+  /** Maximum attempts of a call to AWS; the variable is the SDKs' own. */
   get maxAttempts() {
     return Number(process.env.AWS_MAX_ATTEMPTS || 4);
   },
@@ -92,36 +95,38 @@ export const environment = {
   get keyArn() {
     return required('KEY_ARN');
   },
-  /** The keys that workload identity tokens are verified with; the first one signs. */
+  /** The keys that verify workload identity tokens; the first one signs. */
   get identityKeyArns() {
     return required('IDENTITY_KEY_ARNS').split(',');
   },
   get stateMachineArn() {
     return required('STATE_MACHINE_ARN');
   },
-  /** Base URL of the HTTP API, without a slash at the end; for the runner's container, and who signs tokens. */
+  /**
+   * Base URL of the HTTP API, without a trailing slash; for the runner's container, and for functions that sign tokens.
+   */
   get publicUrl() {
     return required('PUBLIC_URL');
   },
-  /** Ranges of inside addresses that people's URLs may lead to, beside the internet. */
+  /** Ranges of internal addresses that users' URLs may reach, in addition to the internet. */
   get outboundAllowedCidrs() {
     return (process.env.OUTBOUND_ALLOWED_CIDRS ?? '').split(',').filter(Boolean);
   },
-  /** Address that e-mails come from; undefined where none are sent. */
+  /** Sender of e-mails; undefined if none are sent. */
   get emailSender() {
     return process.env.EMAIL_SENDER || undefined;
   },
-  /** What the operator says of the platform's addresses. */
+  /** IP ranges of the platform, as configured by the operator. */
   get ipRanges() {
     const listed = (name: string) => (process.env[name] ?? '').split(',').filter(Boolean);
     return { api: listed('API_IP_RANGES'), outgoing: listed('OUTGOING_IP_RANGES') };
   },
-  /** Undefined where people sign in with tokens only. */
+  /** Undefined if users sign in with tokens only. */
   get signIn(): SignInSettings | undefined {
     const text = process.env.SIGN_IN;
     return text ? (JSON.parse(text) as SignInSettings) : undefined;
   },
-  /** Undefined where the operator set up none. */
+  /** Undefined if the operator configured none. */
   get githubApp(): GithubAppSettings | undefined {
     const text = process.env.GITHUB_APP;
     return text ? (JSON.parse(text) as GithubAppSettings) : undefined;
@@ -130,51 +135,54 @@ export const environment = {
     const text = process.env.ORGANIZATION_RULES;
     return text ? (JSON.parse(text) as OrganizationRules) : { creators: 'anyone' };
   },
-  /** The only organization whose runs start on this machine; undefined on AWS, and where all may (STEPFORM_RUNS_OF). */
+  /**
+   * The only organization whose runs start on this machine; undefined on AWS, and without a restriction
+   * (STEPFORM_RUNS_OF).
+   */
   get runsOf() {
     return process.env.RUNS_OF || undefined;
   },
-  /** Of one caller of the public API. */
+  /** Rate limit of one caller of the public API. */
   get requestsPerSecond() {
     return Number(process.env.REQUESTS_PER_SECOND || 30);
   },
-  /** How long a request for a log waits for output that is not there yet. */
+  /** Maximum wait of a log request for new output. */
   get logWaitMs() {
     return Number(process.env.LOG_WAIT_MS || 0);
   },
-  /** How long events of the audit trail are kept. */
+  /** Retention of audit trail events. */
   get auditRetentionDays() {
     return Number(process.env.AUDIT_RETENTION_DAYS || 90);
   },
-  /** Name of the function that tells people of runs. */
+  /** Name of the function that sends notifications of runs. */
   get notifyFunction() {
     return required('NOTIFY_FUNCTION');
   },
-  /** Name of the function that records what became of builds of environments. */
+  /** Name of the function that records the results of environment builds. */
   get environmentSettleFunction() {
     return required('ENVIRONMENT_SETTLE_FUNCTION');
   },
-  /** Name of the function that looks at environments whose time has come. */
+  /** Name of the function that processes due environments. */
   get environmentSweepFunction() {
     return required('ENVIRONMENT_SWEEP_FUNCTION');
   },
-  /** Name of the function that deletes what data retention policies say. */
+  /** Name of the function that applies data retention policies. */
   get dataRetentionFunction() {
     return required('DATA_RETENTION_FUNCTION');
   },
-  /** Base URL of the environments' API, without a slash at the end. */
+  /** Base URL of the environments' API, without a trailing slash. */
   get environmentsUrl() {
     return required('ENVIRONMENTS_URL');
   },
-  /** Whether owners may ask for Terraform's debug log of a build. */
+  /** Whether owners can request Terraform's debug log of a build. */
   get environmentsDebug() {
     return process.env.ENVIRONMENTS_DEBUG === 'true';
   },
-  /** Where logs of environments are followed, by WebSocket, and posted to. */
+  /** WebSocket URL at which environment logs are followed and posted. */
   get environmentSocketUrl() {
     return required('ENVIRONMENT_SOCKET_URL');
   },
-  /** Name of the function that handles what happens at version control. */
+  /** Name of the function that handles version control events. */
   get versionControlEventFunction() {
     return required('VERSION_CONTROL_EVENT_FUNCTION');
   },
@@ -190,7 +198,7 @@ export const environment = {
   get sharedProviderHosts() {
     return (process.env.SHARED_PROVIDER_HOSTS ?? '').split(',').filter(Boolean);
   },
-  /** Bucket of CDK's assets; undefined where the runners' image has their program. */
+  /** Bucket of CDK assets; undefined if the runners' image contains their program. */
   get runnerProgramBucket() {
     return process.env.RUNNER_PROGRAM_BUCKET || undefined;
   },
@@ -210,14 +218,14 @@ export const environment = {
   get subnets() {
     return required('SUBNETS').split(',');
   },
-  /** Whether a container needs an address of its own to reach the internet. */
+  /** Whether a container needs a public IP to reach the internet. */
   get assignPublicIp() {
     return required('ASSIGN_PUBLIC_IP') === 'true';
   },
   get securityGroups() {
     return required('SECURITY_GROUPS').split(',');
   },
-  /** Runners that stand ready before a run needs them; undefined for none. */
+  /** Warm runners, started before a run needs them; undefined for none. */
   get warmRunners(): WarmRunners | undefined {
     const text = process.env.WARM_RUNNERS;
     return text ? (JSON.parse(text) as WarmRunners) : undefined;
@@ -225,7 +233,7 @@ export const environment = {
   get engine() {
     return required('TERRAFORM_ENGINE') === 'tofu' ? ('tofu' as const) : ('terraform' as const);
   },
-  /** Of the Terraform in the runners' image; undefined where that has OpenTofu. */
+  /** Version of Terraform in the runners' image; undefined if it contains OpenTofu. */
   get runnerTerraformVersion() {
     return process.env.RUNNER_TERRAFORM_VERSION || undefined;
   },
@@ -235,19 +243,19 @@ export const environment = {
   get heartbeatSeconds() {
     return Number(required('HEARTBEAT_SECONDS'));
   },
-  /** Folders in which programs are looked for; on AWS those of layers are among them. */
+  /** Folders that are searched for programs; on AWS they include those of layers. */
   get searchPath() {
     return [...(process.env.PATH ?? '').split(delimiter), '/opt/bin'].filter(Boolean);
   },
-  /** Where downloaded programs are kept; on AWS for the life of the function's instance. */
+  /** Folder for downloaded programs; on AWS it lasts as long as the function's instance. */
   get cacheDirectory() {
     return process.env.STEPFORM_CACHE || join(tmpdir(), 'stepform');
   },
-  /** Where releases of OPA are found; a mirror has the same layout. Checksums are checked all the same. */
+  /** URL of OPA's releases, or of a mirror with the same layout. Checksums are always verified. */
   get opaReleases() {
     return process.env.STEPFORM_OPA_RELEASES || 'https://github.com/open-policy-agent/opa/releases/download';
   },
-  /** Where releases of Terraform are found; a mirror has the same layout. */
+  /** URL of Terraform's releases, or of a mirror with the same layout. */
   get terraformReleases() {
     return process.env.STEPFORM_TERRAFORM_RELEASES || 'https://releases.hashicorp.com/terraform';
   },

@@ -101,7 +101,7 @@ export const completeDeletion = async (workspace: EndedWorkspace): Promise<boole
   if (Object.keys(set).length) {
     await update(keys.workspace(id), { set, condition: waits ? condition : 'attribute_exists(deletedAt)' });
   }
-  // The content of its states and runs is deleted first, in passes.
+  // A recoverable workspace is removed after its content (retention/purge-workspace.ts).
   if (isOver && recoverableUntil === undefined) await removeEnded(workspace);
   return isOver;
 };
@@ -137,7 +137,7 @@ export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
   await remove(keys.workspace(id));
 };
 
-/** An interrupted recovery has attached some of them again. */
+/** Called again at the removal, because an interrupted recovery may have attached the workspace again. */
 const leaveApplied = async (id: string) => {
   await leaveVariableSets('workspaceIds', id);
   await leavePolicySets({ workspace: id });

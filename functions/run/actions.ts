@@ -2,8 +2,8 @@ import type { Run } from './run.ts';
 import { isFinal, type Overridable, type RunAction, statuses, type Timestamp } from './status.ts';
 
 /**
- * Which actions a run accepts in its present state; permissions are checked elsewhere. Documents report it, and writes have
- * a condition derived from the same table (lifecycle/decisions/decisions.ts).
+ * Which actions a run accepts in its present state; permissions are checked elsewhere. The API shows them, and
+ * conditional writes are derived from the same table (lifecycle/decisions/decisions.ts).
  */
 export interface RunActions {
   'is-confirmable': boolean;
@@ -16,7 +16,8 @@ export interface RunActions {
 export const forceCancelCoolOffSeconds = 60;
 
 /**
- * Whether an action is still accepted after a confirmation. After a discard or a cancel, only a force-cancel is.
+ * Whether an action is still accepted after a confirmation. After a discard or a cancel, only a force-cancel is
+ * accepted.
  */
 export const afterConfirmation: Record<RunAction, boolean> = {
   confirm: false,
@@ -33,7 +34,7 @@ export const isAccepted = (action: RunAction, { status, decision, cancel }: Fact
   !cancel &&
   (!decision || (decision.action === 'apply' && afterConfirmation[action]));
 
-/** The failed policies that `override` applies to now. */
+/** The failed policies that the action `override` would override now. */
 export const pendingOverride = (run: Facts & Pick<Run, 'overrides'>): Overridable | undefined => {
   const which = statuses[run.status].overrides ?? undefined;
   return which && isAccepted('override', run) && !run.overrides?.[which] ? which : undefined;

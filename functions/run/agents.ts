@@ -7,9 +7,9 @@ export type AgentStatus = 'idle' | 'busy' | 'unknown' | 'errored' | 'exited';
 
 export interface AgentFacts {
   lastPingAt: Timestamp;
-  /** What it works on. */
+  /** The phase that it executes. */
   job?: { runId: string; phase: PhaseName };
-  /** How its process ended, as it reported. */
+  /** How its process ended, as reported by the agent. */
   ended?: 'exited' | 'errored';
 }
 
@@ -32,8 +32,8 @@ export const queuedStatus = { plan: 'plan_queued', apply: 'apply_queued' } as co
 >;
 
 /**
- * `free`: an agent of the pool may take it. `taken`: another agent is about to begin; should it die first, the job is free
- * again. `over`: nobody has to do it any more.
+ * `free`: an agent of the pool may take it. `taken`: another agent is about to start it; if that agent dies first, the
+ * job is free again. `over`: no agent has to do it any more.
  */
 export const jobState = (
   run: Run | undefined,
@@ -46,16 +46,19 @@ export const jobState = (
   return (run[phase].takenUntil ?? '') > now ? 'taken' : 'free';
 };
 
-/** Time that an agent's runner has to end in order (runner/program/control.ts); then Terraform is killed. */
+/** Time for an agent's runner to shut down cleanly (runner/program/control.ts); after it, Terraform is killed. */
 export const endingMs = 85_000;
-/** Then nothing of it runs any more: a runner that is not told this ends by itself (runner/program/conclude.ts). */
+/**
+ * Time until the agent's runner has certainly ended: a runner that does not receive the signal ends by itself
+ * (runner/program/conclude.ts).
+ */
 export const agentGoneMs = 130_000;
 
-/** The signal for a runner that was told to stop. */
+/** The signal for a runner that has to stop. */
 export const endingSignal = ({ killAt }: NonNullable<Phase['stop']>, now: Timestamp): 'interrupt' | 'kill' =>
   now > killAt ? 'kill' : 'interrupt';
 
-/** Whether everything that an agent started for the phase has ended, as far as the platform can know. */
+/** Whether the agent's runner has ended, as far as the platform can know. */
 export const isAgentRunnerGone = ({ report, stop }: Phase, now: Timestamp): boolean =>
   report !== undefined || (stop !== undefined && now > stop.goneAt);
 
@@ -63,7 +66,7 @@ export const isAgentRunnerGone = ({ report, stop }: Phase, now: Timestamp): bool
 export const afterwardsMs = 5 * 60_000;
 
 /**
- * Whether a runner that an agent still runs hangs: it did not claim the phase in time, or its run ended a while ago.
+ * Whether a runner of an agent hangs: it did not claim the phase in time, or its run ended a while ago.
  * @param longAgo {@link afterwardsMs} ago
  */
 export const isHanging = (

@@ -1,4 +1,4 @@
-/** What an apply has begun and not ended, by Terraform's output: JSON lines, or text. Pure. */
+/** The changes that an apply has started and not finished, from Terraform's output: JSON lines, or text. Pure. */
 
 /** A resource that Terraform is creating, changing or destroying. */
 export interface OpenChange {
@@ -21,15 +21,15 @@ export interface ProgressLine {
   hook?: { resource?: { addr?: string }; action?: string };
 }
 
-/** Text on lines of a provisioner, which may say anything: `aws_instance.a (local-exec): …`. */
+/** Prefix of a provisioner's output, which can be any text: `aws_instance.a (local-exec): …`. */
 const provisioner = / \((local|remote)-exec\)$/;
 /** `aws_instance.a: Creating...`, `… Still creating... [10s elapsed]`, `… Creation complete after 1s` */
 const change =
   /^(\S.*?): (?:(Creation|Modifications|Destruction) complete\b|(?:Still )?(?:[Cc]reat|[Mm]odify|[Dd]estroy)ing\.\.\.)/;
 
 /**
- * Terraform names a resource that is not done every 10 s. One that it has not named for longer has failed: text says of
- * which only when everything has ended.
+ * Terraform names an unfinished resource every 10 s. A resource that it has not named for longer has failed: text
+ * output reports failures only at the end.
  */
 const namedMs = 15_000;
 
@@ -53,12 +53,12 @@ export class ApplyProgress {
     if (type === 'apply_errored') this.#open.delete(address);
   }
 
-  /** What it has done, and what it has begun and not said the end of. */
+  /** Completed changes, and changes that started and did not finish. */
   get changes(): AppliedChanges {
     return { done: [...this.#done], open: [...this.#open.keys()].slice(0, maxNamed) };
   }
 
-  /** What it is at work on, the oldest first. */
+  /** Changes in progress, the oldest first. */
   openAt(now: number): { address: string; since: number }[] {
     return [...this.#open]
       .filter(([, { namedAt }]) => now - namedAt < namedMs)

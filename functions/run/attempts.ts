@@ -1,16 +1,16 @@
 /**
- * An attempt of a waiting state. When one fails, the machine retries with a new token; a late write of the failed attempt
- * must not replace that token. So every token is written with its attempt, and never over that of a later one.
+ * An attempt of a waiting state. When one fails, the machine retries with a new token. A late write of the failed
+ * attempt must not replace that token, so every token is written with its attempt, and never over that of a later one.
  */
 export interface Attempt {
   /** Step Functions task token; never leaves the platform. */
   token: string;
-  /** When the state was entered, and which attempt this is since then (Step Functions: context object). */
+  /** When the state was entered, and the number of the attempt since then (Step Functions: context object). */
   entered?: string;
   attempt?: number;
 }
 
-/** Sorts by time; undefined in executions of machines that do not pass the attempt. */
+/** Sort key by time; undefined in executions of machines that do not pass the attempt. */
 export const orderOf = ({ entered, attempt = 0 }: Attempt): string | undefined =>
   entered && `${entered}#${String(attempt).padStart(4, '0')}`;
 

@@ -1,5 +1,6 @@
 /**
- * When workspaces are destroyed by their schedule (HCP API: workspaces, auto-destroy). Pure. Times are UTC ISO 8601.
+ * Times at which workspaces are destroyed by their schedule (HCP API: workspaces, auto-destroy). Pure. Times are UTC
+ * ISO 8601.
  */
 
 /** `14d`, `12h`: up to 4 digits, not 0. */
@@ -7,7 +8,7 @@ const durationForm = /^(\d{1,4})([dh])$/;
 
 const hourMs = 3_600_000;
 
-/** In ms; undefined for anything that is no duration. */
+/** In ms; undefined if the text is not a duration. */
 export const activityMs = (duration: string): number | undefined => {
   const [, count = '', unit] = durationForm.exec(duration) ?? [];
   return Number(count) > 0 ? Number(count) * (unit === 'd' ? 24 : 1) * hourMs : undefined;
@@ -26,11 +27,11 @@ export interface AutoDestroyProgress {
   lookedAt: string;
   /** The run that destroys it. */
   runId?: string;
-  /** Number of failed attempts; above the maximum after a person refused the run. */
+  /** Number of failed attempts; set to the maximum when the run is discarded, canceled or failed by a check. */
   failures?: number;
   /**
-   * State version that the run began with, or that the last failure left. A later one means that somebody used the
-   * workspace.
+   * State version that the run began with, or that the last failure left. A later one means that the workspace was used
+   * since.
    */
   basis?: string;
 }
@@ -44,7 +45,7 @@ interface Resources {
 // biome-ignore lint/style/noRestrictedGlobals: arithmetic with times that are given, not the clock
 const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 
-/** When it is to be destroyed; undefined without a schedule, or without anything to destroy. */
+/** Time at which it is destroyed; undefined without a schedule, or without resources. */
 export const destroyTime = (
   { autoDestroyAt, autoDestroyActivityDuration: duration }: AutoDestroySettings,
   state: Resources | undefined,
@@ -54,16 +55,16 @@ export const destroyTime = (
   return ms !== undefined && state?.resources ? later(state.at, ms) : undefined;
 };
 
-/** Reminders before that time. */
+/** Times before the destruction at which reminders are sent. */
 const reminders = [24 * hourMs, 12 * hourMs];
 
 /** Delays before the next attempt, one for each failure but the last. */
 const retries = [hourMs, 4 * hourMs, 12 * hourMs];
 
-/** Number of failures without a next attempt. */
+/** Number of failures after which there is no further attempt. */
 export const finalFailures = retries.length + 1;
 
-/** Time of the next attempt after a failure; undefined for none. */
+/** Time of the next attempt after a failure; undefined after the last attempt. */
 export const timeAfterFailure = (
   { autoDestroyActivityDuration: duration }: AutoDestroySettings,
   failures: number,
@@ -75,11 +76,11 @@ export const timeAfterFailure = (
 
 export type AutoDestroyStep =
   | { do: 'nothing' }
-  /** `reminds`: the time that the reminder is about. */
+  /** `reminds`: destruction time that the reminder announces. */
   | { do: 'wait'; until: string; reminds?: string }
   | { do: 'destroy'; due: string };
 
-/** What to do with a workspace at a given time. */
+/** The next step for a workspace at a given time. */
 export const nextStep = (
   settings: AutoDestroySettings,
   { state, progress, now }: { state: Resources | undefined; progress: AutoDestroyProgress; now: string },

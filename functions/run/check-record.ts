@@ -5,7 +5,7 @@ export const taskStages = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'] a
 
 export type TaskStage = (typeof taskStages)[number];
 
-/** Which tasks a run has is fixed when it is created. */
+/** The tasks of a run, fixed when it is created. */
 export interface FrozenTaskStage {
   id: string;
   taskResultIds: string[];
@@ -15,17 +15,17 @@ export type FrozenTaskStages = Partial<Record<TaskStage, FrozenTaskStage>>;
 
 /** The checks of a run besides plan, confirmation and apply; the cost estimate is on the run itself. */
 export interface Checks {
-  /** Its configuration version was not uploaded yet. */
+  /** The configuration version was not uploaded yet when the run was created. */
   fetching?: true;
-  /** Run tasks that were enabled when it was created. */
+  /** Run tasks that were enabled when the run was created. */
   tasks?: FrozenTaskStages;
-  /** Some policy set is evaluated by OPA at post-plan. */
+  /** At least one policy set is evaluated by OPA at post-plan. */
   policyEvaluation?: true;
-  /** Some policy set is evaluated in the policy check. */
+  /** At least one policy set is evaluated in the policy check. */
   policyCheck?: true;
 }
 
-/** The result of each, once it is over. */
+/** Result of each completed check. */
 export interface Verdicts extends Partial<Record<TaskStage, 'passed' | 'failed'>> {
   fetching?: 'passed' | 'failed';
   /** `overridable`: mandatory policies failed, and every set they are in may be overridden. */

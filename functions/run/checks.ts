@@ -10,7 +10,7 @@ import type { RunStatus } from './status.ts';
 
 type Facts = Pick<Run, 'checks' | 'verdicts' | 'overrides' | 'costEstimate'>;
 
-/** Whether the run has tasks in the stage that have not been asked yet. */
+/** Whether the run has tasks in the stage that have not started yet. */
 export const hasOpenStage = ({ checks, verdicts }: Facts, stage: TaskStage): boolean =>
   checks?.tasks?.[stage] !== undefined && !verdicts?.[stage];
 
@@ -18,7 +18,7 @@ export const hasOpenStage = ({ checks, verdicts }: Facts, stage: TaskStage): boo
 export const awaitsConfiguration = ({ checks, verdicts }: Facts): boolean =>
   checks?.fetching === true && !verdicts?.fetching;
 
-/** The next check of a finished plan, or why it fails; undefined when every check has been passed. */
+/** The next check of a finished plan, or the ending if a check failed; undefined when all checks have passed. */
 export const nextCheck = (run: Facts & Pick<Run, 'planOnly'>) => {
   const { checks = {}, verdicts = {}, overrides = {}, planOnly } = run;
   if (checks.tasks?.post_plan && !verdicts.post_plan) return 'PostPlanTasks';
@@ -38,18 +38,18 @@ export const nextCheck = (run: Facts & Pick<Run, 'planOnly'>) => {
   return undefined;
 };
 
-/** Whether the post-plan stage, of tasks and OPA policies, is over and passed. */
+/** Whether the post-plan stage, of tasks and OPA policies, has passed. */
 const postPlanPassed = ({ checks = {}, verdicts = {}, overrides = {} }: Facts): boolean => {
   if (!checks.tasks?.post_plan && !checks.policyEvaluation) return false;
   if (checks.tasks?.post_plan && verdicts.post_plan !== 'passed') return false;
   return !checks.policyEvaluation || verdicts.policyEvaluation === 'passed' || overrides.policyEvaluation !== undefined;
 };
 
-/** An errored estimate is over like any other: it never fails a run. */
+/** An errored estimate counts as completed: it never fails a run. */
 const isCostEstimated = ({ costEstimate }: Facts): boolean =>
   costEstimate?.status === 'finished' || costEstimate?.status === 'errored';
 
-/** Statuses that mark a completed step, in their order: the timeline stamps each with the write that follows. */
+/** Statuses that mark a completed step, in their order. The next write stamps each of them for the timeline. */
 export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
   const { verdicts = {}, overrides = {} } = run;
   const all: [RunStatus, boolean][] = [
@@ -65,6 +65,6 @@ export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
   return all.filter(([, is]) => is).map(([status]) => status);
 };
 
-/** The status in which a plan waits for a person: that of the last step that ran. */
+/** The status in which a plan waits for a decision: that of the last step that ran. */
 export const restingStatus = (run: Facts & Pick<Run, 'plan'>): RunStatus =>
   completed(run).findLast((status) => status !== 'pre_apply_completed') ?? 'planned';

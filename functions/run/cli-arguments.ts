@@ -1,11 +1,11 @@
 /**
- * Arguments that Terraform takes from the environment (`TF_CLI_ARGS`, `TF_CLI_ARGS_<command>`), as far as they would break
- * what the platform promises: where states and plans are, and what a run does. Pure.
+ * Rejects arguments that Terraform takes from the environment (`TF_CLI_ARGS`, `TF_CLI_ARGS_<command>`) if they would
+ * change where states and plans are stored, or what a run does. Pure.
  */
 
 const keepsState = 'the platform stores the state of the workspace';
 
-/** Why each flag is refused. Flags of Terraform 1.11 and OpenTofu 1.9: `apply`, `plan`, `init`. */
+/** Reason why each flag is rejected. Flags of Terraform 1.11 and OpenTofu 1.9: `apply`, `plan`, `init`. */
 const refused: Record<string, string> = {
   state: keepsState,
   'state-out': keepsState,
@@ -28,8 +28,8 @@ const refused: Record<string, string> = {
 const flag = /(?:^|\s)--?([a-z][a-z-]*)(?=[\s=]|$)/g;
 
 /**
- * Why a variable's value cannot be used; undefined when it can, and for every other variable. A flag is also found inside of
- * another flag's quoted value, because quotes and backslashes can stand anywhere in a word.
+ * Why a variable's value is rejected; undefined for accepted values and for other variables. A flag is also found
+ * inside another flag's quoted value, because quotes and backslashes can be anywhere in a word.
  */
 export const refusedArgument = (key: string, value: string): string | undefined => {
   if (!/^TF_CLI_ARGS(_|$)/.test(key)) return undefined;

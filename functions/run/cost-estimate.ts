@@ -3,25 +3,24 @@ import type { Run, RunOptions } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
 /**
- * The cost estimate of a plan (HCP API: cost-estimates). Part of its run, as plan and apply are; it never fails a
- * run.
+ * The cost estimate of a plan (HCP API: cost-estimates). Part of its run, like plan and apply; it never fails a run.
  */
 
-/** The estimate of a new run in an organization with cost estimates. With `-target` none is made. */
+/** The estimate of a new run in an organization with cost estimates; undefined for a run with `-target`. */
 export const newCostEstimate = ({ targetAddrs }: Pick<RunOptions, 'targetAddrs'>, at: Timestamp): CostEstimate =>
   targetAddrs?.length
     ? { status: 'skipped_due_to_targeting', statusTimestamps: { 'skipped-due-to-targeting-at': at } }
     : { status: 'pending', statusTimestamps: { 'pending-at': at } };
 
-/** True while the stage is still to be run: the machine enters CostEstimating for such a run only. */
+/** Whether the stage has yet to run: the machine enters CostEstimating for such a run only. */
 export const awaitsCostEstimate = ({ costEstimate }: Pick<Run, 'costEstimate'>): boolean =>
   costEstimate?.status === 'pending';
 
 type Facts = Pick<Run, 'costEstimate' | 'status' | 'statusTimestamps'>;
 
 /**
- * The estimate by the run's status: queued while the stage runs, and over once the run has ended, so that clients do
- * not wait for it forever. Undefined for a run without one.
+ * The estimate according to the run's status: queued while the stage runs, and final once the run has ended, so that
+ * clients do not wait for it forever. Undefined for a run without one.
  */
 export const shownCostEstimate = ({ costEstimate, status, statusTimestamps }: Facts): CostEstimate | undefined => {
   if (costEstimate?.status !== 'pending') return costEstimate;
@@ -36,7 +35,7 @@ export const shownCostEstimate = ({ costEstimate, status, statusTimestamps }: Fa
     : { ...costEstimate, status: 'unreachable', statusTimestamps: stamps };
 };
 
-/** Months in USD, as decimal strings. */
+/** Monthly costs in USD, as decimal strings. */
 export type CostInput = {
   prior_monthly_cost: string;
   proposed_monthly_cost: string;
@@ -44,8 +43,8 @@ export type CostInput = {
 };
 
 /**
- * The estimate that policies see (Sentinel import tfrun: `cost_estimate`); undefined unless it is finished: a policy
- * must not take "not known" for "costs nothing".
+ * The estimate that policies see (Sentinel import tfrun: `cost_estimate`); undefined unless it is finished, because a
+ * policy must not take an unknown cost for zero.
  */
 export const costInput = (estimate: CostEstimate | undefined): CostInput | undefined => {
   if (estimate?.status !== 'finished') return undefined;

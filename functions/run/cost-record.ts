@@ -12,16 +12,16 @@ export const costEstimateStatuses = [
 
 export type CostEstimateStatus = (typeof costEstimateStatuses)[number];
 
-/** Where a price came from: AWS's Price List API, or the dated file in the package. */
+/** Source of a price: AWS's Price List API, or the dated file in the package. */
 export type PriceSource = 'price-list-api' | 'price-file';
 
-/** The record on the run, about 1 KB whatever the plan; each resource's part is an object in the bucket. */
+/** The record on the run, about 1 KB for a plan of any size; the costs of each resource are an object in the bucket. */
 export interface CostEstimate {
   status: CostEstimateStatus;
   statusTimestamps: Record<string, Timestamp>;
-  /** Why it errored, for people. */
+  /** Reason why it errored, shown to users. */
   errorMessage?: string;
-  /** Only of a finished one, like all that follows. */
+  /** Set only when finished, like the attributes below. */
   resourcesCount?: number;
   matchedResourcesCount?: number;
   unmatchedResourcesCount?: number;
@@ -30,6 +30,6 @@ export interface CostEstimate {
   proposedMonthlyCost?: string;
   deltaMonthlyCost?: string;
   priceSources?: PriceSource[];
-  /** Date of the price file, `2025-06`; absent when no price came from it. */
+  /** Date of the price file, `2025-06`; absent when it was not used. */
   pricesAsOf?: string;
 }

@@ -1,9 +1,11 @@
-/** How long the data of a workspace, or of an organization's, is kept (HCP API: data retention policies). */
+/**
+ * Retention of a workspace's data, or of the data of an organization's workspaces (HCP API: data retention policies).
+ */
 export interface DataRetention {
   id: string;
-  /** Nothing is deleted, whatever the organization says. */
+  /** Nothing is deleted, regardless of the organization's policy. */
   keeps?: true;
-  /** Days after which what is deleted; absent for what stays. */
+  /** Days after which data is deleted; absent if it is kept. */
   stateDays?: number;
   configurationDays?: number;
   runDays?: number;

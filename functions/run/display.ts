@@ -1,6 +1,6 @@
 import { type RunStatus, statuses, type Tone } from './status.ts';
 
-/** How a run's status reads to people. For the page, the command line and messages. */
+/** Display of a run's status, for the page, the command line and messages. */
 
 export type { Tone } from './status.ts';
 
@@ -8,7 +8,7 @@ export interface StatusFacts {
   status: RunStatus;
   /** API `actions.is-confirmable`. */
   confirmable: boolean;
-  /** API `status-timestamps`: tells which of plan and apply an errored run failed in. */
+  /** API `status-timestamps`: distinguishes a failed plan from a failed apply. */
   statusTimestamps: Record<string, string>;
 }
 
@@ -17,10 +17,10 @@ export interface Display {
   tone: Tone;
 }
 
-/** Whether the apply ever began to be worked on; before, an error is the plan's. */
+/** Whether the apply was ever queued; before that, an error belongs to the plan. */
 const reachedApply = (stamps: Record<string, string>): boolean => 'apply-queued-at' in stamps;
 
-/** A confirmed or discarded plan no longer waits for a person. */
+/** A confirmed or discarded plan no longer waits for a decision. */
 const toneOf = ({ status, confirmable }: StatusFacts): Tone => {
   const { tone, waitsFor, holdsWorkspace } = statuses[status];
   return waitsFor === 'confirmation' && holdsWorkspace && !confirmable ? 'running' : tone;
@@ -31,6 +31,6 @@ export const displayStatus = (facts: StatusFacts): Display => {
   const { label, holdsWorkspace } = statuses[status];
   const tone = toneOf(facts);
   if (status === 'errored') return { tone, name: reachedApply(statusTimestamps) ? 'Apply Errored' : 'Plan Errored' };
-  // A saved plan may be confirmed too, but keeps its name: it does not hold the queue.
+  // A saved plan can be confirmed too, but keeps its name: it does not hold the queue.
   return { tone, name: confirmable && holdsWorkspace ? 'Needs Confirmation' : label };
 };

@@ -5,14 +5,14 @@ import type { FinalStatus, PhaseStatus } from './status.ts';
 
 /** How a run ends: the reason, and the final statuses of its plan and apply. Pure. */
 
-/** What Step Functions caught, e.g. `{Error: 'States.HeartbeatTimeout', Cause: ''}`. */
+/** Error caught by Step Functions, e.g. `{Error: 'States.HeartbeatTimeout', Cause: ''}`. */
 export interface CaughtError {
   Error: string;
   Cause?: string;
 }
 
 /**
- * The reason in plain words; undefined when the status says it all.
+ * The reason in plain words; undefined when the status is clear enough.
  * @param recorded instances of managed resources in the workspace's state, if known
  */
 export const endReason = (
@@ -30,7 +30,7 @@ export const endReason = (
   return withErroredState(whyErrored(run, error, recorded), run);
 };
 
-/** What a person has to do before anything else is applied, unless the runner's report says it. */
+/** Adds the action that a user must take before another apply, unless the runner's report contains it. */
 const withErroredState = (reason: string | undefined, { unsaved, apply }: Run): string | undefined => {
   if (!unsaved || (apply.report?.unsavedState && reason)) return reason;
   return [reason, leftNote(unsaved)].filter(Boolean).join(' ');
@@ -44,12 +44,15 @@ const leftNote = (unsaved: NonNullable<Run['unsaved']>): string =>
 
 const lostNote =
   'The workspace stays locked, so that no resource is created twice. If the runner kept the newest state on its disk ' +
-  '(folder unsaved-states), the platform takes it in when it finds it, an agent sends it when it starts. Else push a state that has the changes ("terraform state push"), or force-unlock ' +
-  'the workspace to go on from the recorded state.';
+  '(folder unsaved-states), the platform restores it when it finds it, and an agent sends it when it starts. Otherwise push a state that contains the ' +
+  'changes ("terraform state push"), or force-unlock the workspace to continue from the recorded state.';
 
-/** The reason of an ended run whose runner had kept its newest state, which the workspace has now. */
+/**
+ * The reason of an ended run whose runner had kept its newest state, after that state was restored to the workspace.
+ * Former versions worded the rest of {@link lostNote} differently.
+ */
 export const takenInReason = ({ endReason = '' }: Run, serial: number): string =>
-  `${endReason.replace(lostNote, '').trim()} The newest state (serial ${serial}), which the runner had kept, is the workspace's state now.`.trim();
+  `${endReason.replace(/The workspace stays locked, .*$/s, '').trim()} The workspace now has the newest state (serial ${serial}), which the runner had kept on its disk.`.trim();
 
 const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): string => {
   const parts = [
@@ -87,7 +90,7 @@ const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined):
   }
 };
 
-/** How far an interrupted apply had got, and what to do about it. */
+/** Progress of an interrupted apply, and the remedy. */
 export const stateNote = (run: Run, recorded?: number): string => {
   const { claimNonce, status } = run.apply;
   if (!claimNonce && status !== 'running' && status !== 'errored') return 'The state is unchanged.';
@@ -99,7 +102,7 @@ export const stateNote = (run: Run, recorded?: number): string => {
   );
 };
 
-/** Only a runner that reports knows that Terraform ended in order. */
+/** Only a runner that reports can know that Terraform stopped cleanly. */
 const canceledNote = ({ apply, ...run }: Run, recorded?: number): string | undefined => {
   const { status, report } = apply;
   const isInOrder = report && !report.lost && !report.unrecorded;
@@ -109,8 +112,8 @@ const canceledNote = ({ apply, ...run }: Run, recorded?: number): string | undef
 };
 
 /**
- * A run that was canceled or discarded before its apply began ends as that, whatever else ended it meanwhile: nothing
- * was changed, as the user asked.
+ * A run that was canceled or discarded before its apply began gets that status, even if another error ended it
+ * meanwhile: nothing was changed, as the user requested.
  */
 export const statusAtEnd = (run: Run, ending: Ending): FinalStatus => {
   if (ending !== 'PlanErrored') return endings[ending];
@@ -118,7 +121,7 @@ export const statusAtEnd = (run: Run, ending: Ending): FinalStatus => {
   return run.decision?.action === 'discard' ? 'discarded' : 'errored';
 };
 
-/** Statuses of plan and apply once the run is over. */
+/** Final statuses of plan and apply. */
 export const finalPhases = (run: Run, ending: Ending): { plan: PhaseStatus; apply: PhaseStatus } => {
   const settle = (phase: PhaseName): PhaseStatus => {
     const { status, report } = run[phase];

@@ -1,11 +1,14 @@
-/** What plans and applies: Terraform, or OpenTofu. Each has versions of its own. */
+/** The program that plans and applies: Terraform, or OpenTofu. Each has its own versions. */
 export const engines = ['terraform', 'tofu'] as const;
 export type Engine = (typeof engines)[number];
 
 /** The first release of OpenTofu, a fork of Terraform 1.5: https://opentofu.org/docs/intro/whats-new/ of 1.6. */
 const firstTofu = [1, 6] as const;
 
-/** For people: why the engine has no such version. Checks exact versions only; undefined when there may be one. */
+/**
+ * Message for users if the engine has no such version. Checks exact versions only; undefined for a version that can
+ * exist.
+ */
 export const versionProblem = (engine: Engine | undefined, version: string): string | undefined => {
   const [, major, minor] = /^\s*=?\s*v?(\d+)\.(\d+)(?:\.\d+)?(?:-[\w.-]+)?\s*$/.exec(version) ?? [];
   if (engine !== 'tofu' || major === undefined) return undefined;

@@ -1,7 +1,7 @@
-/** `agent`: by agents of a pool, on machines of their owners. */
+/** `agent`: on agents of a pool, which run on the organization's own machines. */
 export type ExecutionMode = 'remote' | 'local' | 'agent';
 
-/** Where runs are executed, and by which agents. */
+/** Execution mode of runs, and their agent pool. */
 export interface Execution {
   executionMode: ExecutionMode;
   agentPoolId: string | null;

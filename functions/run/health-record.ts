@@ -1,6 +1,6 @@
 import type { Timestamp } from './status.ts';
 
-/** What is stored of a health assessment (HCP API: assessment results). */
+/** Stored results of health assessments (HCP API: assessment results). */
 
 /** Facts of an assessment, as the runner reads them from the plan; absent if unknown. */
 export interface HealthFacts {
@@ -17,10 +17,10 @@ export interface HealthResult extends HealthFacts {
   runId: string;
   /** When it ended. */
   at: Timestamp;
-  /** The assessment ran, whatever it found. */
+  /** Whether the assessment ran, regardless of its findings. */
   succeeded: boolean;
-  /** Why it did not run. */
+  /** Reason why it did not run. */
   message?: string;
-  /** Artifacts that can be read. */
+  /** Artifacts that exist. */
   hasPlan?: true;
 }

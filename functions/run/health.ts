@@ -7,7 +7,7 @@ import { isFinal } from './status.ts';
 const longestMessage = 300;
 
 /**
- * Undefined for a run that is no assessment, has not ended, was canceled, or looked at a state that is no longer
+ * Undefined for a run that is not an assessment, has not ended, was canceled, or assessed a state that is no longer
  * current.
  */
 export const healthOf = (run: Run): HealthResult | undefined => {
@@ -21,11 +21,11 @@ export const healthOf = (run: Run): HealthResult | undefined => {
   return { runId: id, at, succeeded: false, message, ...hasPlan };
 };
 
-/** Undefined where it is not known. */
+/** Undefined if unknown. */
 export const isDrifted = ({ resourcesDrifted }: HealthFacts): boolean | undefined =>
   resourcesDrifted === undefined ? undefined : resourcesDrifted > 0;
 
-/** Undefined where there are no checks, or it is not known. */
+/** Undefined without checks, or if unknown. */
 export const allChecksSucceeded = ({ checksFailed, checksErrored }: HealthFacts): boolean | undefined =>
   checksFailed === undefined ? undefined : checksFailed + (checksErrored ?? 0) === 0;
 
@@ -37,9 +37,7 @@ const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).
 
 const hourMs = 3_600_000;
 
-/**
- * When the next scheduled assessment is due: one interval after the last one, and after the last change of the state.
- */
+/** Time of the next scheduled assessment: one interval after the last one, and after the last change of the state. */
 export const nextAssessment = (
   health: Pick<HealthResult, 'at'> | undefined,
   state: { at: string } | undefined,

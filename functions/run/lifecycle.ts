@@ -1,20 +1,20 @@
 /**
- * The lifecycle as pure decisions. The state machine decides when, this decides what: the state after a finished plan, and
- * what resumes a waiting execution. No clock, no AWS. machine-states.ts has the states.
+ * The lifecycle as pure decisions: the state after a finished step, and what resumes a waiting execution. The state
+ * machine only executes them. No clock, no AWS. machine-states.ts has the states.
  */
 import { awaitsConfiguration, hasOpenStage, nextCheck } from './checks.ts';
 import { type aliases, type Ending, type RunState, takesQueue } from './machine-states.ts';
 import type { PhaseName, Run } from './run.ts';
 import { statuses } from './status.ts';
 
-/** What resumes a waiting execution: facts for a Choice, or a named error for a Catch. */
+/** The result with which a waiting execution resumes: facts for a Choice, or a named error for a Catch. */
 export type Resume = { output: Record<string, unknown> } | { error: ResumeError; cause: string };
 
-/** Errors that leave a waiting state for an ending. */
+/** Errors that end a waiting state. */
 export const resumeErrors = ['Canceled', 'Discarded', 'TerraformFailed', 'ConfigurationFailed'] as const;
 export type ResumeError = (typeof resumeErrors)[number];
 
-/** States that a Choice may lead to. */
+/** States that a Choice can lead to. */
 export type Next = Extract<
   RunState | Ending | keyof typeof aliases,
   | 'Pending'
@@ -43,14 +43,14 @@ export type Next = Extract<
 >;
 
 /** Whether the finished plan is applied without a confirmation: auto-apply is on, and the run's authors may apply. */
-export const appliesAutomatically = (run: Run): boolean => {
+const appliesAutomatically = (run: Run): boolean => {
   const { planOnly, savePlan, appliesFor, environment, plan, autoApply, allowEmptyApply } = run;
-  // Whoever may build an environment may apply its runs.
+  // Permission to build an environment includes permission to apply its runs.
   const isAllowed = appliesFor !== undefined || environment !== undefined;
   return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 };
 
-/** On the way to a plan: what the run waits for first. */
+/** The first state before a plan. */
 const nextBeforePlan = (run: Run): 'Pending' | 'Fetching' | 'PrePlanTasks' | 'PlanQueued' => {
   if (!run.current && takesQueue(run)) return 'Pending';
   if (awaitsConfiguration(run)) return 'Fetching';
@@ -58,21 +58,21 @@ const nextBeforePlan = (run: Run): 'Pending' | 'Fetching' | 'PrePlanTasks' | 'Pl
 };
 
 /**
- * The first state of a new run. Pending goes ahead of run tasks even where no other run is in front, because it sends the
- * notifications of a new run, as Fetching and PlanQueued do where they are first.
+ * The first state of a new run. Pending precedes run tasks even if no other run is in the queue, because it sends the
+ * notifications of a new run, as Fetching and PlanQueued do when they are first.
  */
 export const firstState = (run: Run): 'Pending' | 'Fetching' | 'PlanQueued' => {
   const next = nextBeforePlan(run);
   return next === 'PrePlanTasks' ? 'Pending' : next;
 };
 
-/** On the way to an apply that was confirmed, or needs no confirmation. */
+/** The next state before an apply that was confirmed, or needs no confirmation. */
 const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyOffered' | 'ApplyQueued' => {
   if (hasOpenStage(run, 'pre_apply')) return 'PreApplyTasks';
   return run.plan.heldUntil ? 'ApplyOffered' : 'ApplyQueued';
 };
 
-/** Whether nothing but a runner is left to wait for. */
+/** Whether the apply waits for nothing but a runner. */
 const isApplyNext = (next: Next): boolean => next === 'ApplyOffered' || next === 'ApplyQueued';
 
 /** The state after a step of the run that has just been recorded. */
@@ -92,20 +92,20 @@ export const nextStep = (run: Run): Next => {
   return verdicts.pre_apply ? 'NeedsConfirmationAfterTasks' : 'NeedsConfirmation';
 };
 
-/** Whether the run is about to pass its confirmation because it applies automatically. */
+/** Whether the run is about to pass its confirmation by auto-apply. */
 export const passesConfirmation = (run: Run): boolean => {
   if (run.decision || run.status === 'apply_queued' || run.plan.report?.outcome !== 'finished') return false;
   const next = nextStep(run);
   return next === 'PreApplyTasks' || isApplyNext(next);
 };
 
-/** Whether the run may apply once all checks have passed, so that the runner should stand by. */
+/** Whether the run can apply once all checks have passed, so that the runner should stand by. */
 export const mayApply = (run: Run): boolean => {
   if (run.cancel || run.planOnly || run.plan.report?.outcome !== 'finished') return false;
   return !!run.plan.report.hasChanges || (run.allowEmptyApply && !run.savePlan);
 };
 
-/** Whether the machine is about to apply with nothing left to wait for. */
+/** Whether the machine is about to apply without any further wait. */
 export const isAboutToApply = (run: Run): boolean => {
   const state = run.wait?.state;
   if (state === 'ApplyQueued') return run.status === 'apply_queued' && !isStopped(run);
@@ -114,7 +114,7 @@ export const isAboutToApply = (run: Run): boolean => {
   return state === 'Planning' && mayApply(run) && isApplyNext(nextStep(run));
 };
 
-/** Whether the runner that reports the plan may take the apply with it: nothing is left to wait for. */
+/** Whether the runner that reports the plan can take the apply at once, because the run waits for nothing else. */
 export const handsOver = (run: Run): boolean => {
   const { wait, status, decision, plan, apply } = run;
   if (wait?.state !== 'Planning' || status !== 'planning' || decision) return false;
@@ -122,7 +122,7 @@ export const handsOver = (run: Run): boolean => {
   return isApplyNext(nextStep(run));
 };
 
-/** The runner of the plan has the apply already ({@link handsOver}). */
+/** Whether the runner of the plan already has the apply ({@link handsOver}). */
 export const isHandedOver = (state: RunState, run: Run): boolean =>
   state === 'Planning' && run.apply.claimNonce !== undefined;
 
@@ -132,19 +132,19 @@ const discarded = (run: Run): Resume => ({
   cause: run.decision?.reason ?? `discarded by ${run.decision?.by}`,
 });
 
-/** Why a running phase is to stop: a cancel, or a discard that was accepted just before the plan began. */
+/** Reason to stop a running phase: a cancel, or a discard that was accepted just before the plan began. */
 const stopped = (run: Run): Resume | undefined => {
   if (run.cancel) return canceled(run);
   return run.decision?.action === 'discard' ? discarded(run) : undefined;
 };
 
-/** Whether Terraform is to be interrupted. */
+/** Whether Terraform must be interrupted. */
 export const isStopped = (run: Run): boolean => stopped(run) !== undefined;
 
 const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
   const report = run[phase].report;
   if (!report) return undefined;
-  // A plan that finished although it was to be canceled changed nothing; an apply that finished did all its work.
+  // A plan that finished despite a cancel changed nothing; an apply that finished did all its work.
   const stop = stopped(run);
   if (stop && (phase === 'plan' || report.outcome === 'canceled')) return stop;
   if (report.outcome === 'canceled') return canceled(run);
@@ -154,7 +154,7 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
   return { output: { next: nextStep(run) } };
 };
 
-/** Why a state is left as soon as it is entered, without work. */
+/** Reason to leave a state on entry, without doing its work. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
   if (isHandedOver(state, run)) return { output: { next: 'Applying' satisfies Next } };
   const isNew =
@@ -163,8 +163,8 @@ export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
 };
 
 /**
- * Guards every plan and every apply, however the machine came to it: a plan needs the run's turn, an apply a confirmation or
- * automatic apply, and both the run tasks before them.
+ * Guards every plan and every apply, on any path of the machine: a plan needs the run's turn, an apply needs a
+ * confirmation or automatic apply, and both need the run tasks before them.
  */
 export const mayEnter = (state: RunState, run: Run): boolean => {
   if ((state !== 'PlanQueued' && state !== 'ApplyQueued') || isStopped(run)) return true;
@@ -173,7 +173,7 @@ export const mayEnter = (state: RunState, run: Run): boolean => {
 };
 
 /**
- * What resumes the run's waiting execution now; undefined while it has to wait. Every change of a run evaluates this on the
+ * The result with which the run's waiting execution resumes; undefined while it has to wait. Every change of a run evaluates this on the
  * changed item, so the order in which token and answer arrive does not matter.
  */
 export const resume = (run: Run): Resume | undefined => {
@@ -201,7 +201,7 @@ export const resume = (run: Run): Resume | undefined => {
       return afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':
     case 'PolicyOverride': {
-      // Accepted before this state was entered, after the next state had been decided; so below.
+      // The stop was accepted before this state was entered, after the next state had been decided; likewise below.
       if (isStopped(run)) return stopped(run);
       const override = statuses[run.status].overrides;
       return override && run.overrides?.[override] ? { output: { next: nextStep(run) } } : undefined;
@@ -233,7 +233,7 @@ const resting = [
   'ApplyQueued',
 ] as const satisfies Next[];
 
-/** States that may follow a step of a run, by the step. No list leads back. */
+/** States that may follow each step of a run. No list leads back. */
 export const nextStates = {
   Creation: ['Pending', 'Fetching', 'PlanQueued'],
   Pending: ['Fetching', 'PrePlanTasks', 'PlanQueued'],

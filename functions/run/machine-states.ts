@@ -3,9 +3,9 @@ import { completed, restingStatus } from './checks.ts';
 import type { Run, RunOptions } from './run.ts';
 import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
 
-/** The states of the machine, and what entering each means for the run. Pure. */
+/** The states of the machine, and the effect of each on the run when it is entered. Pure. */
 
-/** States in which an execution waits, by a task token kept with the run. Named like the state. */
+/** States in which an execution waits, by a task token stored on the run. Named like the state. */
 export const waitingStates = [
   'Pending',
   'Fetching',
@@ -21,11 +21,29 @@ export const waitingStates = [
 ] as const;
 export type WaitingState = (typeof waitingStates)[number];
 
-/** States of the machine that are another one for the run: the same function, and the same status. */
+/** States of the machine that count as another state for the run: same function, same status. */
 export const aliases = {
   NeedsConfirmationAfterTasks: 'NeedsConfirmation',
   ApplyOffered: 'ApplyQueued',
 } as const satisfies Record<string, WaitingState>;
+
+/** States that only wait, for a runner's report or a person: one function enters all of them. */
+export const plainStates = [
+  'Planning',
+  'PostPlanAwaitingDecision',
+  'PolicyOverride',
+  'NeedsConfirmation',
+  'Applying',
+] as const satisfies WaitingState[];
+export type PlainState = (typeof plainStates)[number];
+
+/** What a state of the machine is for the run. @throws {Error} for another state than those */
+export const plainState = (name: string): PlainState => {
+  const own = (aliases as Record<string, WaitingState>)[name] ?? name;
+  const state = plainStates.find((plain) => plain === own);
+  if (!state) throw new Error(`state ${name} does more than wait`);
+  return state;
+};
 
 /** States that run a stage's tasks side by side; each task waits by a token kept with its result. */
 export const taskStates = {
@@ -40,7 +58,7 @@ export type TaskState = keyof typeof taskStates;
 export const checkStates = ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking'] as const;
 export type CheckState = (typeof checkStates)[number];
 
-/** States that end a run, each the one finisher with another status. */
+/** States that end a run: the same finisher with different statuses. */
 export const endings = {
   Applied: 'applied',
   PlannedAndFinished: 'planned_and_finished',
@@ -52,7 +70,7 @@ export const endings = {
 } as const satisfies Record<string, FinalStatus>;
 export type Ending = keyof typeof endings;
 
-/** What the finisher answers when the apply sets off runs elsewhere. */
+/** Result of the finisher when the apply triggers runs in other workspaces. */
 export const startsRuns = 'StartsRuns';
 
 /** Plan-only and unconfirmed saved-plan runs bypass the queue and the lock. */
@@ -61,12 +79,12 @@ export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): bool
 export type RunState = WaitingState | TaskState | CheckState;
 
 export interface Entry {
-  /** Statuses from which the state may be entered; being in `status` already makes the entry a harmless repeat. */
+  /** Statuses from which the state can be entered. Entering it again in `status` is a harmless repeat. */
   from: readonly RunStatus[];
   status: RunStatus;
   plan?: PhaseStatus;
   apply?: PhaseStatus;
-  /** Statuses completed before this state, which the timeline shows too. */
+  /** Statuses completed before this state, which the timeline also shows. */
   passed: readonly RunStatus[];
   /** Seconds until the sweep checks the run, unless something happens first. */
   lookAfterSeconds: number;
@@ -76,7 +94,7 @@ const minutes = 60;
 const hours = 3600;
 
 const beforePlan = ['pending', 'fetching', 'pre_plan_running'] as const satisfies RunStatus[];
-/** Statuses of a finished plan until it waits for a person, or goes on. */
+/** Statuses of a finished plan until it waits for a confirmation, or continues. */
 const checking = [
   'planning',
   'post_plan_running',
@@ -88,7 +106,7 @@ const checking = [
 
 type Settings = Omit<Entry, 'passed' | 'status'> & { status: RunStatus | ((run: Run) => RunStatus) };
 
-/** Plan results become visible with the status that follows, in one write, never before. */
+/** Plan results become visible in the same write as the status that follows, never before. */
 const settings: Record<RunState, Settings> = {
   Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 1 * hours },
   Fetching: { from: ['pending'], status: 'fetching', lookAfterSeconds: 1 * minutes },
@@ -121,7 +139,7 @@ const settings: Record<RunState, Settings> = {
   },
   PolicyOverride: { from: ['policy_checking'], status: 'policy_override', lookAfterSeconds: 1 * hours },
   NeedsConfirmation: {
-    // A permission to apply can be lost while run tasks are asked before the apply.
+    // A permission to apply can be lost while the pre-apply tasks run.
     from: [...checking, 'pre_apply_running'],
     status: restingStatus,
     plan: 'finished',
@@ -133,7 +151,7 @@ const settings: Record<RunState, Settings> = {
     plan: 'finished',
     lookAfterSeconds: 1 * hours,
   },
-  // A confirmed saved plan waits in the queue, which can take as long as other runs wait for people.
+  // A confirmed saved plan waits in the queue until the runs before it are decided.
   Confirmed: { from: ['confirmed'], status: 'confirmed', lookAfterSeconds: 1 * hours },
   PreApplyTasks: {
     from: [...checking, 'confirmed'],

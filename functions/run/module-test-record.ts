@@ -1,21 +1,21 @@
-/** What is stored of a test run of a module (HCP API: test runs). */
+/** Record of a test run of a module (HCP API: test runs). */
 
-/** What was asked for; fixed when the test run is created. */
+/** The requested test run; fixed when it is created. */
 export interface ModuleTest {
   moduleId: string;
-  /** Test files to run; none: all. */
+  /** Test files to run; empty for all. */
   filters: string[];
   /** Below the module's root. */
   directory: string;
   verbose: boolean;
-  /** Operations at once; absent: what Terraform does by itself. */
+  /** Maximum of concurrent operations; absent: Terraform's default. */
   parallelism?: number;
 }
 
 export const testVerdicts = ['pass', 'fail', 'error', 'skip'] as const;
 export type TestVerdict = (typeof testVerdicts)[number];
 
-/** What Terraform said at the end of its tests. */
+/** Terraform's summary at the end of its tests. */
 export interface TestFacts {
   status: TestVerdict;
   passed: number;

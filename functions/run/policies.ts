@@ -1,6 +1,6 @@
 /**
- * Results of a run's policies, and what follows from them. Pure. Sets of kind `opa` are evaluated at post-plan as
- * policy evaluations (advisory, mandatory); sets of kind `sentinel` make up the policy check (advisory, soft-,
+ * Results of a run's policies, and their consequences. Pure. Sets of kind `opa` are evaluated at post-plan as policy
+ * evaluations (advisory, mandatory); sets of kind `sentinel` make up the policy check (advisory, soft-,
  * hard-mandatory).
  */
 
@@ -14,7 +14,7 @@ export const enforcementLevels = {
 } as const satisfies Record<PolicyKind, readonly string[]>;
 export type EnforcementLevel = (typeof enforcementLevels)[PolicyKind][number];
 
-/** Result of one policy. `output` is what it returned: messages for people, or objects with them. */
+/** Result of one policy. `output` is the policy's return value: messages for users, or objects with them. */
 export interface PolicyOutcome {
   policyName: string;
   description: string;
@@ -23,7 +23,7 @@ export interface PolicyOutcome {
   enforcementLevel: EnforcementLevel;
   status: 'passed' | 'failed' | 'errored';
   output: unknown[];
-  /** Why it could not be evaluated, when `status` is errored: it counts as failed then. */
+  /** Reason why it could not be evaluated, when `status` is errored: it then counts as failed. */
   error?: string;
 }
 
@@ -33,10 +33,10 @@ export interface PolicySetOutcome {
   policySetDescription: string;
   kind: PolicyKind;
   overridable: boolean;
-  /** Version of the engine, e.g. `1.19.0`; empty when there was none. */
+  /** Version of the engine, e.g. `1.19.0`; empty if unknown. */
   policyToolVersion: string;
   outcomes: PolicyOutcome[];
-  /** Why none of its policies could be evaluated: the set counts as failed then. */
+  /** Reason why none of its policies could be evaluated: the set then counts as failed. */
   error?: string;
   warnings: string[];
 }
@@ -44,7 +44,7 @@ export interface PolicySetOutcome {
 export type EvaluationVerdict = 'passed' | 'overridable' | 'failed';
 export type CheckVerdict = 'passed' | 'soft_failed' | 'hard_failed';
 
-/** `reason`: which policies failed, for people; absent when all passed. */
+/** `reason`: the failed policies, for users; absent when all passed. */
 export interface ReasonedVerdict<V> {
   verdict: V;
   reason?: string;
@@ -75,7 +75,7 @@ export const resultCount = (sets: PolicySetOutcome[]): ResultCount => {
 
 const maxNamed = 5;
 
-/** `policy "no-public-buckets" of set "network"`, the first few. */
+/** `policy "no-public-buckets" of set "network"`, for the first few. */
 const reasonFor = (sets: PolicySetOutcome[]): string => {
   const lines = sets.flatMap((set) =>
     set.error
@@ -94,7 +94,7 @@ const reasonFor = (sets: PolicySetOutcome[]): string => {
 
 const isBlocking = (set: PolicySetOutcome): boolean => set.error !== undefined || set.outcomes.some(blocking);
 
-/** Advisory failures never count; one set that cannot be overridden is enough to fail. */
+/** Advisory failures never count; one failed set without override fails the evaluation. */
 export const judgeEvaluation = (sets: PolicySetOutcome[]): ReasonedVerdict<EvaluationVerdict> => {
   const failing = sets.filter(isBlocking);
   if (failing.length === 0) return { verdict: 'passed' };
@@ -110,7 +110,7 @@ export interface CheckCount {
   'hard-failed': number;
 }
 
-/** An errored policy counts at its level; a set that could not be evaluated, as hard-mandatory. */
+/** An errored policy counts at its level; a set that could not be evaluated counts as hard-mandatory. */
 export const checkCount = (sets: PolicySetOutcome[]): CheckCount => {
   const all = sets.flatMap(({ outcomes }) => outcomes);
   const at = (level: EnforcementLevel) =>

@@ -2,8 +2,9 @@ import type { Run } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
 /**
- * How a run's policy check and policy evaluation are shown. A result becomes visible with the status that follows it,
- * never before: clients act on the run as soon as they have read it. One that will never run is final too. Pure.
+ * Statuses of a run's policy check and policy evaluation in the API. A result becomes visible with the status that
+ * follows it, never before: clients act on the run as soon as they have read it. A check that will never run is final
+ * too. Pure.
  */
 
 type Facts = Pick<Run, 'status' | 'statusTimestamps' | 'checks' | 'verdicts' | 'overrides'>;
@@ -44,7 +45,7 @@ export const policyCheckStatus = (run: Facts): PolicyCheckStatus => {
   return overrides?.policyCheck ? 'overridden' : verdicts.policyCheck;
 };
 
-/** Policy evaluations are part of the post-plan stage, and are shown as over with it. HCP API: policy evaluations. */
+/** Policy evaluations are part of the post-plan stage, and end with it. HCP API: policy evaluations. */
 export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
   const { status, verdicts, overrides } = run;
   const open = !isFinal(status);
@@ -58,11 +59,11 @@ export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
   return overrides?.policyEvaluation ? 'overridden' : 'failed';
 };
 
-/** Only of what is shown to be over, and was judged. */
+/** Whether the status is final and has a result. */
 export const isJudged = (status: PolicyCheckStatus | PolicyEvaluationStatus): boolean =>
   !['pending', 'queued', 'running', 'errored', 'canceled', 'unreachable'].includes(status);
 
-/** Timestamps by API key: when it began, when it got its result, and when that was overridden. */
+/** Timestamps by API key: begin, result and override. */
 export const policyTimestamps = (
   run: Facts,
   status: PolicyCheckStatus | PolicyEvaluationStatus,

@@ -1,4 +1,4 @@
-/** Which provider set configures a provider where several do (HCP Terraform: configure provider sets). */
+/** Selects the provider set that configures a provider if several do (HCP Terraform: configure provider sets). */
 
 export interface SetScopes {
   global: boolean;
@@ -6,7 +6,7 @@ export interface SetScopes {
   ofWorkspace: boolean;
 }
 
-/** The first one that fits counts before the others. Undefined: the set does not apply. */
+/** Rank of a set; the lowest wins. Undefined: the set does not apply. */
 export const rankOfSet = (priority: boolean, { global, ofProject, ofWorkspace }: SetScopes): number | undefined => {
   const widest = [global, ofProject, ofWorkspace];
   const at = (priority ? widest : widest.toReversed()).indexOf(true);

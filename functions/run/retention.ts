@@ -1,5 +1,5 @@
 /**
- * Minimum days that content of runs and configurations is kept, whatever the settings (infra/settings/settings.ts): a run may
- * wait 60 days for its confirmation and needs both then. Pure.
+ * Minimum retention of run and configuration content in days, independent of the settings (infra/settings/settings.ts):
+ * a run can wait 60 days for its confirmation and then needs both. Pure.
  */
 export const shortestRetentionDays = 90;

@@ -8,18 +8,18 @@ import {
   timestampKey,
 } from './status.ts';
 
-/** A run's stages as a line of progress, from the timestamps of its statuses. */
+/** A run's stages as a line of progress, derived from the timestamps of its statuses. */
 
 export type { StageName } from './status.ts';
 
-/** `skipped` was never reached and never will be; `ahead` may still be reached. */
+/** `skipped` was not reached and never will be; `ahead` may still be reached. */
 export type StageState = 'done' | 'current' | 'failed' | 'stopped' | 'ahead' | 'skipped';
 
 export interface Stage {
   name: StageName;
   state: StageState;
   from?: Timestamp;
-  /** Absent while it goes on. */
+  /** Absent while the stage is in progress. */
   to?: Timestamp;
 }
 
@@ -35,21 +35,21 @@ const rows = Object.values(statuses);
 const stampsOf = (name: StageName): string[] =>
   rows.filter(({ stage }) => stage === name).map(({ timestamp }) => timestamp);
 
-/** In the order of the lifecycle; a stage with several statuses is where its last one is. */
+/** In the order of the lifecycle; a stage with several statuses is placed at its last one. */
 const inOrder = [...new Set(rows.flatMap(({ stage }) => stage ?? []).reverse())].reverse();
 
-/** The timestamps that begin a stage: the first one; for confirmation the last, when all checks have passed. */
+/** The timestamps that begin a stage: its first one; for confirmation its last one, after all checks. */
 const begins = inOrder.map((name): [StageName, string[]] => [
   name,
   name === 'Confirmation' ? stampsOf(name).reverse() : stampsOf(name),
 ]);
 
-/** Stages that every run shows, reached or not; the others leave no trace unless they are configured. */
+/** Stages that every run shows, reached or not; other stages appear only if configured. */
 const always: readonly StageName[] = ['Pending', 'Plan', 'Confirmation', 'Apply'];
 
 const endOf = (status: FinalStatus): StageState => statuses[status].final as 'done';
 
-/** Whether a person decides about the plan: not when it goes on, or ends, by itself. */
+/** Whether a user decides about the plan: not if it continues, or ends, automatically. */
 const asksPerson = ({ status, confirmable, autoApply, planOnly, statusTimestamps: at }: StageFacts): boolean => {
   if (confirmable || 'confirmed-at' in at) return true;
   if (planOnly) return false;
@@ -64,7 +64,7 @@ export const stagesOf = (facts: StageFacts): Stage[] => {
   const shown = begins.flatMap(([name, keys]) => {
     if (name === 'Confirmation' && !asks) return [];
     if (planOnly && name === 'Apply') return [];
-    // While the run goes on, "planned" may still be followed by checks: then confirmation has not begun.
+    // While the run is in progress, "planned" may still be followed by checks; confirmation has not begun then.
     const early = name === 'Confirmation' && !final && !facts.confirmable && !('confirmed-at' in at);
     const from = early ? undefined : keys.map((key) => at[key]).find((stamp) => stamp !== undefined);
     return from || always.includes(name) ? [{ name, from }] : [];

@@ -1,4 +1,4 @@
-/** The identity of a state, which a new state version is checked against. */
+/** The identity of a state, against which a new state version is checked. */
 
 export interface StateIdentity {
   serial: number;
@@ -10,17 +10,17 @@ export interface StateIdentity {
 /** A state of an apply that could not be saved as a state version. */
 export interface UnsavedState {
   runId: string;
-  /** Of a lost state, the first that it can have. */
+  /** For a lost state: the lowest serial that it can have. */
   serial: number;
   /** Empty for a lost state of a workspace that had none. */
   lineage: string;
-  /** Hex; absent when its runner stopped before it could report it. */
+  /** Hex; absent if its runner stopped before it could report it. */
   md5?: string;
   /** Its content is unknown: the runner or Terraform was ended during the apply. */
   lost?: true;
 }
 
-/** The state after the workspace's current one, of unknown content. */
+/** The state after the workspace's current one, with unknown content. */
 export const lostState = (runId: string, current: StateIdentity | undefined): UnsavedState & { lost: true } => ({
   runId,
   serial: current ? current.serial + 1 : 0,
@@ -28,7 +28,7 @@ export const lostState = (runId: string, current: StateIdentity | undefined): Un
   lost: true,
 });
 
-/** True when the workspace's state is that one, or a later one: then whoever uploaded it has the apply's changes. */
+/** True if the workspace's state is that one, or a later one, whose uploader then has the apply's changes. */
 export const covers = (current: StateIdentity | undefined, unsaved: UnsavedState): boolean => {
   const { serial, lineage, md5, lost } = unsaved;
   if (lost && lineage === '') return current !== undefined;
@@ -36,14 +36,14 @@ export const covers = (current: StateIdentity | undefined, unsaved: UnsavedState
   return current.serial > serial || (current.serial === serial && (md5 === undefined || current.md5 === md5));
 };
 
-/** True when it is identical to the current version. */
+/** True if it is identical to the current version. */
 export const isSameState = (current: StateIdentity | undefined, next: StateIdentity): boolean =>
   current?.serial === next.serial && current.md5 === next.md5 && current.lineage === next.lineage;
 
 /** Terraform 1.11 leaves `force` at false with `terraform state push -force`. */
 const byForce = 'Only if you mean to replace it: stepform state push --force.';
 
-/** Why the state may not follow the current one, in plain words; undefined when it may. */
+/** Reason why the state cannot follow the current one, in plain words; undefined if it can. */
 export const stateConflict = (current: StateIdentity | undefined, next: StateIdentity): string | undefined => {
   if (!current || isSameState(current, next)) return undefined;
   if (current.lineage !== next.lineage) {

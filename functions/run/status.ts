@@ -1,17 +1,17 @@
 /**
- * The one table of run statuses, as the API spells them (HCP API: runs), in the order of the lifecycle. Whatever
- * depends on a status is a column: allowed actions, display, notifications. A new status is a new row, and the
- * compiler names each cell that it lacks.
+ * The one table of run statuses, as the API spells them (HCP API: runs), in the order of the lifecycle. Everything that
+ * depends on a status is a column: allowed actions, display, notifications. A new status is a new row, and the compiler
+ * reports each missing cell.
  */
 
-/** Actions of people on a run that depend on its status; each is one route of the API. */
+/** User actions on a run that depend on its status; each is one route of the API. */
 export const runActions = ['confirm', 'discard', 'cancel', 'override'] as const;
 export type RunAction = (typeof runActions)[number];
 
-/** A status's meaning for users: `attention` waits for a person, `running` continues by itself. */
+/** A status's meaning for users: `attention` waits for a user, `running` continues by itself. */
 export type Tone = 'waiting' | 'running' | 'attention' | 'good' | 'bad' | 'neutral';
 
-/** What the run waits for: a person's confirmation or override, a worker, or nothing. */
+/** What the run waits for: a user's confirmation or override, a worker, or nothing. */
 export type WaitReason =
   | 'turn'
   | 'upload'
@@ -26,7 +26,7 @@ export type WaitReason =
 /** Failed policies that can be overridden. */
 export type Overridable = 'policyEvaluation' | 'policyCheck';
 
-/** Stages of a run, as its line of progress names them. */
+/** Stages of a run in its line of progress. */
 export type StageName =
   | 'Pending'
   | 'Fetching'
@@ -52,22 +52,22 @@ export type RunTrigger =
 interface Row {
   label: string;
   tone: Tone;
-  /** How a run ends in this status: then it never changes again and holds nothing. False: it is not over. */
+  /** How a run ends in this status, after which it never changes and holds nothing. False: not final. */
   final: false | 'done' | 'failed' | 'stopped';
   waitsFor: WaitReason;
-  /** The actions that are accepted, unless the run was decided or canceled already (actions.ts). */
+  /** Accepted actions, unless the run was already decided or canceled (actions.ts). */
   actions: readonly RunAction[];
   /** Which policies the action `override` overrides. */
   overrides: Overridable | null;
-  /** The stage of the line of progress that its timestamp belongs to. */
+  /** The stage in the line of progress that its timestamp belongs to. */
   stage: StageName | null;
   /** The key in `status-timestamps`; stamped once. */
   timestamp: `${string}-at`;
-  /** The notification that is sent when a run enters this status (its text: notifications/run.ts). */
+  /** The notification on entering this status (its text: notifications/run.ts). */
   notifies: RunTrigger | null;
-  /** The status of the run's commit, while it is pending; null: plan and checks are through, and their result is shown. */
+  /** The pending status of the run's commit; null: plan and checks are complete, and their result is shown. */
   commit: string | null;
-  /** Whether a run in this status that the queue reaches becomes its workspace's current run. */
+  /** Whether a run in this status becomes its workspace's current run when the queue reaches it. */
   holdsWorkspace: boolean;
 }
 
@@ -125,7 +125,7 @@ const table = {
   post_apply_completed: { ...running, label: 'Post-apply completed', waitsFor: 'nothing', actions: [], stage: 'Post-apply', timestamp: 'post-apply-completed-at', commit: null },
   applied: { ...over, label: 'Applied', tone: 'good', final: 'done', timestamp: 'applied-at', notifies: 'run:completed' },
   discarded: { ...over, label: 'Discarded', tone: 'neutral', final: 'stopped', timestamp: 'discarded-at', notifies: 'run:errored' },
-  // The timeline tells which of plan and apply it was (display.ts).
+  // The timeline shows whether the plan or the apply errored (display.ts).
   errored: { ...over, label: 'Errored', tone: 'bad', final: 'failed', timestamp: 'errored-at', notifies: 'run:errored' },
   canceled: { ...over, label: 'Canceled', tone: 'neutral', final: 'stopped', timestamp: 'canceled-at', notifies: 'run:errored' },
 } as const satisfies Record<string, Row>;
@@ -144,7 +144,7 @@ export const finalStatuses: readonly FinalStatus[] = runStatuses.filter(isFinal)
 export const statusesFor = (action: RunAction): RunStatus[] =>
   runStatuses.filter((status) => statuses[status].actions.includes(action));
 
-/** Statuses that are notified. */
+/** Statuses that send a notification. */
 export type NotifiedStatus = { [S in RunStatus]: (typeof table)[S]['notifies'] extends null ? never : S }[RunStatus];
 
 /** The key under which a status of a run is stamped, once (HCP API: runs, `status-timestamps`). */

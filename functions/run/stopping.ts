@@ -2,7 +2,7 @@ import type { CaughtError } from './ending.ts';
 import type { Run } from './run.ts';
 
 /**
- * What a run says while a runner that stopped answering gets its time to stop; undefined where the status says it all. Pure.
+ * Message of a run while an unresponsive runner gets its time to stop; undefined if the status is clear enough. Pure.
  */
 export const stoppingReason = (run: Run, error: CaughtError | undefined): string | undefined => {
   if (error?.Error !== 'States.HeartbeatTimeout') return undefined;

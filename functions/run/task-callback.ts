@@ -1,9 +1,9 @@
 import { isResultFinal, type ReportedStatus, type TaskResultStatus } from './task-stages.ts';
 
 /**
- * How a run task's callback is handled. `record`: it is stored. `repeat`: it repeats an earlier one, and changes
- * nothing. `unreachable`: the run was canceled or is over, so it is stored and resumes nothing. `conflict`: the
- * result is final. Pure.
+ * Handling of a run task's callback. `record`: it is stored. `repeat`: it repeats an earlier one, and changes nothing.
+ * `unreachable`: the run was canceled or has ended, so it is stored and resumes nothing. `conflict`: the result is
+ * final. Pure.
  */
 export type CallbackDecision = 'record' | 'repeat' | 'unreachable' | 'conflict';
 

@@ -29,7 +29,7 @@ interface Common {
   vcs_pull_request_url: string | null;
   vcs_commit_url: string | null;
   capabilities: { outcomes: boolean };
-  /** As the vendor's reference and clients spell it. */
+  /** Misspelled like in the vendor's reference and clients. */
   capabilitites: { outcomes: boolean };
 }
 
@@ -58,7 +58,7 @@ export interface PayloadFacts {
   createdBy: string;
   /** Whether the configuration can be downloaded. */
   hasConfiguration: boolean;
-  /** Of this platform, without a slash at the end. */
+  /** URL of this platform, without a trailing slash. */
   baseUrl: string;
 }
 
@@ -98,10 +98,10 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
   };
 };
 
-/** By this, integrations recognize a request that only verifies their URL. */
+/** Integrations recognize requests that only verify their URL by this token. */
 const verificationToken = 'test-token';
 
-/** All fields, with example values only. `now` as UTC ISO 8601. */
+/** All fields, with example values. `now` as UTC ISO 8601. */
 export const verificationPayload = (organization: string, baseUrl: string, now: string): TaskPayload =>
   taskPayload({
     run: {

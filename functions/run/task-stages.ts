@@ -3,16 +3,15 @@ import type { Run } from './run.ts';
 import { isFinal, type RunStatus, type Timestamp } from './status.ts';
 
 /**
- * Run tasks of a stage: their combined result, and how stage and results are shown. A stage has no record of its own:
- * it is derived from the run, so that it changes in the same write as the run's status, on which clients depend.
- * Pure.
+ * Run tasks of a stage: their combined result, and the statuses of stage and results. A stage has no record of its own:
+ * it is derived from the run, so that it changes in the same write as the run's status, on which clients depend. Pure.
  */
 
 export const enforcementLevels = ['advisory', 'mandatory'] as const;
 
 export type EnforcementLevel = (typeof enforcementLevels)[number];
 
-/** Statuses that a run task may report. */
+/** Statuses that a run task can report. */
 export const reportedStatuses = ['running', 'passed', 'failed'] as const;
 
 export type ReportedStatus = (typeof reportedStatuses)[number];
@@ -38,15 +37,15 @@ export interface ResultFacts {
 
 export interface StageVerdict {
   verdict: 'passed' | 'failed';
-  /** Why it failed, or a warning although it passed; one sentence for people. */
+  /** Reason for a failure, or a warning despite success; one sentence for users. */
   message?: string;
 }
 
 const named = (results: ResultFacts[]): string => results.map(({ taskName }) => `"${taskName}"`).join(', ');
 
 /**
- * The combined result of one stage: the most restrictive wins. Any result other than `passed` has failed. Tasks after
- * an apply can only warn.
+ * The combined result of one stage: the most restrictive wins. Any result other than `passed` counts as failed. Tasks
+ * after an apply can only warn.
  */
 export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
   const failed = results.filter(({ status }) => status !== 'passed');
@@ -65,15 +64,15 @@ export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
   return { verdict: 'passed', message: `${tasks} ${named(failed)} did not succeed, but the run continues` };
 };
 
-/** The attributes of a run that its task stages are derived from. */
+/** The attributes of a run from which its task stages are derived. */
 export interface StageFacts extends Pick<Run, 'id' | 'status' | 'statusTimestamps'> {
   checks?: { tasks?: FrozenTaskStages; policyEvaluation?: true };
   verdicts?: Partial<Record<TaskStage, 'passed' | 'failed'>> & { policyEvaluation?: string };
 }
 
 /**
- * The stages the run was created with. OPA policies are evaluated in the post-plan stage, which exists for them alone
- * too.
+ * The run's stages, fixed when it is created. OPA policies are evaluated in the post-plan stage, which also exists
+ * without tasks.
  */
 export const stagesOf = ({ checks }: Pick<StageFacts, 'checks'>): TaskStage[] =>
   taskStages.filter((stage) => checks?.tasks?.[stage] || (stage === 'post_plan' && checks?.policyEvaluation));
@@ -81,7 +80,7 @@ export const stagesOf = ({ checks }: Pick<StageFacts, 'checks'>): TaskStage[] =>
 const stamp = (run: StageFacts, stage: TaskStage, moment: 'running' | 'completed'): Timestamp | undefined =>
   run.statusTimestamps[`${stage.replace('_', '-')}-${moment}-at`];
 
-/** Status of a begun stage in a run that is over. */
+/** Status of a stage that had begun when the run ended. */
 const endOf = (status: RunStatus, failed: boolean): TaskStageStatus => {
   if (failed) return 'failed';
   return status === 'errored' ? 'errored' : 'canceled';
@@ -110,7 +109,7 @@ export const taskStageTimestamps = (run: StageFacts, stage: TaskStage): Record<s
   };
 };
 
-/** A result that is no longer awaited is shown with the outcome of its stage. */
+/** A result that is no longer awaited shows the outcome of its stage. */
 export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>, run: StageFacts): TaskResultStatus => {
   if (isResultFinal(result.status) || !isFinal(run.status)) return result.status;
   if (!stamp(run, result.stage, 'running')) return 'unreachable';
@@ -119,11 +118,11 @@ export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>,
 
 const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
 
-/** `ts-…` of a stage of the run, whether it has one or not. */
+/** `ts-…` of a stage of the run, which need not exist. */
 export const taskStageId = (runId: string, stage: TaskStage): string =>
   `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
 
-/** Run and stage that an id belongs to. */
+/** Run and stage of an id. */
 export const readTaskStageId = (id: string): { runId: string; stage: TaskStage } | undefined => {
   const [, characters, digit] = form.exec(id) ?? [];
   const stage = taskStages[Number(digit) - 1];

@@ -1,20 +1,20 @@
 /**
- * Which value a variable has when several are set (HCP Terraform: variable precedence). Values from files and from
- * the command line's own environment are up to Terraform and not ranked here.
+ * Precedence of a variable with several values (HCP Terraform: variable precedence). Terraform itself ranks values from
+ * files and from the command line's own environment, which are not ranked here.
  */
 
 export type VariableScope = 'workspace' | 'project' | 'global';
 
 export interface SetFacts {
-  /** Overrides everything that is more specific. */
+  /** Overrides all more specific values. */
   priority: boolean;
-  /** Owned by a project; else by the organization. */
+  /** Owned by a project; otherwise by the organization. */
   projectOwned: boolean;
-  /** How it applies to the workspace. */
+  /** The ways in which it applies to the workspace. */
   scopes: readonly VariableScope[];
 }
 
-/** Lowest first; `priority` before, `project:` and `organization:` name the set's owner. */
+/** Lowest first; `priority` is a prefix, `project:` and `organization:` name the set's owner. */
 const ranks = [
   'organization:global',
   'organization:project',
@@ -32,11 +32,11 @@ const ranks = [
 
 const rank = (name: string): number => (ranks as readonly string[]).indexOf(name);
 
-/** Of the workspace's own variables, and of those of the run itself. */
+/** Ranks of the workspace's own variables, and of the run's variables. */
 export const ownRank = rank('own');
 export const runRank = rank('run');
 
-/** A set that applies to a workspace in several ways counts by the strongest. */
+/** A set that applies to a workspace in several ways counts by the highest rank. */
 export const rankOf = ({ priority, projectOwned, scopes }: SetFacts): number =>
   Math.max(
     ...scopes.map((scope) =>
@@ -46,10 +46,10 @@ export const rankOf = ({ priority, projectOwned, scopes }: SetFacts): number =>
 
 export interface Ranked {
   rank: number;
-  /** Of the set; sets of the same rank are in the order of their names. */
+  /** Name of the set; sets of the same rank are ordered by name. */
   name: string;
 }
 
-/** Rising precedence: a later one wins. Among sets of the same rank the first by name does. */
+/** Rising precedence: a later one wins. Among sets of the same rank, the first by name wins. */
 export const byPrecedence = (a: Ranked, b: Ranked): number =>
   a.rank - b.rank || (a.name < b.name ? 1 : a.name > b.name ? -1 : 0);

@@ -1,6 +1,6 @@
-/** How many runners stand ready, and when. Pure; also reads the operator's setting. */
+/** Number and hours of warm runners. Pure; also parses the operator's setting. */
 
-/** A daily window, in a time zone of the IANA database. One that ends before it begins ends on the next day. */
+/** A daily window, in a time zone of the IANA database. A window that ends before it begins ends on the next day. */
 export interface Hours {
   /** 0 = Sunday; days on which a window begins. */
   days: number[];
@@ -12,11 +12,11 @@ export interface Hours {
 
 export interface WarmRunners {
   count: number;
-  /** All the time when absent. */
+  /** Absent: all the time. */
   hours?: Hours;
-  /** Interval of a ready runner's polls. */
+  /** Polling interval of a warm runner. */
   pollMs: number;
-  /** What runners are started from, where the task definition does not tell. */
+  /** Version of the runners' program, if the task definition does not determine it. */
   version?: string;
 }
 
@@ -52,7 +52,7 @@ const isTimeZone = (timeZone: string): boolean => {
   }
 };
 
-/** `Mon-Fri 08:00-18:00 Europe/Berlin`; undefined for anything else. */
+/** `Mon-Fri 08:00-18:00 Europe/Berlin`; undefined for any other text. */
 export const readHours = (text: string): Hours | undefined => {
   const [dayText = '', window = '', timeZone = '', ...rest] = text.trim().split(/\s+/);
   const [from, to] = window.split('-').map(minutesIn);
@@ -77,7 +77,7 @@ const isWithin = ({ days, from, to, timeZone }: Hours, at: number): boolean => {
 };
 
 /**
- * How many runners should stand ready.
+ * Target number of warm runners.
  * @param at milliseconds since 1970
  */
 export const targetCount = (setting: WarmRunners | undefined, at: number): number => {

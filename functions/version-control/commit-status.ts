@@ -184,7 +184,7 @@ export const updateStatus = async (id: string): Promise<void> => {
       if (error instanceof ForgeError && !['limited', 'unreachable'].includes(error.failure)) {
         return giveUp(record, error);
       }
-      logError('commit status is put off', error, { commit: id });
+      logError('commit status postponed', error, { commit: id });
       await putOff(id, holder);
       return;
     }

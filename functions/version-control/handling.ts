@@ -68,7 +68,7 @@ export const counted = (n: number, what: string): string => `${n} ${what}${n ===
 /** The sweep repeats a lost call. */
 export const fetchLater = (archive: CommitArchive): Promise<void> =>
   invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
-    logError('fetch is left to the sweep', error, { archive: archive.id }),
+    logError('fetch left to the sweep', error, { archive: archive.id }),
   );
 
 type Follower = { vcsRepo?: VcsRepo | null };

@@ -176,7 +176,7 @@ export const listFollowers = async (id: string): Promise<string[]> => {
 export const hasFollowers = async (id: string): Promise<boolean> =>
   (await query({ pk: keys.repository(id).pk, prefix: 'FOLLOWER#', limit: 1 })).length > 0;
 
-/** Keeps the connection of an unused repository until its webhook is deleted, which takes the token. */
+/** Keeps the connection of an unused repository until its webhook is deleted, which requires the token. */
 export const keepConnection = async ({ clientId, id }: Pick<FollowedRepository, 'clientId' | 'id'>): Promise<void> => {
   await update(keys.oauthClientRest(clientId, id), { set: { repository: id } });
 };

@@ -21,7 +21,7 @@ export default {
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
-    'test/{support/file-runner,clients/web/browser/support/runner,mutations/run,mutations/loaded}.ts',
+    'test/{support/file-runner,clients/web/browser/support/runner,mutations/run,mutations/covered}.ts',
     'test/clients/web/screenshots.ts',
   ],
   project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}'],

@@ -45,7 +45,6 @@ const extraPackages = [
   'nodemailer',
   'aws-cdk',
   'aws-cdk-lib',
-  'aws-local-stepfunctions',
   'constructs',
   'esbuild',
   'selfsigned',

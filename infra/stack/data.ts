@@ -1,4 +1,4 @@
-import { type App, CrossStackReferences, ReferenceStrength, Stack } from 'aws-cdk-lib/core';
+import { type App, CfnOutput, CrossStackReferences, ReferenceStrength, Stack } from 'aws-cdk-lib/core';
 import type { Settings } from '#infra/settings/settings.ts';
 import { Storage } from './storage.ts';
 
@@ -23,5 +23,7 @@ export class Data extends Stack {
     // platform still imports.
     for (const value of [table.tableArn, table.tableName, bucket.bucketArn, bucket.bucketName, key.keyArn])
       this.exportValue(value);
+    new CfnOutput(this, 'TableName', { value: table.tableName });
+    new CfnOutput(this, 'BucketName', { value: bucket.bucketName });
   }
 }

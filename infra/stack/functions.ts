@@ -2,7 +2,6 @@ import { Access } from '#infra/functions/access.ts';
 import { Agent } from '#infra/functions/agent.ts';
 import { Api } from '#infra/functions/api.ts';
 import { ApplyQueued } from '#infra/functions/apply-queued.ts';
-import { Applying } from '#infra/functions/applying.ts';
 import { Bootstrap } from '#infra/functions/bootstrap.ts';
 import { CommitStatus } from '#infra/functions/commit-status.ts';
 import { Complete } from '#infra/functions/complete.ts';
@@ -10,6 +9,7 @@ import { ConfigurationUploaded } from '#infra/functions/configuration-uploaded.t
 import { Confirmed } from '#infra/functions/confirmed.ts';
 import { CostEstimating } from '#infra/functions/cost-estimating.ts';
 import { DataRetention } from '#infra/functions/data-retention.ts';
+import { EnterState } from '#infra/functions/enter-state.ts';
 import { EnvironmentBuilds } from '#infra/functions/environment-builds.ts';
 import { EnvironmentFiles } from '#infra/functions/environment-files.ts';
 import { EnvironmentGovernance } from '#infra/functions/environment-governance.ts';
@@ -27,18 +27,14 @@ import { Governance } from '#infra/functions/governance.ts';
 import { Identity } from '#infra/functions/identity.ts';
 import { Logs } from '#infra/functions/logs.ts';
 import { Modules } from '#infra/functions/modules.ts';
-import { NeedsConfirmation } from '#infra/functions/needs-confirmation.ts';
 import { Notify } from '#infra/functions/notify.ts';
 import { Organizations } from '#infra/functions/organizations.ts';
 import { Pending } from '#infra/functions/pending.ts';
 import { PlanQueued } from '#infra/functions/plan-queued.ts';
 import { PlannedAndSaved } from '#infra/functions/planned-and-saved.ts';
-import { Planning } from '#infra/functions/planning.ts';
 import { Policies } from '#infra/functions/policies.ts';
 import { PolicyChecking } from '#infra/functions/policy-checking.ts';
 import { PolicyEvaluating } from '#infra/functions/policy-evaluating.ts';
-import { PolicyOverride } from '#infra/functions/policy-override.ts';
-import { PostPlanAwaitingDecision } from '#infra/functions/post-plan-awaiting-decision.ts';
 import { Recover } from '#infra/functions/recover.ts';
 import { Registry } from '#infra/functions/registry.ts';
 import { RunApplied } from '#infra/functions/run-applied.ts';
@@ -58,7 +54,7 @@ import { VersionControlEvent } from '#infra/functions/version-control-event.ts';
 import { Web } from '#infra/functions/web.ts';
 import { Webhooks } from '#infra/functions/webhooks.ts';
 import { Workspaces } from '#infra/functions/workspaces.ts';
-import type { CheckState, WaitingState } from '#run/machine-states.ts';
+import type { CheckState, PlainState, WaitingState } from '#run/machine-states.ts';
 import type { Declaration, HttpDeclaration, StateDeclaration } from './declaration.ts';
 
 /** Every Lambda function of the platform, one file each. The local platform and the bundler read this list too. */
@@ -91,32 +87,28 @@ export const httpFunctions = {
 } satisfies Record<string, HttpDeclaration>;
 
 /**
- * `RunTask` and `TaskUnanswered` are the states of a stage's tasks, `TaskStageDone` is behind every `…TasksDone`,
- * `Complete` is the one finisher.
+ * `EnterState` is behind every state that only waits, `RunTask` and `TaskUnanswered` are the states of a stage's tasks,
+ * `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
  */
-type SharedByStates = 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
+type SharedByStates = 'EnterState' | 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
 
-/** Functions behind states of the machine, named like the state. */
+/** Functions behind states of the machine, named like the state if they have one. */
 export const stateFunctions = {
+  EnterState,
   Pending,
   Fetching,
   RunTask,
   TaskUnanswered,
   TaskStageDone,
   PlanQueued,
-  Planning,
   PolicyEvaluating,
-  PostPlanAwaitingDecision,
   CostEstimating,
   PolicyChecking,
-  PolicyOverride,
-  NeedsConfirmation,
   PlannedAndSaved,
   Confirmed,
   ApplyQueued,
-  Applying,
   Complete,
-} satisfies Record<WaitingState | CheckState | SharedByStates, StateDeclaration>;
+} satisfies Record<Exclude<WaitingState, PlainState> | CheckState | SharedByStates, StateDeclaration>;
 
 /** Functions that events, schedules, other functions or an operator invoke. */
 const otherFunctions = {

@@ -83,8 +83,8 @@ const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The plan. The runner's report chooses the first check after it, if any. */
-const plan = ({ waiting, choosing }: Builders) => ({
-  Planning: waiting('Planning', {
+const plan = ({ entering, choosing }: Builders) => ({
+  Planning: entering({
     comment: 'Waits for terraform plan; the runner sends heartbeats',
     next: 'AfterPlanning',
     errored: 'PlanErrored',
@@ -115,7 +115,7 @@ const postPlanTasks = ({ tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The second check: policies that OPA evaluates. */
-const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
+const policyEvaluation = ({ entering, checking, choosing }: Builders) => ({
   PolicyEvaluating: checking('PolicyEvaluating', {
     comment: 'OPA evaluates the policy sets of the workspace',
     next: 'AfterPolicyEvaluating',
@@ -126,7 +126,7 @@ const policyEvaluation = ({ waiting, checking, choosing }: Builders) => ({
     'NeedsConfirmation',
     'Chooses the next check, or the override if mandatory policies failed',
   ),
-  PostPlanAwaitingDecision: waiting('PostPlanAwaitingDecision', {
+  PostPlanAwaitingDecision: entering({
     comment: 'Waits until a user overrides the failed mandatory policies or discards the run',
     next: 'AfterPostPlanAwaitingDecision',
     errored: 'PlanErrored',
@@ -165,7 +165,7 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
 });
 
 /** The last check: policy sets with three enforcement levels. */
-const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
+const policyCheck = ({ entering, checking, choosing }: Builders) => ({
   PolicyChecking: checking('PolicyChecking', {
     comment: 'Checks the policy sets with three enforcement levels: advisory, soft- and hard-mandatory',
     next: 'AfterPolicyChecking',
@@ -176,7 +176,7 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
     'NeedsConfirmation',
     'Chooses the confirmation or the apply, or an ending if mandatory policies failed',
   ),
-  PolicyOverride: waiting('PolicyOverride', {
+  PolicyOverride: entering({
     comment: 'Waits until a user overrides the failed soft-mandatory policies or discards the run',
     next: 'AfterPolicyOverride',
     errored: 'PlanErrored',
@@ -192,7 +192,7 @@ const policyCheck = ({ waiting, checking, choosing }: Builders) => ({
 });
 
 /** A user confirms or discards. Only a saved plan releases the queue; once confirmed, it queues again. */
-const confirmation = ({ waiting, choosing }: Builders) => ({
+const confirmation = ({ entering, waiting, choosing }: Builders) => ({
   PlannedAndSaved: waiting('PlannedAndSaved', {
     comment: 'Waits until a user confirms or discards the saved plan; other runs of the workspace continue',
     next: 'Confirmed',
@@ -207,7 +207,7 @@ const confirmation = ({ waiting, choosing }: Builders) => ({
     timeout: { TimeoutSeconds: 90 * days },
     chooses: true,
   }),
-  NeedsConfirmation: waiting('NeedsConfirmation', {
+  NeedsConfirmation: entering({
     comment: 'Waits until a user confirms or discards the run',
     next: 'AfterConfirmation',
     errored: 'PlanErrored',
@@ -226,7 +226,7 @@ const confirmation = ({ waiting, choosing }: Builders) => ({
 const offerSeconds = 10;
 
 /** Up to the start of an apply. */
-const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
+const beforeApply = ({ entering, waiting, tasks, tasksDone, choosing }: Builders) => ({
   PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
     comment: 'Calls all pre-apply run tasks in parallel',
     next: 'PreApplyTasksDone',
@@ -238,7 +238,7 @@ const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
     'ApplyQueued',
     'Chooses a runner, an ending if a mandatory task failed, or the confirmation if automatic apply was withdrawn',
   ),
-  NeedsConfirmationAfterTasks: waiting('NeedsConfirmation', {
+  NeedsConfirmationAfterTasks: entering({
     comment: 'Waits until a user confirms or discards the run, whose authors lost the permission to apply',
     next: 'ApplyQueued',
     errored: 'PlanErrored',
@@ -262,8 +262,8 @@ const beforeApply = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The apply and its run tasks. */
-const apply = ({ waiting, tasks, tasksDone, choosing, ending }: Builders) => ({
-  Applying: waiting('Applying', {
+const apply = ({ entering, tasks, tasksDone, choosing, ending }: Builders) => ({
+  Applying: entering({
     comment: 'Waits for terraform apply; the runner sends heartbeats',
     next: 'AfterApplying',
     errored: 'ApplyErrored',

@@ -84,8 +84,6 @@ class Platform extends Stack {
       ApiUrl: api.url,
       EnvironmentsUrl: environments.url,
       StateMachineArn: lifecycle.stateMachineArn,
-      TableName: storage.table.tableName,
-      BucketName: storage.bucket.bucketName,
       BootstrapFunctionName: handlers.Bootstrap.function.functionName,
       RecoverFunctionName: handlers.Recover.function.functionName,
     };

@@ -79,6 +79,13 @@ interface Common {
   catch?: Catcher[];
 }
 
+interface Waiting extends Common {
+  timeout: object;
+  /** The result that resumes it contains the next state. */
+  chooses?: boolean;
+  payload?: object;
+}
+
 /** Path of the next state in a step's result, and in the input of an execution for the first state. */
 const result = '$.result';
 
@@ -89,23 +96,12 @@ interface Machine {
   unretried: string[];
 }
 
-/**
- * Passes its task token to a function that stores it with the run, and waits. `chooses`: the result that resumes it
- * contains the next state.
- */
+/** Passes its task token to a function that stores it with the run, and waits. */
 const waiting =
   ({ arn, unretried }: Machine) =>
   (
     name: LifecycleFunction,
-    {
-      comment,
-      next,
-      errored,
-      timeout,
-      chooses = false,
-      catch: more,
-      payload = {},
-    }: Common & { timeout: object; chooses?: boolean; payload?: object },
+    { comment, next, errored, timeout, chooses = false, catch: more, payload = {} }: Waiting,
   ) => ({
     Type: 'Task',
     Comment: comment,
@@ -132,6 +128,10 @@ const waiting =
     Catch: outcomes(errored, more),
     Next: next,
   });
+
+/** A state that only waits: all such states have one function, which gets the state's name. */
+const entering = (machine: Machine) => (state: Omit<Waiting, 'payload'>) =>
+  waiting(machine)('EnterState', { ...state, payload: { 'state.$': '$$.State.Name' } });
 
 /** A function that does the work itself and returns the next state. */
 const checking =
@@ -273,6 +273,7 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
   };
   return {
     waiting: waiting(machine),
+    entering: entering(machine),
     checking: checking(machine),
     tasks: tasks(machine),
     tasksDone: tasksDone(machine),

@@ -25,7 +25,7 @@ let frozen: Frozen;
 let secrets: string[];
 
 const organizationOf = async (name: string): Promise<{ things: World; as: Api }> => {
-  const stranger = await (await memberHelpers()).somebody(`owner-of-${name}`);
+  const stranger = await (await memberHelpers()).newUser(`owner-of-${name}`);
   const as = actingAs(api, stranger.token);
   const response = await as.post('organizations', { name, email: 'owner@b.test' });
   if (response.status !== 201) throw new Error(JSON.stringify(response.body));

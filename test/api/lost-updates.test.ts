@@ -83,6 +83,8 @@ describe.each(kinds)('optimistic locking of a %s', (what, make, field, [first, s
     const path = await make();
     const { etag = '' } = (await api.get(path)).headers;
     expect(etag).toMatch(/^"(\d+|vv-\w+)"$/);
+    const early = await change(path, { [field]: first }, '"vv-7"');
+    expect([early.status, early.body.errors[0].meta?.['changed-by']], 'unchanged so far').toEqual([412, undefined]);
     const done = await change(path, { [field]: first }, etag, other);
     expect(done.status).toBe(200);
     expect(done.headers.etag).not.toBe(etag);

@@ -47,7 +47,7 @@ it('the routes declare each method and path once', () => {
 });
 
 it('every route rejects a missing or invalid token with 401', async () => {
-  const { token: deleted } = await members.somebody('deleted');
+  const { token: deleted } = await members.newUser('deleted');
   const { deleteToken, findToken } = await import('#resources/users/tokens.ts');
   const token = await findToken(deleted);
   await deleteToken(token?.userId ?? '', token?.id ?? '');

@@ -13,7 +13,7 @@ let plain: Api;
 const name = uniqueName('plain');
 beforeAll(async () => {
   api = await startApi();
-  plain = actingAs(api, (await (await memberHelpers()).somebody(uniqueName('owner'))).token);
+  plain = actingAs(api, (await (await memberHelpers()).newUser(uniqueName('owner'))).token);
   await plain.post('organizations', { name, email: 'a@example.com' });
 });
 afterAll(() => api.close());

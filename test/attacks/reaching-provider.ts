@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
  * its memory. It reports successes over the network, and then does its normal work.
  */
 
-export const forged = JSON.stringify({ format_version: '1.2', applyable: true, resource_changes: [], forged: true });
+const forged = JSON.stringify({ format_version: '1.2', applyable: true, resource_changes: [], forged: true });
 
 /** Numbers of system calls: x86_64 and arm64 differ in the older one. */
 export const reachingProvider = (port: number) => `#!/usr/bin/perl

@@ -8,7 +8,9 @@ import { notSeparated, separatesUsers } from './plan-code.ts';
 
 const makesNamespaces = ((): boolean => {
   try {
-    execFileSync('setpriv', ['--reuid=65534', '--clear-groups', 'unshare', '-Ur', 'true'], { stdio: 'ignore' });
+    execFileSync('/usr/bin/setpriv', ['--reuid=65534', '--clear-groups', 'unshare', '-Ur', 'true'], {
+      stdio: 'ignore',
+    });
     return true;
   } catch {
     return false;

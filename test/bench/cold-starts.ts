@@ -43,7 +43,7 @@ const wayOfARun = async (platform: Local): Promise<Way> => {
     (await usageOf(platform, id)).calls.filter(({ service }) => service === 'lambda').map(({ action }) => action);
   const called = await until(functions, (names) => names.includes(claim), 120_000);
   const states = await scheduled(platform, id);
-  const api = called.filter((name) => ![...states, claim, 'PlanningFunction'].includes(name));
+  const api = called.filter((name) => ![...states, claim, 'EnterStateFunction'].includes(name));
   return { toRunner: [...api, ...states], claim };
 };
 

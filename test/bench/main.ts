@@ -15,6 +15,7 @@ import { page } from './page.ts';
 import { queueCost } from './queue-cost.ts';
 import { reads } from './reads.ts';
 import { recovery } from './recovery.ts';
+import { room } from './room.ts';
 import { runnerDeath } from './runner-death.ts';
 import { scale } from './scale.ts';
 import { snapshots } from './snapshots.ts';
@@ -37,6 +38,7 @@ const sections: Record<string, Section> = {
   drain,
   scale,
   init,
+  room,
   'runner-death': runnerDeath,
   cancel,
   'version-control': versionControl,

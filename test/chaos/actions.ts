@@ -110,7 +110,7 @@ const performers = {
   killRunnerAlone: async (campaign, chance) => void hurt(campaign, chance, 'killed alone', 'SIGKILL', 'process'),
   stopRunner: async (campaign, chance) => void hurt(campaign, chance, 'stopped', 'SIGTERM', 'process'),
   freezeRunner: async (campaign, chance) => {
-    const ms = chance.between(1000, 90_000);
+    const ms = chance.between(1000, 180_000);
     setTimeout(hurt(campaign, chance, 'frozen', 'SIGSTOP'), ms).unref();
   },
   killPlatform: (campaign, chance) => campaign.restart('SIGKILL', chance.between(0, 2000), chance.fork()),

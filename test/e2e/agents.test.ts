@@ -3,11 +3,11 @@ import { startAgent, stopAgents } from './support/agents.ts';
 import { until } from './support/waiting.ts';
 import { client, newName, organization, readLog, resources, startRun, untilFinal } from './support/world.ts';
 
-/** A run on a machine of its owner's: the agent program beside the platform, which starts no runner for it. */
+/** A run on an agent: the agent program runs beside the platform, which starts no runner for the run. */
 
 afterAll(stopAgents);
 
-it("is planned and applied by an agent of the workspace's pool, which it names; the agent stops when its token is revoked", async () => {
+it("a run is planned and applied by an agent of the workspace's pool, which it names; the agent stops when its token is revoked", async () => {
   const name = newName('agent');
   const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
   const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
@@ -17,7 +17,7 @@ it("is planned and applied by an agent of the workspace's pool, which it names; 
     'agent-pool-id': pool.id,
   });
   const run = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
-  // Nobody is there yet, and the run says whom it waits for.
+  // No agent is connected yet, and the run names the pool that it waits for.
   await until(
     () => client.list(`/runs/${run.id}/run-events`),
     (events) =>

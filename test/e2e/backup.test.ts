@@ -42,27 +42,27 @@ it('a lost platform continues from its backup', async () => {
   const { workspace, run } = await start(resources(['a']));
   await client.waitForRun(run.id, isConfirmable);
   await platform.stop();
-  // It stands by since the plan, for two minutes at most.
+  // It has stood by since the plan, for two minutes at most.
   const [runner] = runners(platform.dataDir);
   expect((await keep('backup', file())).stdout).toContain('It was in use');
   await expect(keep('restore', file(), '--force')).rejects.toMatchObject({
     stderr: expect.stringContaining('still running'),
   });
-  // It tries for a while to reach the platform, as long as a container's host would let it.
+  // It tries for a while to reach the platform, as long as a container's host would allow.
   if (runner) send(runner, 'SIGTERM', 'process');
   await noRunners();
   const { stdout } = await keep('backup', file(), '--force');
   expect(stdout).toContain('keep it private');
   expect(stdout).not.toContain('It was in use');
   await expect(keep('restore', file())).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });
-  // Its output is read from there too, by this test.
+  // The platform's output goes there too, and this test reads it.
   await keep('restore', file(), '--force');
   await platform.start();
   await client.act(run.id, 'apply');
   expect((await client.waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
   expect((await client.get(`/workspaces/${workspace.id}/current-state-version`)).attributes.serial).toBe(1);
 
-  // The same backup, now that its plan was applied: it must not be applied again.
+  // The same backup, after its plan was applied: the plan must not be applied again.
   await platform.stop();
   for (const left of runners(platform.dataDir)) send(left, 'SIGKILL');
   await noRunners();
@@ -76,7 +76,7 @@ it('a lost platform continues from its backup', async () => {
   await expect(client.act(run.id, 'apply')).rejects.toMatchObject({ status: 409 });
 });
 
-it('a backup of a platform in use restores all that its table names, and ends what was under way before anything else', async () => {
+it('a backup of a platform in use restores everything that its table refers to, and the runs in progress end first', async () => {
   const done = await start(resources(['done']), { 'auto-apply': true });
   expect((await client.waitForRun(done.run.id, isFinalRun)).attributes.status).toBe('applied');
   const waiting = await start(resources(['waiting']));
@@ -84,7 +84,7 @@ it('a backup of a platform in use restores all that its table names, and ends wh
   const queued = await client.createRun(waiting.workspace.id, { 'auto-apply': true }, waiting.version.id);
   const applying = await start(resources(['slow'], 60), { 'auto-apply': true });
   await client.waitForRun(applying.run.id, ({ attributes }) => attributes.status === 'applying');
-  // Much is written meanwhile.
+  // Many records are written meanwhile.
   let isOver = false;
   const others: string[] = [];
   const writer = (async () => {
@@ -108,7 +108,7 @@ it('a backup of a platform in use restores all that its table names, and ends wh
   expect((await keep('restore', file(), '--force')).stdout).toContain('It ends the runs that were in progress');
   await platform.start();
 
-  // At once: it was not served before. No run applies a plan of before, and no queued one began.
+  // Immediately, before the platform serves requests. No run applies an earlier plan, and no queued run starts.
   for (const { id } of [waiting.run, queued, applying.run]) {
     const { attributes } = await client.run(id);
     expect(attributes).toMatchObject({

@@ -15,7 +15,7 @@ import {
   untilUnlocked,
 } from './support/world.ts';
 
-/** A request as it is, for what no client would send. */
+/** Sends a request unchanged, for input that no client would send. */
 const raw = (method: string, path: string, body?: string | Uint8Array, headers: Record<string, string> = {}) =>
   fetch(`${platform.url}/api/v2${path}`, {
     method,
@@ -60,7 +60,7 @@ const tarHeader = (name: string, size: number): Buffer => {
   return header;
 };
 
-/** A file of 1.1 GB in 18 KB: gzip members may follow each other, so one of zeros is made and repeated. */
+/** A file of 1.1 GB in 18 KB: a gzip file can have many members, so one member of zeros is repeated. */
 const bomb = (): Buffer => {
   const size = 1100 * 1024 * 1024;
   const header = gzipSync(tarHeader('zeros', size));
@@ -158,7 +158,7 @@ describe('a request', () => {
 
   it.each([
     ['no token', {}],
-    ['an unknown token', { authorization: 'Bearer nobody.knows.this' }],
+    ['an unknown token', { authorization: 'Bearer unknown.atlasv1.token' }],
     ['another scheme', { authorization: 'Basic Zm9vOmJhcg==' }],
   ])('with %s is a 401', async (_, headers) => {
     const response = await fetch(`${platform.url}/api/v2/organizations`, {
@@ -170,8 +170,8 @@ describe('a request', () => {
 
   const unknown = 'aaaaaaaaaaaaaaaa';
   it.each([
-    '/organizations/nobody',
-    '/organizations/nobody/workspaces',
+    '/organizations/missing',
+    '/organizations/missing/workspaces',
     `/organizations/${organization}/workspaces/none`,
     `/workspaces/ws-${unknown}`,
     `/workspaces/ws-${unknown}/vars`,

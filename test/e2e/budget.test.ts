@@ -4,22 +4,21 @@ import { usageOf } from '#test/bench/figures.ts';
 import { client, newWorkspace, platform, startRun, untilFinal } from './support/world.ts';
 
 /**
- * What a small auto-applied run may use, each of its function calls for itself: more is a decision, not an accident. A
- * call that is repeated, because a machine is busy, is counted by itself too.
+ * Budget of a small auto-applied run by function call: an increase must be deliberate. Calls that are repeated because
+ * a machine is busy are budgeted separately.
  */
 const most: Record<string, number> = {
   // Half a unit of it is for the Idempotency-Key that the client sends (decisions/0163), and 4 for the run's turn (decisions/0198).
   'Runs POST /api/v2/runs': 23,
   PlanQueued: 3.5,
   'Runner POST /runner/v1/claim': 3.5,
-  Planning: 2.5,
   'Runner POST /runner/v1/report': 6.5,
-  Applying: 3.5,
+  EnterState: 3.5,
   'Runner POST /runner/v1/state-versions': 6,
   Complete: 9,
 };
 
-/** As many as there is to say, and as long as it takes. */
+/** Their number depends on the amount of output and the duration. */
 const byTime = /\/runner\/v1\/(log|heartbeat|next)/;
 
 it.skipIf(!platform.awsEndpointUrl)('a small auto-applied run uses no more than its budget', async () => {
@@ -32,7 +31,7 @@ it.skipIf(!platform.awsEndpointUrl)('a small auto-applied run uses no more than 
     name: nameOf(one),
     units: one.map(unitsOf).reduce((sum, units) => sum + units, 0),
   }));
-  // What this test itself asks for.
+  // Requests of the test itself.
   const own = used.filter(({ name }) => !name.includes(' GET ') && !byTime.test(name));
   expect([...new Set(own.map(({ name }) => name))].sort()).toEqual(Object.keys(most).sort());
   expect(own.filter(({ name, units }) => units > (most[name] ?? 0))).toEqual([]);

@@ -11,7 +11,7 @@ import { newSharedFolder } from './support/shared-folder.ts';
 import { slowState } from './support/slow-state.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
-/** A cancel waits for Terraform, however long that takes: longer than a missed heartbeat is noticed. */
+/** A cancel waits for Terraform without a time limit, even longer than the detection of missed heartbeats. */
 
 const patientMs = 240_000;
 
@@ -36,15 +36,17 @@ describe.concurrent('a canceled run whose Terraform ignores the interrupt', () =
     return { workspace, run };
   };
   const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, patientMs);
-  /** The run when heartbeats would long have been missed, or its end. */
+  /** The run when missed heartbeats would have been detected, or its end. */
   const afterMissed = (run: Resource) => {
     const isLong = (at: string | null) => Date.now() - Date.parse(at ?? '') > (missedSeconds + 4) * 1000;
     return client.waitForRun(run.id, (now) => isFinalRun(now) || isLong(now.attributes['canceled-at']), patientMs);
   };
 
-  it.skipIf(!hasGo)('waits in an apply, says what for, and ends as canceled with its state', async () => {
-    const [made, go] = [join(outside, 'made'), join(outside, 'go')];
-    const main = `resource "terraform_data" "quick" {}
+  it.skipIf(!hasGo)(
+    'waits in an apply, reports the changes in progress, and ends as canceled with its state',
+    async () => {
+      const [made, go] = [join(outside, 'made'), join(outside, 'go')];
+      const main = `resource "terraform_data" "quick" {}
 resource "drift_file" "deaf" {
   depends_on = [terraform_data.quick]
   path       = "${made}"
@@ -55,29 +57,30 @@ resource "terraform_data" "after" {
   depends_on = [drift_file.deaf]
 }
 `;
-    const { workspace, run } = await start('apply', await withDriftProvider(main));
-    await until(async () => existsSync(made) || isFinalRun(await client.run(run.id)), Boolean, patientMs);
-    expect(existsSync(made)).toBe(true);
-    await client.act(run.id, 'cancel');
-    const named = await client.waitForRun(run.id, (now) => finishing(now, Date.now()) !== undefined, patientMs);
-    expect(finishing(named, Date.now())).toMatch(/^drift_file\.deaf, \d/);
-    expect((await afterMissed(run)).attributes.status).toBe('applying');
-    writeFileSync(go, '');
-    const { attributes } = await ended(run);
-    expect(attributes).toMatchObject({ status: 'canceled', 'finishing-resources': [] });
-    const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
-    const names = state.attributes.resources.map(({ name }: { name: string }) => name);
-    expect(names.sort()).toEqual(['deaf', 'quick']);
-    const unlocked = await until(
-      () => client.get(`/workspaces/${workspace.id}`),
-      ({ attributes }) => !attributes.locked,
-      patientMs,
-    );
-    expect(unlocked.attributes['locked-reason']).toBeNull();
-  });
+      const { workspace, run } = await start('apply', await withDriftProvider(main));
+      await until(async () => existsSync(made) || isFinalRun(await client.run(run.id)), Boolean, patientMs);
+      expect(existsSync(made)).toBe(true);
+      await client.act(run.id, 'cancel');
+      const named = await client.waitForRun(run.id, (now) => finishing(now, Date.now()) !== undefined, patientMs);
+      expect(finishing(named, Date.now())).toMatch(/^drift_file\.deaf, \d/);
+      expect((await afterMissed(run)).attributes.status).toBe('applying');
+      writeFileSync(go, '');
+      const { attributes } = await ended(run);
+      expect(attributes).toMatchObject({ status: 'canceled', 'finishing-resources': [] });
+      const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+      const names = state.attributes.resources.map(({ name }: { name: string }) => name);
+      expect(names.sort()).toEqual(['deaf', 'quick']);
+      const unlocked = await until(
+        () => client.get(`/workspaces/${workspace.id}`),
+        ({ attributes }) => !attributes.locked,
+        patientMs,
+      );
+      expect(unlocked.attributes['locked-reason']).toBeNull();
+    },
+  );
 
   it('waits in a plan, and ends as canceled', async () => {
-    // Terraform goes on for as long when it is interrupted.
+    // The interrupted Terraform continues for this long.
     const slow = await slowState((missedSeconds + 8) * 1000);
     try {
       const { run } = await start('plan', await packFiles({ 'main.tf': slow.configuration }));

@@ -24,7 +24,7 @@ import {
   untilStatus,
 } from './support/world.ts';
 
-/** What an operator does in the console of Step Functions, and what becomes of the run. */
+/** Operator actions in the console of Step Functions, and their effects on the run. */
 
 const sfn = new SFNClient({
   endpoint: platform.awsEndpointUrl,
@@ -45,7 +45,7 @@ const isRedriven = async (run: Resource): Promise<boolean> =>
   (await sfn.send(new DescribeExecutionCommand({ executionArn: executionArn(run) }))).status === 'SUCCEEDED';
 
 const files = { 'main.tf': resources(['a']) };
-/** Writes down that it was made, and then takes its time. */
+/** Records its creation, and then takes a while. */
 const noted = (ledger: string) => `resource "terraform_data" "noted" {
   provisioner "local-exec" {
     command = "echo made >> ${ledger}; sleep 60"
@@ -98,7 +98,7 @@ describe.skipIf(!platform.awsEndpointUrl).concurrent('an execution that is stopp
       expect.stringMatching(/was stopped by an operator.*moving house/),
     ]);
     expect((await untilConfirmable(next)).attributes.status).toBe('planned');
-    // A redrive finds a run that has ended.
+    // A redrive finds the run ended.
     await sfn.send(new RedriveExecutionCommand({ executionArn: executionArn(run) }));
     await until(() => isRedriven(run), Boolean);
     expect((await client.run(run.id)).attributes.status).toBe('errored');

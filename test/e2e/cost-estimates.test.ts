@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { example, host, Terraform } from './support/terraform.ts';
 import { client, newName, type Resource, resources, startRun, untilConfirmable, untilFinal } from './support/world.ts';
 
-/** In an organization of its own: the others have no cost estimates. */
+/** In a separate organization, because the others have no cost estimates. */
 
 const home = newName('costs');
 beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('a run of an organization with cost estimation', () => {
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 
-  it('is not with targets, nor when its plan fails', async () => {
+  it('has no estimate with targets, nor when its plan fails', async () => {
     const workspace = await newWorkspace();
     const targets = { 'target-addrs': ['terraform_data.a'] };
     const targeted = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }, targets));

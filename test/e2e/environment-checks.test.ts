@@ -5,7 +5,7 @@ import { attachPolicy } from './support/policies.ts';
 import { attach, fails, newTask, passes } from './support/run-tasks.ts';
 import { client, organization, type Resource } from './support/world.ts';
 
-/** What is attached to a template applies to the builds of its environments: policy sets, run tasks, costs. */
+/** Policy sets, run tasks and cost estimates of a template apply to the builds of its environments. */
 
 const main = `
 variable "start_count" { default = 1 }
@@ -30,7 +30,7 @@ beforeAll(async () => {
   template = await newTemplate();
 });
 
-it('stops a build that fails a mandatory policy of its template, and says why in its log', async () => {
+it('a build that fails a mandatory policy of its template is stopped, with the reason in its log', async () => {
   const { id } = await createEnvironment(template.id, shortName('dev'));
   const before = await untilBuilt(id);
   expect(before.job.status).toBe('succeeded');
@@ -40,14 +40,14 @@ it('stops a build that fails a mandatory policy of its template, and says why in
   expect(failed.job.status).toBe('failed');
   expect(failed.job.error).toMatch(/polic/i);
   expect(await outputOf(failed.id)).toMatch(/error: .*polic/i);
-  // Nothing of it was applied.
+  // No resource was applied.
   expect(failed.resources.map(({ name }: { name: string }) => name).sort()).toEqual(['compute', 'home']);
   await client.call('DELETE', `/policy-sets/${set.id}`);
   await environmentsApi('POST', `/workspaces/${id}/builds`, { transition: 'stop' });
   expect((await untilBuilt(id)).job.status).toBe('succeeded');
 });
 
-it('asks the run tasks of its template about a build, and stops it when a mandatory one fails', async () => {
+it('run tasks of a template check its builds, and a failed mandatory one stops a build', async () => {
   const own = await newTemplate();
   const { server, task } = await newTask(passes);
   await attach(own.workspace, task, ['post_plan']);
@@ -62,7 +62,7 @@ it('asks the run tasks of its template about a build, and stops it when a mandat
   expect(failed.job).toMatchObject({ status: 'failed', error: expect.stringContaining(refusing.task.attributes.name) });
 });
 
-it.skipIf(!coder)('shows what resources cost a day, by what the template says of them', async () => {
+it.skipIf(!coder)('an environment shows the daily cost of its resources, from the template', async () => {
   const priced = `${withProvider}
 resource "coder_metadata" "compute" {
   count       = data.coder_workspace.me.start_count

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { coder, read, shortName, startSession, template } from './support/coder-session.ts';
 
-/** A day with the coder command line, command by command; what each reads of the state and leaves there. */
+/** A day with the coder command line, command by command, with the state that each reads and writes. */
 
 const dev = shortName('dev');
 const dev2 = shortName('dev');
@@ -71,7 +71,7 @@ describe.skipIf(!coder)('coder', () => {
     const after = await stateOf(dev);
     expect(after).toMatchObject({ lineage: before.lineage, managed: ['home'] });
     expect(after.serial).toBeGreaterThan(before.serial);
-    // Each build keeps its own.
+    // Each build keeps its own state.
     expect((await stateOf(dev, '-b', '1')).text).toBe(before.text);
   });
 
@@ -107,7 +107,7 @@ describe.skipIf(!coder)('coder', () => {
     expect(levels).not.toContain('trace');
   });
 
-  it('schedule, autoupdate, favorite, rename: what an environment does by itself, and is called', async () => {
+  it('schedule, autoupdate, favorite, rename: automatic behavior of an environment, and its name', async () => {
     expect(await coderSays('schedule', 'show', dev)).toMatch(/9:30AM Mon-Fri \(Europe\/Dublin\) .* 8h/);
     expect(await coderSays('schedule', 'stop', dev, '4h')).toContain('4h');
     const extended = Date.now() + 2 * 3_600_000;

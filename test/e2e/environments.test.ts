@@ -5,7 +5,7 @@ import { api, coder, read, shortName, startSession, template } from './support/c
 import { sweep } from './support/environments.ts';
 import { platform } from './support/world.ts';
 
-/** Environments by the command line that they are for, unchanged. */
+/** Environments with the unmodified coder command line. */
 
 const managedIn = (state: string): string[] => {
   const { resources } = JSON.parse(state) as { resources: { mode: string; name: string }[] };

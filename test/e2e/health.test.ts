@@ -11,7 +11,7 @@ import { client, download, newWorkspace, platform, type Resource, reasonOf, unti
 
 /** Health assessments with the real Terraform, from the setting to the end of drift. */
 
-/** Terraform's processes may be another user's. */
+/** Terraform may run as another user. */
 const openFolder = (): string => newSharedFolder('health-');
 
 const assessed = { 'assessments-enabled': true, 'auto-apply': true };
@@ -30,7 +30,7 @@ const assess = async (workspace: Resource): Promise<Resource> => {
   return result as Resource;
 };
 
-/** Messages that name the workspace: on one machine each is a file (infra/local/aws/ses/mail.ts). */
+/** E-mails that contain the workspace's name: on one machine each is a file (infra/local/aws/ses/mail.ts). */
 const emailsAbout = ({ attributes }: Resource): string[] => {
   const folder = join(platform.dataDir ?? '', 'mail');
   if (!existsSync(folder)) return [];
@@ -38,7 +38,7 @@ const emailsAbout = ({ attributes }: Resource): string[] => {
   return texts.filter((text) => text.includes(attributes.name));
 };
 
-/** What is told of the workspace's health from now on: at a URL, and in e-mails to its owner. */
+/** Notifications of the workspace's health from now on: at a URL, and in e-mails to its owner. */
 const notifications = async (workspace: Resource) => {
   const server = await startServer();
   server.answer = status(200);
@@ -98,7 +98,7 @@ describe.concurrent('a health assessment', () => {
     expect(json.resource_drift).toMatchObject([
       { address: 'drift_file.a', change: { after: { content: 'changed by hand' } } },
     ]);
-    // Stored after everything else; 204 until then.
+    // Stored last; 204 until then.
     const schemas = await until(
       () => download(`/assessment-results/${drifted.id}/json-schema`),
       (answer) => answer !== undefined,
@@ -183,7 +183,7 @@ output "port" {
       drifted: null,
       'error-message': expect.stringContaining('Invalid function argument'),
     });
-    // One for each result that has a condition, by URL and by e-mail; none for the first.
+    // One for each result with a problem, by URL and by e-mail; none for the first.
     const expected = ['assessment:check_failure', 'assessment:check_failure', 'assessment:failed'];
     expect(await until(notified.triggers, (triggers) => triggers.length >= 3, 60_000)).toEqual(expected);
     expect(

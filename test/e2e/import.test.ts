@@ -10,7 +10,7 @@ import { PlatformProcess } from './support/platform.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { client, newName, platform as there } from './support/world.ts';
 
-/** An organization moves from one platform to another by the command line. */
+/** Moves an organization from one platform to another with the command line. */
 
 const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'stepform-import-'));
@@ -55,7 +55,7 @@ const run = async (of: Client, workspace: Resource, attributes = {}) => {
   return of.waitForRun(id, (one) => isFinalRun(one) || one.attributes.actions['is-confirmable']);
 };
 
-/** What an import has to bring beside, and nothing here needs. */
+/** Resources that an import copies and that no other test here needs. */
 const everythingElse = async (project: Resource): Promise<void> => {
   const { network, empty } = workspaces as { network: Resource; empty: Resource };
   const pool = await client.create(at('agent-pools'), 'agent-pools', { name: 'ours' });
@@ -159,7 +159,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-it('lists the changes in a dry run, without making them', async () => {
+it('a dry run of an import lists the changes, without making them', async () => {
   const { code, out, err } = await bring('--dry-run');
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('this is a dry run') });
   expect(out).toContain('+ workspace network');
@@ -168,7 +168,7 @@ it('lists the changes in a dry run, without making them', async () => {
   expect((await here.list(at('workspaces'))).length).toBe(0);
 });
 
-it('copies everything possible, names the rest, and changes nothing when repeated', async () => {
+it('an import copies everything possible, names the rest, and changes nothing when repeated', async () => {
   const first = await bring();
   expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });
   expect(first.out).toContain('* variable network/terraform/secret: sensitive: give its value with --secrets or --ask');
@@ -200,7 +200,7 @@ it('copies everything possible, names the rest, and changes nothing when repeate
   expect(planned.attributes.status).toBe('planned_and_finished');
 }, 300_000);
 
-it('follows the source until something is applied at the target', async () => {
+it('an import follows the source until something is applied at the target', async () => {
   const { network } = workspaces as { network: Resource };
   const variables = await client.list(`/workspaces/${network.id}/vars`);
   const size = variables.find(({ attributes }) => attributes.key === 'size');
@@ -221,7 +221,7 @@ it('follows the source until something is applied at the target', async () => {
   expect({ code: after.code, out: after.out }).toEqual({ code: 0, out: '' });
 }, 300_000);
 
-it('names the run that prevents copying a state, and continues with the others', async () => {
+it('an import names the run that prevents copying a state, and continues with the others', async () => {
   const { empty } = workspaces as { empty: Resource };
   await client.setVariable(empty.id, { key: 'size', value: '1' });
   await client.setVariable(empty.id, { key: 'secret', value: 'a' });
@@ -243,7 +243,7 @@ it('names the run that prevents copying a state, and continues with the others',
   });
 }, 300_000);
 
-it('writes configuration for the tfe provider that Terraform accepts, without secrets', async () => {
+it('an export is configuration for the tfe provider that Terraform accepts, without secrets', async () => {
   const folder = join(home, 'exported');
   const { code, out, err } = await stepform('export', folder, '--organization', organization);
   expect({ code, err }).toEqual({
@@ -271,7 +271,7 @@ it('writes configuration for the tfe provider that Terraform accepts, without se
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
 }, 60_000);
 
-/** Folder of a `terraform-provider-tfe`, for whoever has built one; the registry has none that can be fetched here. */
+/** Folder of a locally built `terraform-provider-tfe`, which cannot be downloaded here. */
 const provider = process.env.TFE_PROVIDER;
 
 it.skipIf(!provider)(

@@ -9,10 +9,10 @@ import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { checkNothingWasDenied } from './support/denials.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 
-/** The function behind POST /runs dies before each of its writes of new items in turn. */
+/** Kills the function of POST /runs before each of its writes of new items in turn. */
 
 const dataDir = mkdtempSync(join(tmpdir(), 'stepform-creation-'));
-/** More than a creation has, so that the last one dies of nothing. */
+/** More than a creation has writes, so that the last creation survives. */
 const deaths = Array.from({ length: 10 }, (_, i) => i + 1);
 const waitMs = 240_000;
 
@@ -39,7 +39,7 @@ const open = async (name: string) => {
   return { workspace, version };
 };
 
-/** Without the repeats of the client. */
+/** Sends without the client's retries. */
 const post = ({ workspace, version }: Awaited<ReturnType<typeof open>>, headers: Record<string, string> = {}) =>
   fetch(`${platform.local.url}/api/v2/runs`, {
     method: 'POST',
@@ -83,7 +83,7 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
   const survivors = await Promise.all(
     places.map(async ({ nth, workspace, next }) => {
       const ended = await client.waitForRun(next.id, isFinalRun, waitMs);
-      // After the interrupted run there is nothing left to change.
+      // After the interrupted run, the next one may have no changes left.
       expect(['applied', 'planned_and_finished'], `death ${nth}`).toContain(ended.attributes.status);
       const others = (await runsOf(workspace)).filter(({ id }) => id !== next.id);
       for (const other of others) {
@@ -93,12 +93,12 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
       return others.length;
     }),
   );
-  // The first deaths leave no run, the later ones leave one.
+  // The first interruptions leave no run, the later ones leave one.
   expect(survivors).toEqual([...survivors].sort());
   expect([survivors[0], survivors.at(-1)]).toEqual([0, 1]);
 }, 300_000);
 
-it('a request that is repeated with its Idempotency-Key creates one run, wherever the function died', async () => {
+it('a request that is repeated with its Idempotency-Key creates one run, at any write at which the function died', async () => {
   for (const nth of deaths) {
     const place = await open(`repeated-${nth}`);
     const headers = { 'idempotency-key': `repeated-${nth}` };

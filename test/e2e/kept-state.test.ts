@@ -7,13 +7,13 @@ import { type Platform, startPlatform, synthesizedApplication } from '#infra/loc
 import { type Runner, runners, send } from './support/runners.ts';
 import { Client, isFinalRun, until } from './support/waiting.ts';
 
-/** The longest that a runner which was told to stop tries to reach its platform (runner/program/control.ts), and a margin. */
+/** The maximum time that a stopped runner tries to reach its platform (runner/program/control.ts), and a margin. */
 const lastCallMs = 150_000;
 const patientMs = 240_000;
 
 describe('a platform that was down when an apply ended', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-kept-'));
-  // Terraform, as whatever user, looks for a file there.
+  // Terraform, possibly as another user, looks for a file there.
   chmodSync(dataDir, 0o711);
   let platform: Platform | undefined;
   const start = async () => {
@@ -25,7 +25,7 @@ describe('a platform that was down when an apply ended', () => {
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  it('takes in the state that the runner kept, and unlocks the workspace', async () => {
+  it('restores the state that the runner kept, and unlocks the workspace', async () => {
     const go = join(dataDir, 'go');
     const configuration = `resource "terraform_data" "quick" {}
 resource "terraform_data" "late" {
@@ -45,7 +45,7 @@ resource "terraform_data" "late" {
     const [runner] = runners(dataDir).filter(({ startedBy }) => startedBy === run.id) as [Runner];
     await platform?.close({ leaveRunners: true });
     platform = undefined;
-    // What is made from now on only the runner knows; it is told to stop, so that it gives up within two minutes.
+    // Only the runner knows the changes from now on; stopping it makes it give up within two minutes.
     writeFileSync(go, '');
     send(runner, 'SIGTERM', 'process');
     const folder = join(dataDir, 'unsaved-states');
@@ -66,9 +66,9 @@ resource "terraform_data" "late" {
     expect(attributes['resource-count']).toBe(2);
     const { 'end-reason': reason } = (await after.run(run.id)).attributes;
     expect(reason).toMatch(
-      /The newest state \(serial \d+\), which the runner had kept, is the workspace's state now\.$/,
+      /The workspace now has the newest state \(serial \d+\), which the runner had kept on its disk\.$/,
     );
     expect(readdirSync(folder)).toEqual([]);
-    // Its runner alone tries for one and a half minutes.
+    // The runner alone retries for one and a half minutes.
   }, 360_000);
 });

@@ -3,7 +3,7 @@ import { altered } from '#test/support/altered-text.ts';
 import { followLog } from './support/waiting.ts';
 import { client, newWorkspace, platform, startRun, untilFinal, untilStatus } from './support/world.ts';
 
-it('serves a growing log from any offset, to holders of its URL only', async () => {
+it('a growing log is served from any offset, to holders of its URL only', async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   const run = await startRun(workspace, {
     'main.tf': `resource "terraform_data" "clock" {
@@ -21,11 +21,11 @@ it('serves a growing log from any offset, to holders of its URL only', async () 
     if (more.includes('tick')) pieces++;
   }
   expect((await untilFinal(run)).attributes.status).toBe('applied');
-  // One by one, not all at the end.
+  // The log arrives in pieces, not all at the end.
   expect(pieces).toBeGreaterThan(3);
   expect(text.match(/"output":"tick \d+/g)).toHaveLength(20);
 
-  // The same bytes afterwards, from any offset, framed as clients expect.
+  // Afterwards the same bytes are served from any offset, framed as clients expect.
   const whole = Buffer.from(await (await fetch(`${url}?limit=65536&offset=0`)).arrayBuffer());
   expect([whole[0], whole.at(-1)]).toEqual([0x02, 0x03]);
   expect(whole.subarray(1, -1).toString()).toBe(text);

@@ -7,13 +7,13 @@ import { PlatformProcess } from './support/platform.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
-/** While the platform is down, other programs take its ports. */
+/** Other programs take the platform's ports while it is down. */
 describe('runners of a platform that comes back on other ports', () => {
   let platform: PlatformProcess;
   const others: Server[] = [];
   beforeAll(async () => {
     platform = await PlatformProcess.start({ PORT: '0', HTTPS_PORT: '0' });
-    // Not only the first runner of a platform follows it.
+    // Every runner of a platform follows it, not only the first.
     for (let runs = 0; runs < 2; runs++) {
       const { run } = await start(resources(['a']), { 'auto-apply': true });
       expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
@@ -35,7 +35,7 @@ describe('runners of a platform that comes back on other ports', () => {
       Number(new URL(url).port),
     );
   const takeOver = (port: number): Promise<void> => {
-    // Whoever comes by mistake is not answered.
+    // Misdirected connections get no response.
     const server = createServer((socket) => socket.destroy());
     others.push(server);
     return new Promise((resolve, reject) => server.on('error', reject).listen(port, '127.0.0.1', resolve));
@@ -47,13 +47,13 @@ describe('runners of a platform that comes back on other ports', () => {
     await platform.start();
     for (const port of ports()) expect(before).not.toContain(port);
   };
-  /** How many runners were started for it. */
+  /** Number of runners that were started for it. */
   const runnersOf = ({ id }: Resource): number =>
     readdirSync(join(platform.dataDir, 'tasks'))
       .filter((name) => name.endsWith('.json'))
       .filter((name) => JSON.parse(readFileSync(join(platform.dataDir, 'tasks', name), 'utf8')).run === id).length;
 
-  it('applies a confirmed plan in the runner that stood by', async () => {
+  it('apply a confirmed plan after standing by', async () => {
     const { run } = await start(resources(['a']));
     await client().waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
     await restartElsewhere();
@@ -62,7 +62,7 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(runnersOf(run)).toBe(1);
   });
 
-  it('carries on with an apply, log and state included, however often it moves', async () => {
+  it('continue an apply, including log and state, however often the platform moves', async () => {
     const { run, workspace } = await start(`${resources(['slow'], 12)}\noutput "word" { value = "kept" }`, {
       'auto-apply': true,
     });
@@ -78,7 +78,7 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(outputs.map(({ attributes }) => attributes.value)).toEqual(['kept']);
   });
 
-  it('has the same ports again, also without local.json', async () => {
+  it('need no change by default: it starts on its former ports, also without local.json', async () => {
     const before = ports();
     await platform.stop();
     rmSync(join(platform.dataDir, 'local.json'));

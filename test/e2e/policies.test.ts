@@ -54,7 +54,7 @@ describe.concurrent('a policy check', () => {
     });
   });
 
-  it('that fails softly is discarded, or ends a run that only plans', async () => {
+  it('that fails softly is discarded, or ends a plan-only run', async () => {
     const workspace = await newWorkspace();
     await attachPolicy(workspace, 'soft-mandatory');
     const run = await untilStatus(await startRun(workspace, files), 'policy_override');

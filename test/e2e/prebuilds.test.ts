@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { coder, read, shortName, startSession, template } from './support/coder-session.ts';
 import { sweep } from './support/environments.ts';
 
-/** Pools of environments that are there before anybody asks, by the coder command line. */
+/** Pools of prebuilt environments, with the coder command line. */
 
 const pooled = template
   .replace(
@@ -26,7 +26,7 @@ const ready = async () => {
 };
 
 describe.skipIf(!coder)('a pool', () => {
-  it('is filled, and hands an environment over to a user who creates one', async () => {
+  it('is filled, and gives an environment to a user who creates one', async () => {
     expect(pooled).toContain('prebuilds { instances = 1 }');
     await session.succeeds(['templates', 'push', pool, '-d', './demo', '-y']);
     await expect.poll(async () => (await ready()).length, { interval: 2000 }).toBe(1);
@@ -41,7 +41,7 @@ describe.skipIf(!coder)('a pool', () => {
     expect(created.text).not.toContain('terraform_data.home: Creation complete');
     const { created_at, completed_at } = claimed.latest_build.job;
     console.log(`claimed: build ${Date.parse(completed_at) - Date.parse(created_at)} ms, command ${ms} ms`);
-    // Another one follows.
+    // The pool is refilled.
     await expect.poll(async () => (await ready()).length, { interval: 2000 }).toBe(1);
     await session.succeeds(['delete', 'claimed', '-y']);
   });

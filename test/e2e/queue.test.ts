@@ -41,7 +41,7 @@ it('a locked workspace starts no run; unlocking starts the first', async () => {
   expect((await client.run(run.id)).attributes.status).toBe('pending');
   await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
   await untilConfirmable(run);
-  // The run holds the workspace now, so people cannot.
+  // The run holds the workspace now, so users cannot.
   await expect(client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {})).rejects.toMatchObject({
     status: 409,
   });

@@ -9,7 +9,7 @@ import { runners, send } from './support/runners.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
-/** The table goes back in time; bucket, executions and what exists in the cloud do not, as on AWS. */
+/** The table goes back in time; the bucket, executions and real resources do not, as on AWS. */
 
 let platform: PlatformProcess;
 let client: Client;
@@ -31,7 +31,7 @@ const startRun = async ({ id }: Resource): Promise<Resource> => {
 const planned = (run: Resource) =>
   client.waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
 
-/** No runner stays behind: what it did later would be of another time. */
+/** Ends all runners: their later effects would belong to another time. */
 const stop = async () => {
   await platform.stop();
   for (const runner of runners(platform.dataDir)) send(runner, 'SIGKILL');
@@ -50,7 +50,7 @@ const recover = async (restoredTo: string) => {
   return stdout ? JSON.parse(stdout) : { said: stderr };
 };
 
-/** Repeats it until everything is done, as operators do; resolves to what all reports together say. */
+/** Repeats the recovery until it is complete, like operators; resolves to all reports together. */
 const recoverWholly = async (restoredTo: string) => {
   const reports: Awaited<ReturnType<typeof recover>>[] = [];
   await until(
@@ -60,7 +60,7 @@ const recoverWholly = async (restoredTo: string) => {
   return (what: string) => reports.flatMap((report) => report[what]);
 };
 
-it('ends runs after a table restore and applies nothing twice', async () => {
+it('a table restore ends runs and applies nothing twice', async () => {
   const [applied, waiting] = [await newWorkspace(), await newWorkspace()];
   const [run, other] = [await startRun(applied), await startRun(waiting)];
   expect((await planned(run)).attributes.status).toBe('planned');
@@ -71,7 +71,7 @@ it('ends runs after a table restore and applies nothing twice', async () => {
   const restoredTo = new Date().toISOString();
   await cp(table, `${platform.dataDir}.table`, { recursive: true });
 
-  // After that, one run applies, and there is a run that the restored table will not know.
+  // Then another run applies, and one more run is created that the restored table will not contain.
   await platform.start();
   await client.act(run.id, 'apply');
   expect((await client.waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
@@ -97,19 +97,19 @@ it('ends runs after a table restore and applies nothing twice', async () => {
     });
     await expect(client.act(id, 'apply')).rejects.toMatchObject({ status: 409 });
   }
-  // The last state is the workspace's again, so that the next plan finds everything there.
+  // The last state is the workspace's again, so that the next plan finds all resources.
   const state = await client.get(`/workspaces/${applied.id}/current-state-version`);
   expect(state.attributes).toMatchObject({ serial: 1, status: 'finalized' });
   const again = await planned(await startRun(applied));
   expect(again.attributes).toMatchObject({ status: 'planned_and_finished', 'has-changes': false });
 
-  // The runner of that plan may be on its way out.
+  // The runner of that plan may be exiting.
   const repeated = await recoverWholly(restoredTo);
   for (const what of ['statesBroughtIn', 'runsEnded', 'executionsStopped']) expect(repeated(what)).toEqual([]);
   // Three starts, four runs.
 }, 300_000);
 
-it('rejects an invalid time and one in the future', async () => {
+it('an invalid restore time is rejected, and one in the future', async () => {
   expect((await recover('yesterday')).said).toContain('Give the time of the backup');
   expect((await recover(new Date(Date.now() + 3_600_000).toISOString())).errorMessage).toContain('in the future');
 });

@@ -5,7 +5,7 @@ import { descendants, isAlive, killAll } from './support/processes.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
-/** Stops and kills a platform of its own; nothing of it may be lost. */
+/** Stops and kills a separate platform; no data may be lost. */
 describe('the local platform', () => {
   let platform: PlatformProcess;
   let client: Client;
@@ -51,7 +51,7 @@ describe('the local platform', () => {
     );
     const next = await client.createRun(workspace.id, {}, version.id);
     await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
-    // The quick resource is in the state before everything dies.
+    // The quick resource is in the state before all processes are killed.
     const state = () => client.get(`/workspaces/${workspace.id}/current-state-version`).catch(() => undefined);
     await until(state, (version) => !!version);
     const victims = descendants(platform.local.pid);

@@ -15,7 +15,7 @@ import {
   untilStatus,
 } from './support/world.ts';
 
-/** Actions by force, with the answers of a platform at work. */
+/** Force-execute and force-cancel, with the responses of a real platform. */
 
 beforeAll(() => {
   if (platform.awsEndpointUrl) operate(platform);
@@ -48,7 +48,7 @@ describe.concurrent('a run', () => {
     expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
   });
 
-  it('is not moved ahead of no run or an active run', async ({ onTestFinished }) => {
+  it('cannot be moved to the front without a run ahead, or ahead of an active run', async ({ onTestFinished }) => {
     const workspace = await newWorkspace();
     const slow = await slowState();
     onTestFinished(() => slow.close());
@@ -98,7 +98,7 @@ resource "terraform_data" "deaf" {
     expect(canceled.attributes['status-timestamps']['force-canceled-at']).toMatch(/Z$/);
     expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
     expect(await inState(workspace)).toContain('terraform_data.quick');
-    // It may have made what no state has: an admin decides.
+    // It may have created a resource that no state contains: an admin decides.
     expect(reasonOf(canceled)).toMatch(/^The apply was interrupted\..*terraform_data\.deaf was begun\..*stays locked/);
     expect((await client.run(behind.id)).attributes.status).toBe('pending');
     await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);

@@ -16,12 +16,12 @@ import {
   untilStatus,
 } from './support/world.ts';
 
-/** Every option of creating a run that Terraform has to hear of, with the real one. */
+/** Every run option that affects Terraform, with the real one. */
 
 const ab = { 'main.tf': resources(['a', 'b']) };
 const addresses = ['terraform_data.a', 'terraform_data.b'];
 
-/** A workspace in which that was applied. */
+/** A workspace in which these files were applied. */
 const applied = async (files: Record<string, string> = ab): Promise<Resource> => {
   const workspace = await newWorkspace();
   const run = await untilFinal(await startRun(workspace, files, { 'auto-apply': true }));
@@ -72,7 +72,7 @@ describe.concurrent('a run created with', () => {
     expect(outputs.map(({ attributes }) => [attributes.name, attributes.value])).toEqual([['a', 'a']]);
   });
 
-  it("plan-only and save-plan never auto-apply, whatever the workspace's setting", async () => {
+  it("plan-only and save-plan never auto-apply, regardless of the workspace's setting", async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const only = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'auto-apply': true }));
     expect(only.attributes).toMatchObject({ status: 'planned_and_finished', 'auto-apply': false, 'has-changes': true });
@@ -87,14 +87,14 @@ describe.concurrent('a run created with', () => {
     expect(await inState(workspace)).toEqual(addresses);
   });
 
-  it('allow-empty-apply applies a plan without changes by itself', async () => {
+  it('allow-empty-apply applies a plan without changes automatically', async () => {
     const workspace = await applied();
     const run = await untilFinal(await client.createRun(workspace.id, { 'allow-empty-apply': true }));
     expect(run.attributes).toMatchObject({ status: 'applied', 'has-changes': false });
     expect(await readLog(run, 'apply')).toContain('Resources: 0 added, 0 changed, 0 destroyed');
   });
 
-  it('auto-apply: false waits for a person although the workspace has auto-apply', async () => {
+  it('auto-apply: false waits for a confirmation although the workspace has auto-apply', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await untilConfirmable(await startRun(workspace, ab, { 'auto-apply': false }));
     expect(run.attributes).toMatchObject({ status: 'planned', actions: { 'is-confirmable': true } });
@@ -118,7 +118,7 @@ describe.concurrent('a run created with', () => {
     await client.act(run.id, 'discard');
   });
 
-  it('variables takes their values as expressions, before those of the workspace', async () => {
+  it('variables takes their values as expressions, which override those of the workspace', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     await client.setVariable(workspace.id, { key: 'word', value: 'of the workspace' });
     const files = { 'main.tf': 'variable "word" {}\nvariable "list" {}\noutput "o" { value = [var.word, var.list] }' };

@@ -115,7 +115,7 @@ describe.concurrent('run tasks', () => {
     const workspace = await newWorkspace();
     const payloads: TaskPayload[] = [];
     const most = 40;
-    // Nobody is answered before as many were asked as Step Functions works on at once.
+    // The server answers only once as many requests are open as Step Functions sends in parallel.
     const { server, task } = await newTask(async (payload) => {
       payloads.push(payload);
       if (payloads.length < most) return;
@@ -190,7 +190,7 @@ describe.concurrent('run tasks', () => {
 });
 
 describe.concurrent('notifications', () => {
-  it('send signed notifications throughout a run, and cost runs of other workspaces nothing', async ({ expect }) => {
+  it('are signed, are sent throughout a run, and cost runs of other workspaces nothing', async ({ expect }) => {
     const server = await startServer();
     const workspace = await newWorkspace();
     await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {
@@ -206,7 +206,7 @@ describe.concurrent('notifications', () => {
     await untilFinal(run);
     await server.request(6);
     const told = server.requests.map(({ payload }) => payload as unknown as RunPayload);
-    // They are sent side by side.
+    // They are sent in parallel.
     expect(told.flatMap(({ notifications }) => notifications.map(({ trigger }) => trigger)).sort()).toEqual([
       'run:applying',
       'run:completed',

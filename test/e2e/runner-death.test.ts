@@ -10,9 +10,9 @@ import { impatient } from './support/impatient.ts';
 import { type Runner, runners, send } from './support/runners.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
-describe.concurrent('a runner that dies in an apply ends its run as errored and keeps its state:', () => {
+describe.concurrent('a runner', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-death-'));
-  // Terraform, as whatever user, looks for a file there.
+  // Terraform, possibly as another user, looks for a file there.
   chmodSync(dataDir, 0o711);
   let platform: Platform | undefined;
   let client: Client;
@@ -28,7 +28,7 @@ describe.concurrent('a runner that dies in an apply ends its run as errored and 
     rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  /** An apply whose first resource is in the workspace's state, and which goes on until its file is there. */
+  /** An apply whose first resource is in the workspace's state, and which continues until its file exists. */
   const applying = async (name: string) => {
     const go = join(dataDir, `${name}.go`);
     const workspace = await client.createWorkspace(organization, name);
@@ -52,7 +52,7 @@ resource "terraform_data" "after" {
       (await state())?.attributes.resources.map(({ name }: { name: string }) => name) ?? [];
     return { run, next, runner, inState, go };
   };
-  /** A plan that waits for a person while its runner stands by. */
+  /** A plan that waits for a confirmation while its runner stands by. */
   const planned = async (name: string) => {
     const workspace = await client.createWorkspace(organization, name);
     const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
@@ -65,7 +65,7 @@ resource "terraform_data" "after" {
   const starts = (next: Resource) =>
     client.waitForRun(next.id, ({ attributes }) => attributes.actions['is-confirmable']);
 
-  it('killed', async () => {
+  it('that is killed in an apply ends its run as errored, with the recorded state and a locked workspace', async () => {
     const { run, next, runner, inState } = await applying('killed');
     send(runner(), 'SIGKILL');
     const { attributes } = await ended(run);
@@ -74,7 +74,7 @@ resource "terraform_data" "after" {
       /^The runner stopped during the apply \(.*exit code 137\)\. The state may be/,
     );
     expect(await inState()).toContain('quick');
-    // The other one may have been made.
+    // The other resource may have been created.
     expect(attributes['end-reason']).toMatch(
       /By its log, terraform_data\.quick was done, and terraform_data\.slow was begun\..*stays locked/,
     );
@@ -89,7 +89,7 @@ resource "terraform_data" "after" {
     await starts(next);
   });
 
-  it('frozen while it stands by: another one applies after ten seconds, not after the next sweep', async () => {
+  it('that freezes while it stands by is replaced after ten seconds, not after the next sweep', async () => {
     const { run, runner } = await planned('offered');
     const frozen = runner();
     send(frozen, 'SIGSTOP');
@@ -103,16 +103,16 @@ resource "terraform_data" "after" {
     expect(seconds).toBeLessThan(25);
   });
 
-  it('frozen, and resumed after its run has ended', async () => {
+  it('that freezes in an apply is stopped before another run starts', async () => {
     const { run, next, runner, inState, go } = await applying('frozen');
     const frozen = runner();
     send(frozen, 'SIGSTOP');
-    // Its beats are missed, and it is asked to go; nothing else starts before it has.
+    // Its heartbeats are missed, so it gets the signal to stop; nothing else starts before it has ended.
     await until(
       async () => runner().desiredStatus,
       (status) => status === 'STOPPED',
     );
-    // Its page says so, long before it ends.
+    // The run reports it long before it ends.
     const said = await until(
       async () => (await client.run(run.id)).attributes,
       (now) => !!now['end-reason'],
@@ -127,7 +127,7 @@ resource "terraform_data" "after" {
     const { attributes } = await ended(run);
     expect(attributes.status).toBe('errored');
     expect(attributes['end-reason']).toMatch(/^The runner stopped answering during the apply/);
-    // It was interrupted: what came after was not begun.
+    // Terraform was interrupted: later resources were not started.
     expect(await inState()).toContain('quick');
     expect(await inState()).not.toContain('after');
     expect(existsSync(go)).toBe(false);

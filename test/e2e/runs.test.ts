@@ -19,11 +19,11 @@ const statusesOf = (at: Record<string, string>) =>
     .sort(([, a], [, b]) => a.localeCompare(b))
     .map(([key]) => key);
 
-/** What the audit trail says was done with a run. */
+/** Actions on a run in the audit trail. */
 const deedsOn = async ({ id, attributes }: Resource): Promise<string[]> => {
   type Event = { resource: { id: string; action: string } };
-  // Other files make organizations of their own on this platform.
-  // The first page from a moment before the run on has all of it, however much others do.
+  // Other files create their own organizations on this platform. The first page, from just before the run, has all
+  // events, regardless of other tests.
   const since = new Date(Date.parse(attributes['created-at']) - 1000).toISOString();
   const query = `sort=-timestamp&filter[organization][name]=${organization}&since=${since}`;
   const { data } = await client.call<Event[]>('GET', `/organization/audit-trail?${query}`);

@@ -19,10 +19,13 @@ import {
 } from './support/secrets.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 
-/** Plants secrets wherever one can be given, runs everything, and looks for them in all that the platform keeps and says. */
+/**
+ * Plants a secret in every input, runs everything, and searches for the secrets in all stored data and output of the
+ * platform.
+ */
 
 const elsewhere = mkdtempSync(join(tmpdir(), 'secrets-test-'));
-// Where the folders of runs are, whatever user Terraform is there.
+// Runs have their folders here, and Terraform may run as another user.
 chmodSync(elsewhere, 0o711);
 const answers = join(elsewhere, 'answers.jsonl');
 let platform: PlatformProcess;
@@ -96,7 +99,7 @@ it('secrets are stored only where Terraform needs them, and tokens nowhere', asy
   await client.act(three.id, 'cancel');
   const ended = await Promise.all([one, two, three].map(({ id }) => client.waitForRun(id, isFinalRun)));
   expect(ended.map(({ attributes }) => attributes.status)).toEqual(['applied', 'errored', 'canceled']);
-  // A runner has more to store when the run is over, and takes its folder along when it goes.
+  // A runner stores more after the run has ended, and removes its folder when it exits.
   await until(
     async () => runners(platform.dataDir),
     (left) => left.length === 0,
@@ -117,27 +120,27 @@ it('secrets are stored only where Terraform needs them, and tokens nowhere', asy
   );
   leaks.push(...atRest.filter((line) => !mayBe.some((places) => places.test(line))));
   expect(leaks).toEqual([]);
-  // The search finds what is there.
+  // The search finds the expected secrets.
   for (const places of mayBe) expect(atRest.filter((line) => places.test(line)).length).toBeGreaterThan(0);
 });
 
-/** Where secrets are by their nature. */
+/** Places that contain secrets by design. */
 const mayBe = [
-  // Terraform's own files have what Terraform was given. On AWS these objects are encrypted with the stack's key.
+  // Terraform's own files contain its inputs. On AWS these objects are encrypted with the stack's key.
   /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/runs\/[^/]+\/plan\/plan(-json)?(?![\w-])/,
   /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/states\//,
   /^sensitive value of the configuration: s3\/.*\/configurations\//,
-  // What was uploaded, before it is copied to where it is read from; on AWS it expires after a week.
+  // Uploads before they are copied; on AWS they expire after a week.
   /^((HCL )?variable( of a set)?|phrase|lines|sensitive value of the configuration): s3\/.*\/uploads\/sv-\w+\.json=/,
   /^sensitive value of the configuration: s3\/.*\/uploads\/cv-\w+\.tar\.gz=/,
-  // What `npm start` tells its owner.
+  // Output of `npm start` for its owner.
   /^a token of the platform: (local\.json|terraform\.rc|output\.txt)$/,
 ];
 
 const foundIn = (place: string, content: string | Buffer): string[] =>
   canaries.in(Buffer.from(content)).map((secret) => `${secret}: ${place}`);
 
-/** In what the API said, but for the one answer that a token is shown in. */
+/** Secrets in API responses, except in the one response that shows a token. */
 const foundInAnswers = (): string[] => {
   const lines = readFileSync(answers, 'utf8').trim().split('\n');
   rmSync(answers);

@@ -7,7 +7,7 @@ import { PlatformProcess } from './support/platform.ts';
 import { Client, followLog, isFinalRun, until } from './support/waiting.ts';
 import { newName } from './support/world.ts';
 
-/** Runners without a disk of their own, as on AWS, get providers from the bucket; the platform fetches them once. */
+/** Runners without their own disk, as on AWS, get providers from the bucket; the platform fetches each once. */
 
 const program = Buffer.from('#!/bin/sh\nexit 1\n');
 let registry: ProviderRegistry;
@@ -31,11 +31,11 @@ afterAll(async () => {
 
 const configuration = (address: string) =>
   `terraform {\n  required_providers {\n    fake = {\n      source = "${address}"\n    }\n  }\n}\n`;
-/** As Terraform writes it on another platform: with the checksums of zips, and none of what is in them. */
+/** A lock file written on another platform: with the checksums of zips, and none of their contents. */
 const lock = (address: string, sha256: string) =>
   `provider "${address}" {\n  version = "1.2.3"\n  hashes = [\n    "zh:${sha256}",\n  ]\n}\n`;
 
-/** The log of a plan; the provider is none, so that the plan fails once `init` has installed it. */
+/** The log of a plan; the provider is a fake, so the plan fails once `init` has installed it. */
 const planned = async (sha256?: string): Promise<string> => {
   const { address } = fake;
   const workspace = await client.createWorkspace(platform.local.organization, newName());
@@ -56,7 +56,7 @@ const fetches = () => registry.downloads.filter((one) => one.startsWith('stepfor
 const installed = 'Installed localhost';
 const shared = 'from the shared cache directory';
 
-it('fetches providers in a lock file for later runs, and none without a lock file', async () => {
+it('the platform fetches providers in a lock file for later runs, and none without a lock file', async () => {
   expect(await planned()).toContain(installed);
   expect(fetches()).toEqual([]);
   expect(await planned(fake.sha256)).toContain(installed);
@@ -73,7 +73,7 @@ it('fetches providers in a lock file for later runs, and none without a lock fil
   expect(fetches()).toEqual(['stepform fake']);
 });
 
-it('gives a run no provider whose checksum differs from its lock file', async () => {
+it('a run gets no provider whose checksum differs from its lock file', async () => {
   const log = await planned('0'.repeat(64));
   expect(log).not.toContain(shared);
   expect(log).toMatch(/checksum/);

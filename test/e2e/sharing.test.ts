@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { client, newWorkspace, organization, platform, readLog, startRun, untilFinal } from './support/world.ts';
 
-/** What workspaces give each other: state, runs, variables. */
+/** Data that workspaces share: state, runs, variables. */
 
 const host = new URL(platform.httpsUrl ?? platform.url).host;
 

@@ -17,7 +17,7 @@ import {
   untilFinal,
 } from './support/world.ts';
 
-/** Lists, settings, projects and variable sets from the command line, as scripts use them. */
+/** Lists, settings, projects and variable sets from the command line, as in scripts. */
 
 const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'stepform-lists-'));
@@ -55,7 +55,7 @@ it('lists are a table with headings, JSON, or CSV without formulas', async () =>
   expect((await list('--json', '--output', 'csv')).out).toContain('cannot be combined');
 });
 
-it('lists every workspace, however many pages there are, in natural order', async () => {
+it('a list has every workspace, from any number of pages, in natural order', async () => {
   const common = newName('many');
   const numbers = Array.from({ length: 103 }, (_, i) => i);
   for (let i = 0; i < numbers.length; i += 20) {
@@ -116,7 +116,7 @@ it('a variable set is created, filled, attached, detached and deleted', async ()
   expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.notFound);
 });
 
-it('watches several runs, each line with its run, and ends with what failed', async () => {
+it('a watch of several runs prefixes each line with its run, and ends with the failed ones', async () => {
   const [one, other] = await Promise.all([newWorkspace(), newWorkspace()]);
   const good = await startRun(one, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
   const bad = await startRun(other, { 'main.tf': 'resource "terraform_data" "a" {' });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { exit } from '#clients/cli/exit.ts';
 import { newName, organization, platform } from './support/world.ts';
 
-/** The command line as somebody uses it from a folder with Terraform files, without a terminal as in CI. */
+/** The command line in a folder with Terraform files, without a terminal as in CI. */
 
 const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'stepform-command-'));
@@ -49,7 +49,7 @@ interface Ended {
 interface Settings {
   folder?: string;
   input?: string;
-  /** Ctrl-C comes when it has said this. */
+  /** Ctrl-C is sent once this was printed. */
   interruptAt?: string;
 }
 
@@ -60,12 +60,12 @@ const start = (program: string, words: string[], folder = 'good', env: Record<st
       PATH: process.env.PATH,
       HOME: root,
       TFE_ADDRESS: platform.url,
-      // No platform beside the checkout.
+      // Hides the platform of the checkout.
       STEPFORM_DATA: join(root, 'none'),
       ...env,
     },
   });
-  // Whoever has ended does not read.
+  // A program that has exited does not read its input.
   child.stdin.on('error', () => {});
   return child;
 };
@@ -114,7 +114,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-it('signs in, starts, watches and confirms a run; gives scripts states, outputs and exit codes', async () => {
+it('stepform signs in, starts, watches and confirms a run; scripts get states, outputs and exit codes', async () => {
   const unknown = await stepform(['whoami']);
   expect(unknown).toMatchObject({ code: exit.notAllowed, err: expect.stringContaining('stepform login') });
   const refused = await stepform(['login'], { input: 'sfu_wrong\n' });
@@ -158,7 +158,7 @@ it('signs in, starts, watches and confirms a run; gives scripts states, outputs 
   expect(await succeed(['state', 'outputs', 'secret'])).toBe('hunter2\n');
 });
 
-it('pulls and pushes states, and rolls back', async () => {
+it('stepform pulls and pushes states, and rolls back', async () => {
   const [first] = (await json(['state', 'list'])).data;
   const state = JSON.parse(await succeed(['state', 'pull']));
   expect(state.serial).toBe(first.attributes.serial);
@@ -169,13 +169,13 @@ it('pulls and pushes states, and rolls back', async () => {
   expect(older.code).toBe(exit.notNow);
   await succeed(['state', 'rollback', String(state.serial)]);
   expect(JSON.parse(await succeed(['state', 'pull'])).outputs).toEqual(state.outputs);
-  // Each has let go of the lock.
+  // Each command has released the lock.
   await succeed(['lock', '--reason', 'hands off']);
   expect((await stepform(['lock'])).code).toBe(exit.notNow);
   await succeed(['unlock']);
 });
 
-it('prints an errored run as JSON lines, and exits with its code', async () => {
+it('stepform prints an errored run as JSON lines, and exits with its code', async () => {
   const { code, out } = await stepform(['runs', 'start', '--watch', '--json'], { folder: 'broken' });
   const events = out
     .trim()
@@ -196,7 +196,7 @@ it('prints an errored run as JSON lines, and exits with its code', async () => {
   expect(JSON.parse(missing.out)).toMatchObject({ errors: [{ status: '404' }], 'exit-code': exit.notFound });
 });
 
-it('reports a truncated list, the workspace it guessed, and how to retry', async () => {
+it('stepform reports a truncated list, the workspace it guessed, and how to retry', async () => {
   const part = await stepform(['runs', 'list', '--limit', '1']);
   expect(part).toMatchObject({
     code: exit.done,
@@ -210,10 +210,10 @@ it('reports a truncated list, the workspace it guessed, and how to retry', async
   expect(await succeed(['runs', 'show', failed])).toContain(`runs start --workspace ${workspace}`);
 });
 
-/** A terminal (util-linux): what is written to it has been typed. */
+/** A terminal (util-linux): its input is treated as typed. */
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
-it.runIf(terminal)('asks before it applies in a terminal, with colors and progress', async () => {
+it.runIf(terminal)('stepform asks before it applies in a terminal, with colors and progress', async () => {
   const typed = `'${process.execPath}' '${command}' runs start --watch --destroy --var n=1`;
   const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
   whenItSays(child, 'Apply these changes?', () => child.stdin.write('yes\r'));
@@ -223,7 +223,7 @@ it.runIf(terminal)('asks before it applies in a terminal, with colors and progre
   expect({ code, out }).toEqual({ code: exit.done, out: expect.stringContaining('Apply complete!') });
 });
 
-it.runIf(terminal)('ignores input typed before a question', async () => {
+it.runIf(terminal)('stepform ignores input typed before a question', async () => {
   const typed = `'${process.execPath}' '${command}' runs start --watch --var n=2`;
   const child = start('script', ['--quiet', '--return', '--command', typed, '/dev/null'], 'good', { TERM: 'xterm' });
   whenItSays(child, 'Pending', () => child.stdin.write('yes\ryes\r'));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { slowState } from './support/slow-state.ts';
 import { client, inState, newName, readLog, reasonOf, resources, startRun, untilFinal } from './support/world.ts';
 
-/** A workspace of an organization whose runs may take so long. */
+/** A workspace of an organization with these time limits for runs. */
 const limited = async (limits: Record<string, string>) => {
   const name = newName('org');
   const attributes = { name, email: 'owner@localhost', ...limits };
@@ -12,7 +12,7 @@ const limited = async (limits: Record<string, string>) => {
 
 describe.concurrent('a run that takes longer than its organization allows', () => {
   it('is interrupted during the plan and reports it', async () => {
-    // Terraform goes on for as long when it is interrupted.
+    // The interrupted Terraform continues for this long.
     const slow = await slowState(8_000);
     try {
       const workspace = await limited({ 'terraform-build-worker-plan-timeout': '3s' });

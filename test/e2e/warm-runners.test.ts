@@ -10,7 +10,7 @@ import { slowState } from './support/slow-state.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
-/** One runner stands ready, on a platform of its own. */
+/** A separate platform with one warm runner. */
 describe('with one warm runner', () => {
   let platform: PlatformProcess;
   let client: Client;
@@ -42,7 +42,7 @@ describe('with one warm runner', () => {
     const answer = await fetch(`${platform.local.url}/runner/v1/ready`, { method: 'POST', body });
     return { status: answer.status, text: await answer.text() };
   };
-  /** The one that has registered: whoever comes with its secret from then on is refused. */
+  /** The runner that has registered: later registrations with its secret are rejected. */
   const idle = async (): Promise<Runner> => {
     const isIdle = (runner: Runner) => /ready for a run\n$/.test(logOf(runner));
     const warm = async () =>
@@ -59,7 +59,7 @@ describe('with one warm runner', () => {
     );
 
   it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
-    'refuses a stolen secret before and after the runner has its run',
+    'a stolen secret is rejected before and after the runner has its run',
     async () => {
       const runner = await idle();
       const secret = secretOf(runner);
@@ -75,7 +75,7 @@ describe('with one warm runner', () => {
     },
   );
 
-  it('runs plan and apply in it, without another container, and starts its successor', async () => {
+  it('a run plans and applies in it, without another container, and a successor is started', async () => {
     const runner = await idle();
     const run = await create();
     expect((await ended(run)).attributes.status).toBe('applied');
@@ -84,26 +84,26 @@ describe('with one warm runner', () => {
     expect((await idle()).arn).not.toBe(runner.arn);
   });
 
-  it('starts a container for the second of two concurrent runs', async () => {
+  it('the second of two concurrent runs gets a container', async () => {
     await idle();
     const runs = await Promise.all([create(), create()]);
     for (const run of runs) expect((await ended(run)).attributes.status).toBe('applied');
-    // The successor may have been there for the second.
+    // The successor may have been ready for the second.
     expect(runs.flatMap(startedFor).length).toBeLessThanOrEqual(1);
     expect(runs.filter((run) => startedFor(run).length === 0).length).toBeGreaterThanOrEqual(1);
   });
 
-  it('answers malformed requests with 4xx that name the field', async () => {
+  it('malformed requests get a 4xx that names the field', async () => {
     expect(await ask('warm-1.short')).toMatchObject({ status: 422, text: expect.stringContaining('claim:') });
   });
 
-  it('ends the run as errored when it is killed in its plan', async () => {
+  it('a run ends as errored when the runner is killed in its plan', async () => {
     const runner = await idle();
     const slow = await slowState();
     try {
       const run = await create({}, slow.configuration);
       await slow.asked;
-      // The offer was not too late for a busy machine.
+      // The offer was in time, even on a busy machine.
       expect(startedFor(run)).toEqual([]);
       send(runner, 'SIGKILL');
       const { attributes } = await ended(run);
@@ -114,7 +114,7 @@ describe('with one warm runner', () => {
     }
   });
 
-  it('survives a restart of the platform', async () => {
+  it('the runner survives a restart of the platform', async () => {
     const runner = await idle();
     await platform.stop('SIGKILL');
     await platform.start();
@@ -124,13 +124,13 @@ describe('with one warm runner', () => {
     await isGone(runner);
   });
 
-  it('starts a container when it is frozen, or was killed while ready', async () => {
+  it('a run gets a container when the runner is frozen, or was killed while ready', async () => {
     const frozen = await idle();
     send(frozen, 'SIGSTOP');
     const first = await create();
     expect((await ended(first)).attributes.status).toBe('applied');
     expect(startedFor(first)).toHaveLength(1);
-    // Woken, it finds that there is nothing for it.
+    // After it is resumed, it finds no task.
     send(frozen, 'SIGCONT');
     await isGone(frozen);
     const killed = await idle();

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { verifyToken } from '#test/runner/identity/verifier.ts';
 import { client, newWorkspace, organization, platform, readLog, startRun, untilFinal } from './support/world.ts';
 
-/** A party that trusts the platform and nobody else, and a Terraform in a run that shows it who it is. */
+/** A service that trusts only the platform, and a Terraform in a run that authenticates to it. */
 
 const audience = 'e2e.workload.identity';
 
-/** Hands the token over in a way that the log does not take for it. */
+/** Prints the token in a form that the log does not mask. */
 const shows = (name: string) => `resource "terraform_data" "${name}" {
   provisioner "local-exec" {
     command = "printf %s \\"$TFC_WORKLOAD_IDENTITY_TOKEN\\" | rev | tr -d '\\\\n' | fold -w 60 | sed 's/^/shown:/; s/$/:/'"
@@ -65,7 +65,7 @@ describe('workload identity', () => {
       terraform_run_phase: 'apply',
     });
     expect(Number(claims.exp) - Number(claims.iat)).toBe(24 * 3600);
-    // As itself a token is not in any log.
+    // The token itself is in no log.
     expect(`${planLog}${applyLog}`).not.toContain('eyJ');
   });
 

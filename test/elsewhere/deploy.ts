@@ -18,8 +18,6 @@ export interface Deployment {
   outputs: {
     ApiUrl: string;
     StateMachineArn: string;
-    TableName: string;
-    BucketName: string;
     BootstrapFunctionName: string;
   };
   template: Template;

@@ -77,7 +77,7 @@ beforeAll(async () => {
   };
   const { removeMember } = await import('#resources/users/memberships.ts');
   await removeMember({ organization: 'acme', userId: removed.id });
-  const stranger = await members.somebody('stranger');
+  const stranger = await members.newUser('stranger');
   await actingAs(api, stranger.token).post('organizations', { name: 'elsewhere', email: 'a@b.test' });
   const audit = await api.post('organizations/acme/authentication-token?token=audit-trails', {});
   outsiders = {

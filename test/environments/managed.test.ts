@@ -135,7 +135,7 @@ describe('variables', () => {
 
 describe('a stranger', () => {
   it('has no access to it', async () => {
-    const { token } = await world.members.somebody('stranger');
+    const { token } = await world.members.newUser('stranger');
     const build = await world.latest(id);
     const calls: [string, string, object?][] = [
       ['GET', `/workspaces/${id}`],

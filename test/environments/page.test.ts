@@ -44,7 +44,7 @@ it("the API reports the caller's rights to create environments and change templa
   expect((await asked(world.api.token)).body).toEqual({ create: true, manage: true });
   const member = await world.members.acting('acme', 'member');
   expect((await asked(member.token)).body).toEqual({ create: false, manage: false });
-  const stranger = await world.members.somebody('stranger-of-templates');
+  const stranger = await world.members.newUser('stranger-of-templates');
   expect((await asked(stranger.token)).body).toEqual({ create: false, manage: false });
   const one = { read: { object: { resource_type: 'workspace', resource_id: 'x' }, action: 'read' } };
   expect((await world.call('POST', '/authcheck', { body: { checks: one } })).body.message).toContain('resource_id');

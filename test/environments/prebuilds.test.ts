@@ -14,7 +14,7 @@ const member = (state: Member['state'], minutes = 10): Member => ({
   state,
 });
 
-describe('decisions about a pool', () => {
+describe('a decision about a pool', () => {
   const none = { failures: [] };
 
   it.each([
@@ -25,12 +25,12 @@ describe('decisions about a pool', () => {
     expect(decide(preset(), none, members, now)).toMatchObject(expected);
   });
 
-  it('deletes the oldest surplus ones', () => {
+  it('deletes the oldest surplus environments', () => {
     const members = [member('running', 30), member('running', 20), member('running', 10)];
     expect(decide(preset(), none, members, now)).toMatchObject({ create: 0, remove: [members[0]?.id] });
   });
 
-  it('replaces expired and invalidated ones', () => {
+  it('replaces expired and invalidated environments', () => {
     const members = [member('running', 90), member('running', 10)];
     const both = { create: 1, remove: [members[0]?.id] };
     expect(decide(preset({ ttlMs: 3_600_000 }), none, members, now)).toMatchObject(both);
@@ -147,7 +147,9 @@ describe('a pool', () => {
     const { objects } = await import('#platform/store/keys.ts');
     const noteAfter = async (...actions: string[][]) => {
       const { template, one } = await filled(1);
-      const claimed = await world.create(template, { template_version_preset_id: one.id });
+      return noteOf(await world.create(template, { template_version_preset_id: one.id }), actions);
+    };
+    const noteOf = async (claimed: Awaited<ReturnType<typeof world.create>>, actions: string[][]) => {
       const build = await world.latest(claimed.body.id);
       const changes = actions.map((each, n) => ({ address: `a.r${n}`, mode: 'managed', change: { actions: each } }));
       const plan = JSON.stringify({ resource_changes: changes });
@@ -157,6 +159,9 @@ describe('a pool', () => {
     };
     expect(await noteAfter(['update'], ['create'], ['delete'])).toBeUndefined();
     expect(await noteAfter(['update'], ['delete', 'create'], ['create', 'delete'])).toContain('replaced a.r1, a.r2:');
+    const { template } = await filled(0);
+    const plain = await noteOf(await world.create(template, {}), [['delete', 'create']]);
+    expect(plain, 'a build that claims nothing').toBeUndefined();
   });
 
   it('is not used for other presets, and a taken name claims nothing', async () => {
@@ -169,7 +174,7 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(1);
   });
 
-  it('never hands one environment to two people', async () => {
+  it('never hands one environment to two users', async () => {
     const { template, one } = await filled(3);
     const people = [await world.members.withLevel('acme', 'plan'), await world.members.withLevel('acme', 'write')];
     const ids = new Set((await pool(template)).map(({ id }) => id));

@@ -67,3 +67,17 @@ it.each(documents)('commands in %s have the named options', (path) => {
     if (match) expect(() => parse(match.command, match.rest), command).not.toThrow();
   }
 });
+
+it('every line of what a run can reach names tests that exist', () => {
+  const lines = textOf('infra/docs/security.md').split('\n');
+  const first = lines.findIndex((line) => line.startsWith('| what a run can reach |')) + 2;
+  const table = lines.slice(first, lines.indexOf('', first));
+  expect(table.length).toBeGreaterThan(10);
+  for (const line of table) {
+    const named = [...(line.split(' | ').at(-1) ?? '').matchAll(/`([^`]+)`/g)].map(
+      ([, name]) => `test/${name}.test.ts`,
+    );
+    expect(named, line).not.toEqual([]);
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  }
+});

@@ -72,7 +72,7 @@ describe('a function has no grant that its code cannot use', () => {
 });
 
 it('detects an unused grant', () => {
-  const code = readFileSync(bundles.functions.Planning.file, 'utf8');
+  const code = readFileSync(bundles.functions.EnterState.file, 'utf8');
   const excess = [
     'dynamodb:DeleteItem table',
     'dynamodb:Query table/index/due',

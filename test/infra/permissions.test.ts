@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type FunctionId, functionIds, lifecycleFunctions } from '#infra/stack/functions.ts';
+import { type FunctionId, functionIds, lifecycleFunctions, stateFunctions } from '#infra/stack/functions.ts';
 import { functionProperties, permissionsOf, resources, roleOf, routesOf } from './template.ts';
 
 /** The exact permissions of each function. An unneeded line is a defect, and so is a missing one. */
@@ -225,17 +225,13 @@ const expected: Record<FunctionId, string[]> = {
     ...answers(),
     ...tells,
   ],
-  Planning: [...enter, ...tells],
   PolicyEvaluating: judgePolicies,
-  PostPlanAwaitingDecision: [...enter, ...tells],
   CostEstimating: [...estimate, 'pricing:GetProducts *'],
   PolicyChecking: judgePolicies,
-  PolicyOverride: [...enter, ...tells],
-  NeedsConfirmation: [...enter, ...tells],
   PlannedAndSaved: [...enter, ...table('PutItem')],
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
   ApplyQueued: launcher,
-  Applying: [...enter, ...tells],
+  EnterState: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem')],
@@ -339,6 +335,13 @@ describe('IAM permissions', () => {
       const of = 'table if dynamodb:LeadingKeys ForAnyValue:StringLike AUDIT#*';
       expect([id, denied]).toEqual([id, verbs.map((verb) => `Deny dynamodb:${verb} ${of}`)]);
     }
+  });
+
+  it('differ between the functions of states that only wait: those with the same rights are one function', () => {
+    const waits = lifecycleFunctions.filter((id) => stateFunctions[id].state === 'waits');
+    const sets = waits.map((id) => permissionsOf(roleOf(id)).join());
+    expect(waits).toContain('EnterState');
+    expect(new Set(sets).size).toBe(waits.length);
   });
 
   it('give every function its own role', () => {

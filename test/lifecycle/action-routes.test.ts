@@ -73,6 +73,32 @@ describe('run actions', () => {
     expect((await act(run.id, 'force-cancel')).status).toBe(202);
   });
 
+  it('force-cancel the phase that is under way', async () => {
+    const forced = async (phase: 'plan' | 'apply') => {
+      const run = await help.create((await help.ready()).id);
+      const status = phase === 'plan' ? 'planning' : 'applying';
+      await help.bring(run.id, { status, [`${phase}.status`]: 'running' });
+      await act(run.id, 'cancel', { body: {} });
+      await help.bring(run.id, { 'cancel.forceAvailableAt': '2020-01-01T00:00:00.000Z' });
+      await act(run.id, 'force-cancel');
+      const { plan, apply } = (await help.store.getRun(run.id)) ?? {};
+      return [plan?.report?.outcome, apply?.report?.outcome];
+    };
+    expect(await forced('plan')).toEqual(['canceled', undefined]);
+    expect(await forced('apply')).toEqual([undefined, 'canceled']);
+  });
+
+  it('are refused for more than 64 KB of variables, and not for less', async () => {
+    const { id } = await help.ready();
+    const withBytes = async (bytes: number) => {
+      const variables = [{ key: 'a', value: JSON.stringify('x'.repeat(bytes - 3)) }];
+      const { status, body } = await api.post('runs', { variables }, on(id));
+      return [status, body.errors?.[0].source.pointer];
+    };
+    expect(await withBytes(64 * 1024)).toEqual([201, undefined]);
+    expect(await withBytes(64 * 1024 + 1)).toEqual([422, expect.stringContaining('/data/attributes/variables')]);
+  });
+
   it('let planners cancel their own plan-only runs, and report it', async () => {
     const planner = await help.user('plan');
     const { id } = await help.ready();

@@ -108,6 +108,7 @@ it('does not take the lock of a user or of another run for a confirmed plan', as
   const [saved, moved] = [await queued(workspaceId), await queued(workspaceId)];
   await store.joinQueue(saved);
   expect((await store.getWorkspace(workspaceId))?.lock).toEqual(held);
+  expect(await store.startNext(workspaceId), 'it says that it started none').toBe(false);
   await store.unlockWorkspace(workspaceId, 'user-1');
   expect(await isCurrent(saved), 'the confirmed run is current after the unlock').toBe(true);
   await store.moveToFront(moved);
@@ -158,6 +159,37 @@ it('starts the next run whenever the lock is released while it looks for one', a
     expect([isStarted, await isCurrent(run)], `released before call ${n}`).toEqual([true, true]);
   }
   expect(calls, 'queue, run, lock and holder were looked at').toBe(4);
+});
+
+it('leaves no entry in the queue for a run that is refused', async () => {
+  const workspaceId = await open();
+  await store.update(store.keys.workspace(workspaceId), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
+  await expect(queued(workspaceId)).rejects.toThrow('does not exist');
+  const { firstEntries } = await import('#resources/workspaces/queue-entries.ts');
+  expect(await firstEntries(workspaceId, 10)).toEqual([]);
+});
+
+it('releases the claim of a run that ends while it is entered', async () => {
+  const workspaceId = await open();
+  const [ending, next] = [await queued(workspaceId), await queued(workspaceId)];
+  const { enterInTurn } = await import('#lifecycle/queue/turns.ts');
+  const look = async () => {
+    await store.updateRun(ending.id, { set: { status: 'canceled' } });
+    throw new Error('cut off');
+  };
+  await expect(enterInTurn(ending.id, 'PlanQueued', { token: 't' }, { look })).rejects.toThrow('cut off');
+  expect(await isCurrent(next)).toBe(true);
+});
+
+it('releases the claim of a run that was never created', async () => {
+  const workspaceId = await open();
+  const next = await queued(workspaceId);
+  const never = newRun({ id: `run-${String(++count).padStart(16, '0')}`, workspaceId });
+  const lock = { kind: 'run', runId: never.id, at: '' };
+  await store.update(store.keys.workspace(workspaceId), { set: { lock } });
+  const { release } = await import('#lifecycle/queue/queue.ts');
+  await release(never);
+  expect(await isCurrent(next)).toBe(true);
 });
 
 it('releases a lock that an interrupted function has taken for a run after its end', async () => {
@@ -215,6 +247,7 @@ it('does not move a run to the front that is no longer pending', async () => {
   await store.updateRun(first.id, { set: { current: true } });
   expect(await store.moveToFront(first), 'its turn has come').toBe(false);
   expect(await store.moveToFront(second)).toBe(true);
+  expect(await store.moveToFront((await store.getRun(second.id)) as Run), 'a second time').toBe(true);
   const { firstEntries } = await import('#resources/workspaces/queue-entries.ts');
   const entries = await firstEntries(workspaceId, 10);
   expect(entries.map(({ runId, place }) => [runId, place])).toEqual([

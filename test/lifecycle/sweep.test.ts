@@ -269,7 +269,8 @@ it('splits a thousand due environments into eight lists of at most fifty', async
   const lists = aws.invoked
     .slice(before)
     .filter(({ name }) => name === 'environment-sweep')
-    .map(({ event }) => (event as { due: { pk: string }[] }).due);
+    .map(({ event }) => (event as { due: { pk: string; sk: string }[] }).due);
+  for (const key of lists.flat()) expect(key).toEqual({ pk: expect.stringMatching(/^ENV#/), sk: 'ENV' });
   expect(lists).toHaveLength(8);
   expect(lists.every((list) => list.length > 0 && list.length <= 50)).toBe(true);
   for (const id of ids) await store.remove({ pk: `ENV#${id}`, sk: 'ENV' });

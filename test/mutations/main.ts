@@ -22,13 +22,15 @@ const hangMs = 180_000;
 
 interface Equivalent {
   file: string;
+  /** The line, without indentation. */
+  code: string;
   before: string;
   after: string;
   reason: string;
 }
 const equivalents = JSON.parse(readFileSync(join(import.meta.dirname, 'equivalent.json'), 'utf8')) as Equivalent[];
 
-type Placed = Mutant & { file: string };
+type Placed = Mutant & { file: string; code: string };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -60,14 +62,19 @@ const tests = (values.tests?.split(',') ?? mirrors).map((name) =>
 
 const isEquivalent = (mutant: Placed): boolean =>
   equivalents.some(
-    ({ file, before, after }) => file === mutant.file && before === mutant.before && after === mutant.after,
+    ({ file, code, before, after }) =>
+      file === mutant.file && code === mutant.code && before === mutant.before && after === mutant.after,
   );
 
-const all = files.flatMap((file) =>
-  mutantsOf(readFileSync(join(root, file), 'utf8'))
-    .map((mutant): Placed => ({ ...mutant, file }))
-    .filter(({ line }) => onlyLines.size === 0 || onlyLines.has(`${file}:${line}`)),
-);
+const mutantsIn = (file: string): Placed[] => {
+  const source = readFileSync(join(root, file), 'utf8');
+  const text = source.split('\n');
+  return mutantsOf(source).map((mutant) => ({ ...mutant, file, code: text[mutant.line - 1]?.trim() ?? '' }));
+};
+
+const all = files
+  .flatMap(mutantsIn)
+  .filter(({ file, line }) => onlyLines.size === 0 || onlyLines.has(`${file}:${line}`));
 const candidates = all.filter((mutant) => !isEquivalent(mutant));
 
 /** In a random order, reproducible by the seed. */

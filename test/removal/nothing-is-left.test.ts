@@ -119,6 +119,15 @@ const notifyTeam = (world: World) =>
     token: 'hook',
   });
 
+/** The same for the project. */
+const notifyProject = (world: World) =>
+  api.post(`projects/${world.project}/notification-configurations`, {
+    name: 'n',
+    'destination-type': 'generic',
+    url: 'https://example.test/',
+    token: 'hook',
+  });
+
 const remove = async (path: string, world: World): Promise<void> => {
   const { status, body } = await api.call('DELETE', fillPath(path, world), { body: bodyIn(path, world) });
   const isDeleted = status >= 200 && status < 300;
@@ -139,7 +148,7 @@ const newWorld = async (): Promise<World> => {
   const organization = uniqueName('org');
   await api.post('organizations', { name: organization, email: 'a@b.test' });
   const world = await makeWorld(api, organization);
-  await notifyTeam(world);
+  for (const notify of [notifyTeam, notifyProject]) expect((await notify(world)).status).toBe(201);
   return world;
 };
 
@@ -198,6 +207,18 @@ it('logs and plans of its runs are deleted with a workspace that cannot be recov
   await remove('/api/v2/workspaces/{workspace}', world);
   await settle();
   expect(ofRun()).toEqual([]);
+});
+
+it('an agent pool that is used is deleted with its organization', async () => {
+  const world = await newWorld();
+  const used = await api.patch(`workspaces/${world.workspace}`, {
+    'execution-mode': 'agent',
+    'agent-pool-id': world.pool,
+  });
+  expect(used.status).toBe(200);
+  await remove('/api/v2/organizations/{organization}', world);
+  await settle();
+  expect(await leftOf(world.pool ?? '', /^(RUN|CV|SV|PE)(#|$)/)).toEqual([]);
 });
 
 it('a deleted workspace no longer uses its agent pool, which can be deleted then', async () => {

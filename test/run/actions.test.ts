@@ -9,7 +9,7 @@ const actions = (change: Partial<Run>): string[] =>
   Object.entries(allowedActions(newRun(change), now)).flatMap(([name, allowed]) => (allowed ? [name] : []));
 
 describe('allowed actions', () => {
-  /** Lifecycle rule 5, a row a status; a status that is not named allows nothing. */
+  /** Lifecycle rule 5, one row per status; a missing status allows nothing. */
   const whileIn: Record<string, string[]> = {
     pending: ['is-discardable', 'is-cancelable'],
     fetching: ['is-cancelable'],
@@ -39,7 +39,7 @@ describe('allowed actions', () => {
     expect(actions({ status })).toEqual(whileIn[status] ?? []);
   });
 
-  it('one decision rules out the others immediately', () => {
+  it('one decision excludes the others immediately', () => {
     const by = { by: 'user-1', at: now };
     expect(actions({ status: 'planned', decision: { action: 'discard', ...by } })).toEqual([]);
     expect(actions({ status: 'confirmed', decision: { action: 'apply', ...by } })).toEqual(['is-cancelable']);
@@ -47,7 +47,7 @@ describe('allowed actions', () => {
     expect(actions({ status: 'pending', decision: { action: 'discard', ...by } })).toEqual([]);
   });
 
-  it('a run awaits an override of the policies that stopped it, until that is given or the run is decided', () => {
+  it('a run awaits an override of the policies that stopped it, until it is overridden or decided', () => {
     const by = { by: 'user-1', at: now };
     const pending = (change: Partial<Run>) => pendingOverride(newRun({ status: 'policy_override', ...change }));
     expect(pending({})).toBe('policyCheck');
@@ -60,7 +60,7 @@ describe('allowed actions', () => {
     expect(pending({ cancel: { ...by, forceAvailableAt: now } })).toBeUndefined();
   });
 
-  it('a canceled run can be force-canceled once its cool-off has passed', () => {
+  it('a canceled run can be force-canceled after its cool-off', () => {
     const cancel = (forceAvailableAt: string) => ({ by: 'user-1', at: now, forceAvailableAt });
     expect(actions({ status: 'applying', cancel: cancel('2026-01-01T12:00:00.001Z') })).toEqual([]);
     expect(actions({ status: 'applying', cancel: cancel(now) })).toEqual(['is-force-cancelable']);

@@ -8,7 +8,7 @@ const before = '2026-01-01T00:00:59.999Z';
 const after = '2026-01-01T00:01:00.001Z';
 const phase = (change: Partial<Phase> = {}): Phase => ({ status: 'queued', statusTimestamps: {}, ...change });
 
-it('an agent is busy with a job, unknown when it was not heard of, and what it said when it ended', () => {
+it('an agent is busy with a job, unknown without recent pings, and has its reported status after its end', () => {
   const job = { runId: 'run-1', phase: 'plan' as const };
   expect(agentStatus({ lastPingAt: now }, now)).toBe('idle');
   expect(agentStatus({ lastPingAt: now, job }, now)).toBe('busy');
@@ -34,14 +34,14 @@ it.each<[string, Partial<Run>, string]>([
   expect(jobState(newRun({ ...queued, ...change }), 'plan', 'apool-1', now)).toBe(expected);
 });
 
-it('a job of a deleted run is over, and one of an apply is found by that phase', () => {
+it('a job of a deleted run is over, and the job of an apply depends on that phase', () => {
   expect(jobState(undefined, 'plan', 'apool-1', now)).toBe('over');
   const applying = newRun({ agentPool, status: 'apply_queued', apply: phase({ takenUntil: after }) });
   expect(jobState(applying, 'apply', 'apool-1', now)).toBe('taken');
   expect(jobState(applying, 'plan', 'apool-1', now)).toBe('over');
 });
 
-it('a runner of an agent is interrupted, then killed, and gone when it has reported or its time is over', () => {
+it("an agent's runner is interrupted, then killed, and counts as gone after its report or its deadline", () => {
   const stop = (killAt: string, goneAt = after) => ({ killAt, goneAt }) as NonNullable<Phase['stop']>;
   expect([endingSignal(stop(now), now), endingSignal(stop(before), now)]).toEqual(['interrupt', 'kill']);
   expect(isAgentRunnerGone(phase(), now)).toBe(false);

@@ -9,7 +9,7 @@ const read = (lines: [string, number][]): ApplyProgress => {
 const addresses = (progress: ApplyProgress, now: number) => progress.openAt(now).map(({ address }) => address);
 
 describe('the progress of an apply', () => {
-  it('has what was begun and is not complete, since when', () => {
+  it('contains changes that started and did not complete, with their start', () => {
     const progress = read([
       ['aws_vpc.a: Creating...', 1_000],
       ['aws_db_instance.main["x: y"]: Modifying... [id=db]', 2_000],
@@ -25,7 +25,7 @@ describe('the progress of an apply', () => {
     ]);
   });
 
-  it('drops a resource that Terraform no longer names: it has failed', () => {
+  it('drops a resource that Terraform no longer names, because it has failed', () => {
     const progress = read([
       ['aws_vpc.a: Creating...', 0],
       ['aws_vpc.b: Creating...', 0],
@@ -35,7 +35,7 @@ describe('the progress of an apply', () => {
     expect(progress.changes.open).toEqual(['aws_vpc.a', 'aws_vpc.b']);
   });
 
-  it('does not take the words of a provisioner for those of Terraform', () => {
+  it("does not mistake output of a provisioner for Terraform's own", () => {
     const progress = read([
       ['null_resource.a: Creating...', 0],
       ['null_resource.a (local-exec): null_resource.b: Creating...', 0],

@@ -7,13 +7,13 @@ const state = (hours: number, resources = 2) => ({ id: 'sv-1', at: at(hours), re
 const step = (settings: object, progress: object = {}, current?: ReturnType<typeof state>) =>
   nextStep(settings, { state: current, progress: { lookedAt: at(-100), ...progress }, now });
 
-it('reads durations of hours and days, and nothing else', () => {
+it('a duration is read in hours and days, and other text is rejected', () => {
   expect([activityMs('1h'), activityMs('14d'), activityMs('9999h')]).toEqual([3.6e6, 14 * 8.64e7, 9999 * 3.6e6]);
   for (const wrong of ['0h', '00000d', '12345h', '1m', 'h', '1.5d', '-1d', ''])
     expect(activityMs(wrong)).toBeUndefined();
 });
 
-it('counts a duration from the last state with resources, and takes a time as it is', () => {
+it('a duration counts from the last state with resources, and a fixed time is used unchanged', () => {
   expect(destroyTime({ autoDestroyActivityDuration: '2h' }, state(-1))).toBe(at(1));
   expect(destroyTime({ autoDestroyActivityDuration: '2h' }, state(-1, 0))).toBeUndefined();
   expect(destroyTime({ autoDestroyActivityDuration: '2h' }, undefined)).toBeUndefined();
@@ -29,12 +29,12 @@ describe('a check of a workspace', () => {
     expect(step({}, {}, state(-2))).toEqual({ do: 'nothing' });
   });
 
-  it('moves with the state, and waits for one', () => {
+  it('follows changes of the state, and waits while there is none', () => {
     expect(step({ autoDestroyActivityDuration: '2h' }, {}, state(-1))).toMatchObject({ do: 'wait', until: at(1) });
     expect(step({ autoDestroyActivityDuration: '2h' })).toEqual({ do: 'wait', until: at(2) });
   });
 
-  it('reminds 24 and 12 hours before, unless less was left when it was set', () => {
+  it('sends reminders 24 and 12 hours before, unless less time was left when it was set', () => {
     const waits = (hours: number, lookedAt: number) =>
       step({ autoDestroyAt: at(hours) }, { lookedAt: at(lookedAt) }, state(-50));
     expect(waits(30, -1)).toEqual({ do: 'wait', until: at(6) });

@@ -19,16 +19,16 @@ const everything: Partial<Run> = {
 
 describe('the checks of a finished plan', () => {
   it.each<[string, Partial<Run>, string | undefined]>([
-    ['none at all', planned, undefined],
-    ['run tasks come first', everything, 'PostPlanTasks'],
-    ['then OPA', { ...everything, verdicts: { post_plan: 'passed' } }, 'PolicyEvaluating'],
+    ['no checks', planned, undefined],
+    ['run tasks are first', everything, 'PostPlanTasks'],
+    ['OPA is after run tasks', { ...everything, verdicts: { post_plan: 'passed' } }, 'PolicyEvaluating'],
     [
-      'then the estimate',
+      'the estimate is after OPA',
       { ...everything, verdicts: { post_plan: 'passed', policyEvaluation: 'passed' } },
       'CostEstimating',
     ],
     [
-      'then the policy check, an estimate that errored or not',
+      'the policy check is after the estimate, even an errored one',
       {
         ...everything,
         verdicts: { post_plan: 'passed', policyEvaluation: 'passed' },
@@ -38,27 +38,27 @@ describe('the checks of a finished plan', () => {
     ],
     ['a mandatory task fails the run', { ...everything, verdicts: { post_plan: 'failed' } }, 'PlanErrored'],
     [
-      'so does a policy',
+      'a mandatory policy fails the run',
       { ...planned, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'failed' } },
       'PlanErrored',
     ],
     [
-      'a policy that may be overridden asks',
+      'an overridable policy requests an override',
       { ...planned, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'overridable' } },
       'PostPlanAwaitingDecision',
     ],
     [
-      'nobody is asked about a plan that will not be applied',
+      'no override is requested for a plan that will not be applied',
       { ...planned, planOnly: true, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'overridable' } },
       'PlanErrored',
     ],
     [
-      'a soft-mandatory failure asks',
+      'a soft-mandatory failure requests an override',
       { ...planned, checks: { policyCheck: true }, verdicts: { policyCheck: 'soft_failed' } },
       'PolicyOverride',
     ],
     [
-      'an override of one is none of the other',
+      'an override of the evaluation does not override the policy check',
       {
         ...planned,
         checks: { policyEvaluation: true, policyCheck: true },
@@ -68,7 +68,7 @@ describe('the checks of a finished plan', () => {
       'PolicyOverride',
     ],
     [
-      'an overridden one goes on',
+      'an overridden policy check continues',
       {
         ...planned,
         checks: { policyCheck: true },
@@ -78,12 +78,12 @@ describe('the checks of a finished plan', () => {
       undefined,
     ],
     [
-      'a plan-only run soft-fails',
+      'a soft-mandatory failure ends a plan-only run',
       { ...planned, planOnly: true, checks: { policyCheck: true }, verdicts: { policyCheck: 'soft_failed' } },
       'PolicySoftFailed',
     ],
     [
-      'a hard-mandatory failure is the end',
+      'a hard-mandatory failure ends the run',
       { ...planned, checks: { policyCheck: true }, verdicts: { policyCheck: 'hard_failed' } },
       'PlanErrored',
     ],
@@ -125,23 +125,19 @@ describe('the steps that a plan has completed', () => {
   const tasks = { tasks: { post_plan: stage } };
   const evaluated = { policyEvaluation: true } as const;
   it.each<[string, Partial<Run>, string[]]>([
-    ['of none but the plan', {}, ['planned']],
-    ['before the verdict of its tasks', { checks: tasks }, ['planned']],
+    ['without checks', {}, ['planned']],
+    ['before the result of its tasks', { checks: tasks }, ['planned']],
+    ['with passed tasks', { checks: tasks, verdicts: { post_plan: 'passed' } }, ['planned', 'post_plan_completed']],
+    ['with failed tasks', { checks: tasks, verdicts: { post_plan: 'failed' } }, ['planned']],
     [
-      'with tasks that passed',
-      { checks: tasks, verdicts: { post_plan: 'passed' } },
-      ['planned', 'post_plan_completed'],
-    ],
-    ['with tasks that failed', { checks: tasks, verdicts: { post_plan: 'failed' } }, ['planned']],
-    [
-      'with policies that passed',
+      'with passed policies',
       { checks: evaluated, verdicts: { policyEvaluation: 'passed' } },
       ['planned', 'post_plan_completed'],
     ],
-    ['with an estimate under way', { costEstimate: pending }, ['planned']],
+    ['with an estimate in progress', { costEstimate: pending }, ['planned']],
     ['with an estimate', { costEstimate: { ...pending, status: 'finished' } }, ['planned', 'cost_estimated']],
     [
-      'with policies that were checked',
+      'with a passed policy check',
       { checks: { policyCheck: true }, verdicts: { policyCheck: 'passed' } },
       ['planned', 'policy_checked'],
     ],
@@ -154,7 +150,7 @@ describe('the steps that a plan has completed', () => {
 describe('a run with run tasks in several stages', () => {
   const run = newRun({ current: true, checks: { fetching: true, tasks: { pre_plan: stage, post_apply: stage } } });
 
-  it('has its configuration and each stage before what follows', () => {
+  it('has its configuration, then each stage before the following phase', () => {
     expect(nextStep(run)).toBe('Fetching');
     const fetched: Run = { ...run, verdicts: { fetching: 'passed' } };
     expect(nextStep(fetched)).toBe('PrePlanTasks');
@@ -173,7 +169,7 @@ describe('a run with run tasks in several stages', () => {
     expect(endReason(failed, 'PlanErrored', undefined)).toBe('The task said no.');
   });
 
-  it('goes nowhere once it is canceled', () => {
+  it('leads to no further state after a cancel', () => {
     const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
     expect(nextStep({ ...run, cancel })).toBe('Canceled');
     expect(resume({ ...run, wait: { state: 'PlanQueued', token: 't' }, cancel })).toMatchObject({ error: 'Canceled' });

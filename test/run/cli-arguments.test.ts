@@ -14,7 +14,7 @@ it.each([
   ['TF_CLI_ARGS_plan', '-destroy', '-destroy'],
   ['TF_CLI_ARGS_init', '-backend-config=path=x', '-backend-config'],
   ['TF_CLI_ARGS_init', '-backend=false', '-backend'],
-])('refuses %s="%s", and names %s', (key, value, flag) => {
+])('the variable %s="%s" is rejected, and the error names %s', (key, value, flag) => {
   expect(refusedArgument(key, value)).toMatch(new RegExp(`^${flag} cannot be set with ${key}: .+\\.$`));
 });
 
@@ -25,6 +25,6 @@ it.each([
   ['TF_CLI_ARGS_apply', ''],
   ['TF_CLI_CONFIG_FILE', '-state=x'],
   ['ARGUMENTS', '-state-out=x'],
-])('takes %s="%s"', (key, value) => {
+])('the variable %s="%s" is accepted', (key, value) => {
   expect(refusedArgument(key, value)).toBeUndefined();
 });

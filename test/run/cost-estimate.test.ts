@@ -26,7 +26,7 @@ describe('a cost estimate', () => {
     expect(newCostEstimate({ targetAddrs: [] }, at).status).toBe('pending');
   });
 
-  it('is over, one way or another, when its run is: clients poll until then', () => {
+  it('is final when its run is final, because clients poll until then', () => {
     for (const status of runStatuses) {
       const over = !['pending', 'queued'].includes(shown(status, pending)?.status ?? '');
       expect([status, over]).toEqual([status, isFinal(status)]);
@@ -38,7 +38,7 @@ describe('a cost estimate', () => {
     }
   });
 
-  it('shows the stage it is in', () => {
+  it('shows its current stage', () => {
     const stamps = { 'cost-estimating-at': '2026-01-01T00:00:01.000Z' };
     expect(shown('cost_estimating', pending, stamps)).toEqual({
       status: 'queued',
@@ -50,7 +50,7 @@ describe('a cost estimate', () => {
     expect(shown('errored', pending, { 'canceled-at': at })?.status, 'of a run that errored').toBe('unreachable');
   });
 
-  it('is shown to policies once it is finished, and only then', () => {
+  it('is visible to policies once it is finished, and not before', () => {
     expect(costInput(finished)).toEqual({
       prior_monthly_cost: '0.0',
       proposed_monthly_cost: '25.488',

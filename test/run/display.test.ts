@@ -11,14 +11,14 @@ describe('the display of a status', () => {
   });
 
   it.each(['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed'] as const)(
-    'calls a confirmable run that rests in %s Needs Confirmation',
+    'is Needs Confirmation for a confirmable run in %s',
     (status) => {
       expect(display(status, true)).toEqual({ name: 'Needs Confirmation', tone: 'attention' });
       expect(display(status).name).not.toBe('Needs Confirmation');
     },
   );
 
-  it('keeps the name of a saved plan and shows that it waits for a person', () => {
+  it('keeps the name of a saved plan and shows that it waits for a decision', () => {
     expect(display('planned_and_saved', true)).toEqual({ name: 'Planned and Saved', tone: 'attention' });
   });
 

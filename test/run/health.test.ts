@@ -20,7 +20,7 @@ const assessed = (change: Partial<Run>) =>
     } as Partial<Run>),
   );
 
-it('an assessment that ended has a result: what its plan found, or why it failed', () => {
+it('an ended assessment has a result: the findings of its plan, or the reason of its failure', () => {
   const health = { resourcesDrifted: 1, resourcesUndrifted: 2 };
   const id = newRun().id;
   expect(assessed({ plan: plan({ health, artifacts: ['plan-json'] } as never) })).toEqual({
@@ -50,7 +50,7 @@ it.each<[string, Partial<Run>]>([
   expect(assessed(change)).toBeUndefined();
 });
 
-it('drift and checks are known only where they were looked at', () => {
+it('drift and checks are known only if they were assessed', () => {
   expect([undefined, 0, 1].map((resourcesDrifted) => isDrifted({ resourcesDrifted } as never))).toEqual([
     undefined,
     false,
@@ -68,7 +68,7 @@ it('the next assessment is due a day after the last one, and after the last chan
   expect(nextAssessment({ at }, { at: '2026-01-02T06:00:00.000Z' })).toBe('2026-01-03T06:00:00.000Z');
 });
 
-it('a run whose runner stopped answering says in which phase it is being stopped', () => {
+it('a run whose runner stopped answering reports the phase that is being stopped', () => {
   const silent = { Error: 'States.HeartbeatTimeout' };
   expect(stoppingReason(newRun(), silent)).toMatch(/^The runner stopped answering during the plan\./);
   const apply = { status: 'running' as const, statusTimestamps: {} };

@@ -21,37 +21,37 @@ const cancel = { by: 'user-1', at: '', forceAvailableAt: '' };
 
 describe('a finished plan', () => {
   it.each([
-    ['asks a person', {}, true, 'NeedsConfirmation'],
-    ['is applied by itself with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
+    ['waits for a confirmation', {}, true, 'NeedsConfirmation'],
+    ['is applied automatically with auto-apply', { autoApply: true }, true, 'ApplyQueued'],
     [
-      'of a commit, which has no author here, is applied by itself',
+      'of a commit, which has no author here, is applied automatically',
       { autoApply: true, appliesFor: [] },
       true,
       'ApplyQueued',
     ],
     [
-      'waits for a person when nobody who may apply has caused it',
+      'waits for a confirmation when its author has no permission to apply',
       { autoApply: true, appliesFor: undefined },
       true,
       'NeedsConfirmation',
     ],
     [
-      'waits for a person even when it is empty',
+      'waits for a confirmation even when it is empty',
       { allowEmptyApply: true, appliesFor: undefined },
       false,
       'NeedsConfirmation',
     ],
-    ['ends the run when there is nothing to do', { autoApply: true }, false, 'PlannedAndFinished'],
-    ['is applied by itself when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
+    ['without changes ends the run', { autoApply: true }, false, 'PlannedAndFinished'],
+    ['is applied automatically when an empty apply is allowed', { allowEmptyApply: true }, false, 'ApplyQueued'],
     [
-      'that is plan-only never goes on',
+      'that is plan-only never continues',
       { planOnly: true, autoApply: true, allowEmptyApply: true },
       true,
       'PlannedAndFinished',
     ],
-    ['is saved, auto-apply or not', { savePlan: true, autoApply: true }, true, 'PlannedAndSaved'],
+    ['is saved, with or without auto-apply', { savePlan: true, autoApply: true }, true, 'PlannedAndSaved'],
     ['is not saved without changes', { savePlan: true, allowEmptyApply: true }, false, 'PlannedAndFinished'],
-    ['of a canceled run goes nowhere', { cancel, autoApply: true }, true, 'Canceled'],
+    ['of a canceled run is canceled', { cancel, autoApply: true }, true, 'Canceled'],
   ])('%s', (_, options, hasChanges, next) => {
     const run = newRun({ ...(options as Partial<Run>), plan: phase({ report: finished(hasChanges) }) });
     expect(nextStep(run)).toBe(next);
@@ -59,18 +59,22 @@ describe('a finished plan', () => {
   });
 });
 
-describe('a run that is about to apply', () => {
+describe('whether a run is about to apply', () => {
   const planned = phase({ report: finished(true) });
   const decided = { action: 'apply' as const, by: 'user-1', at: '' };
   it.each<[string, boolean, Partial<Run>]>([
-    ['has a plan that leads there', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
-    ['is not still being planned', false, { wait: { state: 'Planning' }, autoApply: true }],
-    ['has no check before it', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
-    ['waits for nobody', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
-    ['has been confirmed', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
-    ['is to be offered to a runner', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
-    ['has not been confirmed', false, { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned }],
-    ['is not canceled', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
+    ['a finished plan with auto-apply', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
+    ['a plan in progress', false, { wait: { state: 'Planning' }, autoApply: true }],
+    ['a check before the apply', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
+    ['a plan that waits for its confirmation', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
+    ['a confirmed plan', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
+    ['a queued apply', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
+    [
+      'an apply in the queue before its status',
+      false,
+      { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned },
+    ],
+    ['a canceled run', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
   ])('%s: %s', (_, expected, change) => {
     expect(isAboutToApply(newRun(change))).toBe(expected);
   });
@@ -78,7 +82,7 @@ describe('a run that is about to apply', () => {
 
 describe('a run that reaches its plan', () => {
   it.each<[string, Partial<Run>, object | undefined]>([
-    ['goes on', { current: true }, undefined],
+    ['continues', { current: true }, undefined],
     ['ends when it was canceled before', { current: true, cancel }, { error: 'Canceled' }],
     ['ends when it was discarded before', { decision: { action: 'discard', at: '' } }, { error: 'Discarded' }],
   ])('%s', (_, change, expected) => {
@@ -93,8 +97,8 @@ describe('the states of runners', () => {
   const planned = phase({ status: 'finished', report: finished(true) });
   const decision = { action: 'apply', by: 'user-1', at: '' } as const;
   it.each<[string, 'PlanQueued' | 'ApplyQueued', boolean, Partial<Run>]>([
-    ['a plan that has its turn', 'PlanQueued', true, { current: true }],
-    ['a plan-only run, which needs no turn', 'PlanQueued', true, { planOnly: true }],
+    ['a plan of the current run', 'PlanQueued', true, { current: true }],
+    ['a plan-only run, which bypasses the queue', 'PlanQueued', true, { planOnly: true }],
     ['a plan behind other runs', 'PlanQueued', false, {}],
     ['a plan without its configuration', 'PlanQueued', false, { current: true, checks: { fetching: true } }],
     ['a plan before its run tasks', 'PlanQueued', false, { current: true, checks: { tasks: { pre_plan: stage } } }],
@@ -137,8 +141,8 @@ describe('a new run', () => {
   it.each<[string, Partial<Run>, string]>([
     ['waits for its turn', {}, 'Pending'],
     ['waits for its turn before its configuration', { checks: { fetching: true } }, 'Pending'],
-    ['with its turn is planned', { current: true }, 'PlanQueued'],
-    ['with its turn waits for its configuration', { current: true, checks: { fetching: true } }, 'Fetching'],
+    ['that is current is planned', { current: true }, 'PlanQueued'],
+    ['that is current waits for its configuration', { current: true, checks: { fetching: true } }, 'Fetching'],
     ['that only plans is planned', { planOnly: true }, 'PlanQueued'],
     ['with run tasks is announced in Pending', { current: true, checks: { tasks: { pre_plan: stage } } }, 'Pending'],
   ])('%s', (_, change, expected) => {
@@ -146,20 +150,20 @@ describe('a new run', () => {
   });
 });
 
-describe('an apply handed over with the plan', () => {
+describe('the handover of the apply with the plan', () => {
   const wait = { state: 'Planning', token: 't' } as const;
   const planned = phase({ status: 'running', report: finished(true), taskArn: 'arn' });
   const ready = { wait, status: 'planning', autoApply: true, plan: planned } as const;
   const stage = { id: 'ts-1', taskResultIds: [] };
   it.each<[string, boolean, Partial<Run>]>([
-    ['of a run that applies by itself', true, {}],
-    ['not of one that a person confirms', false, { autoApply: false }],
+    ['of a run with auto-apply', true, {}],
+    ['not of a run that needs a confirmation', false, { autoApply: false }],
     ['not without the permission of its author', false, { appliesFor: undefined }],
-    ['not of one that is canceled', false, { cancel }],
-    ['not of one that is discarded', false, { decision: { action: 'discard', at: '' } }],
+    ['not of a canceled run', false, { cancel }],
+    ['not of a discarded run', false, { decision: { action: 'discard', at: '' } }],
     ['not before a check', false, { checks: { policyEvaluation: true } }],
     ['not before run tasks', false, { checks: { tasks: { pre_apply: stage } } }],
-    ['not of a plan that failed', false, { plan: phase({ report: { outcome: 'errored' }, taskArn: 'arn' }) }],
+    ['not of a failed plan', false, { plan: phase({ report: { outcome: 'errored' }, taskArn: 'arn' }) }],
     ['not without changes', false, { plan: phase({ report: finished(false), taskArn: 'arn' }) }],
     ['not twice', false, { apply: phase({ claimNonce: 'n' }) }],
     ['not while another runner is started', false, { apply: phase({ claimHash: 'h' }) }],
@@ -169,7 +173,7 @@ describe('an apply handed over with the plan', () => {
     expect(handsOver(newRun({ ...ready, ...change }))).toBe(expected);
   });
 
-  it('continues to the apply even if canceled: its runner is told', () => {
+  it('continues to the apply even if canceled, and its runner is notified', () => {
     const taken = { ...ready, status: 'apply_queued', apply: phase({ status: 'queued', claimNonce: 'n' }) } as const;
     expect(resume(newRun(taken))).toEqual({ output: { next: 'Applying' } });
     expect(resume(newRun({ ...taken, cancel }))).toEqual({ output: { next: 'Applying' } });
@@ -197,7 +201,7 @@ describe('a waiting execution', () => {
     }
   });
 
-  it('leaves Pending when it is first in the queue, or immediately when it takes no turn', () => {
+  it('leaves Pending when it is first in the queue, or immediately when it does not queue', () => {
     expect(waiting('Pending', { current: true })).toEqual({ output: { next: 'PlanQueued' } });
     expect(waiting('Pending', { planOnly: true })).toEqual({ output: { next: 'PlanQueued' } });
     expect(waiting('Pending', { current: true, cancel })).toMatchObject({ error: 'Canceled' });
@@ -208,13 +212,13 @@ describe('a waiting execution', () => {
     expect(waiting('NeedsConfirmation', { plan: phase({ report: finished(true) }) })).toBeUndefined();
   });
 
-  it('lets a claimed apply that is to be canceled first begin, so that it ends by its own report', () => {
+  it('lets a claimed apply begin before it is canceled, so that it ends by its own report', () => {
     const status = 'apply_queued';
     expect(waiting('ApplyQueued', { status, cancel })).toMatchObject({ error: 'Canceled' });
     expect(waiting('ApplyQueued', { status, cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
   });
 
-  it('leaves the apply at once when it was discarded on the way there', () => {
+  it('leaves the apply at once when the run was discarded on the way there', () => {
     const plan = phase({ report: finished(true) });
     const discarded = { action: 'discard', by: 'user-1', at: '' } as const;
     expect(waiting('ApplyQueued', { plan, autoApply: true })).toBeUndefined();
@@ -249,7 +253,7 @@ describe('the end of a run', () => {
       { plan: 'finished', apply: 'errored' },
     ],
     ['Discarded', { plan: phase({ status: 'finished' }) }, { plan: 'finished', apply: 'unreachable' }],
-  ])('as %s settles plan and apply: %j', (ending, run, expected) => {
+  ])('as %s sets plan and apply to %j', (ending, run, expected) => {
     expect(finalPhases(newRun(run), ending)).toEqual(expected);
   });
 
@@ -271,7 +275,7 @@ describe('the end of a run', () => {
     ).toMatch(words);
   });
 
-  it('ends as canceled when it was canceled before its apply, whatever else ended it', () => {
+  it('is canceled if the run was canceled before its apply, even if it ended by another error', () => {
     expect(statusAtEnd(newRun({ cancel, status: 'planning' }), 'PlanErrored')).toBe('canceled');
     expect(statusAtEnd(newRun({ status: 'planning' }), 'PlanErrored')).toBe('errored');
     const decided = (action: 'discard' | 'apply') => newRun({ decision: { action, by: 'user-1', at: '' } });
@@ -280,7 +284,7 @@ describe('the end of a run', () => {
     expect(statusAtEnd(newRun({ cancel, status: 'applying' }), 'ApplyErrored')).toBe('errored');
   });
 
-  it('names what did not start a queued phase in time', () => {
+  it('explains which runner or agent did not start a queued phase in time', () => {
     const late = { Error: 'States.Timeout' };
     const pool = { id: 'apool-1', name: 'build' };
     const plan = newRun({ status: 'plan_queued', plan: phase({ status: 'queued' }) });
@@ -292,7 +296,7 @@ describe('the end of a run', () => {
     expect(agents({ ...apply, status: 'applying' })).toMatch(/^The apply took longer than its time limit/);
   });
 
-  it('has the reason of a discard, of failed policies and tasks, and none where the status says it all', () => {
+  it('has the reason of a discard, of failed policies and tasks, and none if the status is clear enough', () => {
     const stale = { action: 'discard' as const, at: '', reason: 'The state has changed.' };
     const late = { Error: 'States.Timeout' };
     expect(endReason(newRun({ decision: stale }), 'Discarded', undefined)).toBe('The state has changed.');
@@ -308,7 +312,7 @@ describe('the end of a run', () => {
     expect(endReason(failed, 'PlannedAndFinished', undefined)).toBeUndefined();
   });
 
-  it('says where an unsaved state is, or what was done when it is lost', () => {
+  it('explains where an unsaved state is, or which changes a lost state had', () => {
     const failed = { Error: 'TerraformFailed', Cause: 'no disk' };
     const unsaved = { runId: 'run-1', serial: 7, lineage: 'l', stored: true };
     const reasonOf = (change: Partial<Run>) => endReason(newRun(change), 'ApplyErrored', failed);
@@ -325,11 +329,11 @@ describe('the end of a run', () => {
     expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
     expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
     expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
-      "no disk The newest state (serial 9), which the runner had kept, is the workspace's state now.",
+      'no disk The workspace now has the newest state (serial 9), which the runner had kept on its disk.',
     );
   });
 
-  it('reports what is known about the state after an interrupted apply', () => {
+  it('reports the known facts about the state after an interrupted apply', () => {
     const run = newRun({
       status: 'applying',
       plan: phase({ status: 'finished' }),

@@ -12,11 +12,11 @@ it.each([
   ['1d', Number.NaN],
   ['30s1h', Number.NaN],
   ['-1h', Number.NaN],
-])('%j are %d seconds', (duration, seconds) => {
+])('the duration %j has %d seconds', (duration, seconds) => {
   expect(secondsIn(duration)).toBe(seconds);
 });
 
-it('are 2 hours for a plan and 24 for an apply, unless the run has its own', () => {
+it('the time limits are 2 hours for a plan and 24 for an apply, unless the run has its own', () => {
   expect([phaseSeconds({}, 'plan'), phaseSeconds({}, 'apply')]).toEqual([7200, 86_400]);
   const timeLimits = { apply: 60 };
   expect([phaseSeconds({ timeLimits }, 'plan'), phaseSeconds({ timeLimits }, 'apply')]).toEqual([7200, 60]);

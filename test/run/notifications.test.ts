@@ -11,7 +11,7 @@ const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}
 describe('a run that reaches a status', () => {
   const told = (change: Partial<Run>) => notificationOf(newRun(change))?.trigger;
 
-  it('is notified for its trigger only', () => {
+  it('sends a notification for its trigger only', () => {
     const expected: Partial<Record<RunStatus, string>> = {
       pending: 'run:created',
       planning: 'run:planning',
@@ -50,7 +50,7 @@ const payloadOf = (change: Partial<Run>, status: RunStatus) => sent(change, stat
 const messageOf = (status: RunStatus, change: Partial<Run> = planned) =>
   payloadOf(change, status).notifications[0]?.message;
 
-it('the payload has what HCP Terraform documents', () => {
+it('the payload has the fields that HCP Terraform documents', () => {
   const statusTimestamps = { 'applying-at': '2026-01-01T00:05:00.000Z' };
   expect(payloadOf({ ...planned, message: 'm', statusTimestamps }, 'applying')).toEqual({
     payload_version: 1,
@@ -88,18 +88,18 @@ it.each<[RunStatus, string]>([
   ['errored', 'Run errored before applying'],
   ['canceled', 'Run canceled'],
   ['discarded', 'Run discarded'],
-])('%s reads: %s', (status, message) => {
+])('the message of status %s is: %s', (status, message) => {
   expect(messageOf(status)).toBe(message);
 });
 
-it('shows what an apply changed, and where a run errored', () => {
+it('the message of a run shows the changes of an apply, and the phase of an error', () => {
   const apply = { status: 'finished', statusTimestamps: {}, report } as const;
   expect(messageOf('applied', { apply })).toBe('Run applied: 2 added, 1 changed, 0 destroyed');
   expect(messageOf('errored', { apply: { ...apply, status: 'errored' } })).toBe('Run errored while applying');
   expect(messageOf('planned_and_finished', {})).toBe('Run planned and finished: no changes');
 });
 
-it('names the user who caused it', () => {
+it('the author of a status is the user who caused it', () => {
   const at = '';
   expect(authorOf(newRun({ createdBy: 'a' }), 'pending')).toBe('a');
   expect(authorOf(newRun({ decision: { action: 'apply', by: 'b', at } }), 'applying')).toBe('b');
@@ -122,7 +122,7 @@ describe('hostile names and messages', () => {
     expect(body.text).toBe(title);
     const [section, context] = body.blocks;
     expect(section?.text?.text).toBe(`<${encodeURI(message.payload.run_url ?? '')}|${title}>`);
-    // What people wrote is in elements that read no markup at all, each on its one line.
+    // User input is in elements without markup, each on one line.
     expect(context?.elements?.map(({ type }) => type)).toEqual([
       'plain_text',
       'plain_text',

@@ -16,12 +16,12 @@ it.each<[Partial<RunOptions>, string]>([
   expect(operationOf(newRun(options))).toBe(operation);
 });
 
-it('assessments, tests of modules and queries are hidden, and no other run', () => {
+it('assessments, tests of modules and queries are hidden, and no other run is', () => {
   expect(isHidden(newRun())).toBe(false);
   for (const kind of ['assessment', 'test', 'query']) expect(isHidden({ [kind]: {} } as never), kind).toBe(true);
 });
 
-it('the widest of priority sets configures a provider, then the narrowest of the others', () => {
+it('the widest of the priority sets configures a provider, otherwise the narrowest of the others', () => {
   const scopes = { global: false, ofProject: false, ofWorkspace: false };
   const [global, project, workspace] = [
     { ...scopes, global: true },

@@ -6,7 +6,7 @@ import type { Phase, Run } from '#run/run.ts';
 import type { RunStatus } from '#run/status.ts';
 import { newRun } from '#test/support/run.ts';
 
-/** What resumes an execution that waits, state by state: each row is one arrow of the lifecycle. */
+/** Events that resume a waiting execution, state by state: each row is one arrow of the lifecycle. */
 
 const by = { by: 'user-1', at: '' };
 const cancel = { ...by, forceAvailableAt: '' };
@@ -26,7 +26,7 @@ const standsBy = { plan: { ...reported('finished'), heldUntil: '2099-01-01T00:00
 const Canceled = { error: 'Canceled', cause: 'canceled by user-1' };
 const Discarded = { error: 'Discarded', cause: 'discarded by user-1' };
 
-/** In statuses that are not those of a new run. */
+/** Statuses of the run in states other than the first. */
 const statusIn: Record<string, RunStatus> = {
   Fetching: 'fetching',
   PlanQueued: 'plan_queued',
@@ -44,9 +44,9 @@ type Row = [state: string, fact: string, change: Partial<Run>, resumes: object |
 
 const rows: Row[] = [
   ['Pending', 'waits behind other runs', {}, undefined],
-  ['Pending', 'is confirmed, which decides nothing here', confirmed, undefined],
+  ['Pending', 'is confirmed, which has no effect here', confirmed, undefined],
   ['Pending', 'becomes current', { current: true }, goesTo('PlanQueued')],
-  ['Pending', 'only plans', { planOnly: true }, goesTo('PlanQueued')],
+  ['Pending', 'is plan-only', { planOnly: true }, goesTo('PlanQueued')],
   ['Pending', 'saves its plan', { savePlan: true }, goesTo('PlanQueued')],
   [
     'Pending',
@@ -67,7 +67,7 @@ const rows: Row[] = [
   ],
   [
     'Fetching',
-    'gets no configuration',
+    'has an invalid configuration',
     { ...verdicts({ fetching: 'failed' }), failure: 'It is damaged.' },
     { error: 'ConfigurationFailed', cause: 'It is damaged.' },
   ],
@@ -78,21 +78,21 @@ const rows: Row[] = [
   ['PlanQueued', 'is canceled', { current: true, cancel }, Canceled],
   [
     'PlanQueued',
-    'has a runner that failed at once',
+    'has a runner that failed immediately',
     { current: true, plan: reported('errored', 'no disk') },
     { error: 'TerraformFailed', cause: 'no disk' },
   ],
-  ['Planning', 'is still planned', {}, undefined],
+  ['Planning', 'has a plan in progress', {}, undefined],
   ['Planning', 'has a plan', { plan: reported('finished') }, { output: { next: 'NeedsConfirmation' } }],
   [
     'Planning',
-    'has no plan',
+    'has a failed plan',
     { plan: reported('errored') },
     { error: 'TerraformFailed', cause: 'terraform plan failed' },
   ],
   [
     'Planning',
-    'was interrupted',
+    'has an interrupted plan',
     { plan: reported('canceled') },
     { error: 'Canceled', cause: 'canceled by the runner' },
   ],
@@ -145,7 +145,7 @@ const rows: Row[] = [
     { error: 'TerraformFailed', cause: 'no disk' },
   ],
   ['ApplyQueued', 'has a runner that has reported', { apply: reported('errored') }, goesOn],
-  ['Applying', 'is still applied', {}, undefined],
+  ['Applying', 'has an apply in progress', {}, undefined],
   ['Applying', 'is applied', { apply: reported('finished') }, goesTo('Applied')],
   ['Applying', 'has run tasks after its apply', { apply: reported('finished'), ...tasks }, goesTo('PostApplyTasks')],
   ['Applying', 'fails', { apply: reported('errored') }, { error: 'TerraformFailed', cause: 'terraform apply failed' }],
@@ -160,7 +160,7 @@ it.each(rows)('a run in %s that %s', (state, _, change, expected) => {
   expect(resume(run)).toEqual(expected);
 });
 
-it('has rows for every state that waits', () => {
+it('the table has rows for every waiting state', () => {
   const covered = new Set(rows.map(([state]) => state));
   expect(waitingStates.filter((state) => !covered.has(state))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type StageFacts, stagesOf } from '#run/stages.ts';
 import { type RunStatus, runStatuses, timestampKey } from '#run/status.ts';
 
-/** Stamps `keys` one second after the other. */
+/** Stamps `keys` at intervals of one second. */
 const stamps = (...keys: string[]): Record<string, string> =>
   Object.fromEntries(keys.map((key, i) => [`${key}-at`, new Date(Date.UTC(2026, 0, 1) + i * 1000).toISOString()]));
 
@@ -38,7 +38,7 @@ describe('stages', () => {
       'Pending done, Plan current, Confirmation ahead, Apply ahead',
     ],
     [
-      'to be confirmed',
+      'waiting for confirmation',
       facts('planned', stamps('plan-queueable', 'plan-queued', 'planning', 'planned'), { confirmable: true }),
       'Pending done, Plan done, Confirmation current, Apply ahead',
     ],
@@ -60,14 +60,14 @@ describe('stages', () => {
       'Pending done, Plan done, Confirmation done, Apply done',
     ],
     [
-      'applied by itself',
+      'applied automatically',
       facts('applied', stamps('plan-queueable', 'plan-queued', 'planning', 'planned', 'apply-queued', 'applied'), {
         autoApply: true,
       }),
       'Pending done, Plan done, Apply done',
     ],
     [
-      'nothing to do',
+      'without changes',
       facts('planned_and_finished', stamps('plan-queueable', 'plan-queued', 'planned', 'planned-and-finished')),
       'Pending done, Plan done, Apply skipped',
     ],
@@ -94,7 +94,7 @@ describe('stages', () => {
       'Pending done, Plan done, Confirmation stopped, Apply skipped',
     ],
     [
-      'canceled in line',
+      'canceled in the queue',
       facts('canceled', stamps('plan-queueable', 'canceled')),
       'Pending stopped, Plan skipped, Apply skipped',
     ],
@@ -110,14 +110,14 @@ describe('stages', () => {
     expect(line(facts)).toBe(expected);
   });
 
-  it('shows how long each took', () => {
+  it('show their durations', () => {
     const at = stamps('plan-queueable', 'plan-queued', 'planning', 'planned', 'confirmed', 'apply-queued', 'applied');
     const took = stagesOf(facts('applied', at)).map(({ from, to }) => Date.parse(to ?? '') - Date.parse(from ?? ''));
-    // Between confirmation and the apply nobody waited for anything: that second belongs to no stage.
+    // Between confirmation and the apply nothing was waited for: that second belongs to no stage.
     expect(took).toEqual([1000, 2000, 1000, 1000]);
   });
 
-  it('never has two current stages, nor one before a finished stage', () => {
+  it('never include two current stages, nor a current one before a finished one', () => {
     const keys = runStatuses.map(timestampKey).concat('plan-queueable-at');
     fc.assert(
       fc.property(

@@ -9,12 +9,7 @@ it.each([
   ['a later one', { ...state, serial: 6, md5: 'n' }, unsaved, true],
   ['an earlier one', { ...state, serial: 4 }, unsaved, false],
   ['another one with its serial', { ...state, md5: 'n' }, unsaved, false],
-  [
-    'any one with the serial of a state whose content is not known',
-    { ...state, md5: 'n' },
-    { ...unsaved, md5: undefined },
-    true,
-  ],
+  ['one with the serial of a state of unknown content', { ...state, md5: 'n' }, { ...unsaved, md5: undefined }, true],
   ['one of another lineage', { ...state, serial: 9, lineage: 'b' }, unsaved, false],
   ['none', undefined, unsaved, false],
   ['none, of a lost first state', undefined, lostState('run-1', undefined), false],
@@ -25,7 +20,7 @@ it.each([
   expect(covers(current, left)).toBe(expected);
 });
 
-it('a state may follow an earlier one of its lineage, and itself; a refusal names the remedy', () => {
+it('a state can follow an earlier one of its lineage, and itself; a rejection names the remedy', () => {
   expect(stateConflict(undefined, state)).toBeUndefined();
   expect(stateConflict(state, { ...state })).toBeUndefined();
   expect(stateConflict(state, { ...state, serial: 6, md5: 'n' })).toBeUndefined();

@@ -45,7 +45,7 @@ describe('the outcome of a stage', () => {
     );
   });
 
-  it('the most restrictive wins, and every mandatory one that failed is named', () => {
+  it('has the most restrictive result, and names every failed mandatory task', () => {
     const advisory = Array.from({ length: 20 }, () => result({ enforcementLevel: 'advisory' }));
     const failed = ['a', 'b'].map((taskName) => result({ taskName, status: 'failed' }));
     expect(stageVerdict([...advisory, ...failed]).message).toBe(
@@ -53,12 +53,12 @@ describe('the outcome of a stage', () => {
     );
   });
 
-  it('tasks after the apply only warn', () => {
+  it('is at most a warning after the apply', () => {
     const { verdict, message } = stageVerdict([result({ stage: 'post_apply', status: 'failed' })]);
     expect([verdict, message]).toEqual(['passed', expect.stringContaining('but the run continues')]);
   });
 
-  it('passes without results', () => {
+  it('is passed without results', () => {
     expect(stageVerdict([])).toEqual({ verdict: 'passed' });
   });
 });
@@ -83,7 +83,7 @@ describe('the display of a stage', () => {
     ['with the status that follows', { status: 'post_plan_completed', statusTimestamps: over }, 'passed'],
     ['later', { status: 'applied', statusTimestamps: over }, 'passed'],
     [
-      'while a person is asked',
+      'while an override is requested',
       { status: 'post_plan_awaiting_decision', statusTimestamps: begun },
       'awaiting_override',
     ],
@@ -124,7 +124,7 @@ describe('the display of a stage', () => {
     expect(shownResultStatus({ status: 'unreachable', stage: 'post_plan' }, canceled)).toBe('unreachable');
   });
 
-  it('shows when it was reached', () => {
+  it('shows the time at which it was reached', () => {
     expect(taskStageTimestamps(run({ status: 'post_plan_completed', statusTimestamps: over }), 'post_plan')).toEqual({
       'running-at': begun['post-plan-running-at'],
       'passed-at': over['post-plan-completed-at'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { byPrecedence, ownRank, type Ranked, rankOf, runRank, type SetFacts } from '#run/variable-precedence.ts';
 
-/** High to low, as the documentation has it (HCP Terraform: variable precedence). */
+/** High to low, in the order of the documentation (HCP Terraform: variable precedence). */
 const documented: [string, number | SetFacts][] = [
   ['priority global set', { priority: true, projectOwned: false, scopes: ['global'] }],
   ['priority set of the organization, on the project', { priority: true, projectOwned: false, scopes: ['project'] }],
@@ -21,19 +21,19 @@ const documented: [string, number | SetFacts][] = [
   ['global set', { priority: false, projectOwned: false, scopes: ['global'] }],
 ];
 
-it('ranks as documented', () => {
+it('variables have the documented ranks', () => {
   const ranks = documented.map(([, facts]) => (typeof facts === 'number' ? facts : rankOf(facts)));
   expect(ranks).toEqual([...ranks].sort((a, b) => b - a));
   expect(new Set(ranks).size).toBe(documented.length);
 });
 
-it('uses the highest precedence of a set’s scopes', () => {
+it('a set has the highest precedence of its scopes', () => {
   const both = { projectOwned: false, scopes: ['workspace', 'project'] } as const;
   expect(rankOf({ ...both, priority: false })).toBe(rankOf({ ...both, priority: false, scopes: ['workspace'] }));
   expect(rankOf({ ...both, priority: true })).toBe(rankOf({ ...both, priority: true, scopes: ['project'] }));
 });
 
-it('orders sets of equal rank by name, and is a total order', () => {
+it('sets of equal rank are ordered by name, in a total order', () => {
   const ranked = fc.record({ rank: fc.nat(11), name: fc.string({ maxLength: 3 }) });
   fc.assert(
     fc.property(fc.array(ranked, { minLength: 1 }), (sets: Ranked[]) => {

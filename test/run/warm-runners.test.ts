@@ -8,7 +8,7 @@ const setting = (hours?: string): WarmRunners => ({
 });
 const target = (hours: string | undefined, at: string) => targetCount(setting(hours), Date.parse(at));
 
-it('keeps none without a setting, and all of them around the clock without hours', () => {
+it('no runners stand by without a setting, and all of them around the clock without hours', () => {
   expect(targetCount(undefined, 0)).toBe(0);
   expect(target(undefined, '2026-11-22T03:00:00Z')).toBe(3);
 });
@@ -49,6 +49,6 @@ it.each([
   'Mon-Wed-Fri 08:00-18:00 UTC',
   'Workdays 08:00-18:00 UTC',
   'Mon-Fri 08:00-18:00 UTC and more',
-])('rejects the hours "%s"', (text) => {
+])('the hours "%s" are rejected', (text) => {
   expect(readHours(text)).toBeUndefined();
 });

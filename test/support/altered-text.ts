@@ -1,2 +1,2 @@
-/** An id or secret that differs from this one in its last character, whatever that is. */
+/** An id or secret that differs from this one only in its last character. */
 export const altered = (text: string): string => `${text.slice(0, -1)}${text.endsWith('1') ? '2' : '1'}`;

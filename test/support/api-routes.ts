@@ -13,8 +13,8 @@ const deriveOnce = (file: string): Promise<ApiRoute[]> =>
   });
 
 /**
- * Which function answers which path. To derive it imports the modules of all routes, a second's work: the first file that
- * needs it does so for all files of a run of tests (STEPFORM_TEST_SCRATCH, test/vitest.config.ts).
+ * Maps paths to functions. Deriving the map imports the modules of all routes, which takes a second: the first file
+ * that needs it does so for all files of a test run (STEPFORM_TEST_SCRATCH, test/vitest.config.ts).
  */
 export const knownApiRoutes = (): Promise<ApiRoute[]> => {
   const { STEPFORM_TEST_SCRATCH: folder } = process.env;

@@ -14,19 +14,19 @@ type Json = any;
 export interface Answered {
   status: number;
   headers: Record<string, string>;
-  /** The parsed body, or its text when it is not JSON; undefined when there is none. */
+  /** The parsed body, or its text if it is not JSON; undefined if there is none. */
   body: Json;
 }
 
 export interface Sent {
   token?: string | null;
-  /** Sent as JSON, or as it is when a string. */
+  /** Sent as JSON, or unchanged if it is a string. */
   body?: unknown;
   headers?: Record<string, string>;
   base64?: boolean;
   /** `name=value`, as API Gateway separates them. */
   cookies?: string[];
-  /** Where the connection comes from. */
+  /** IP address of the client. */
   address?: string;
 }
 
@@ -42,7 +42,7 @@ export interface Api {
   patch(path: string, attributes?: object, relationships?: object): Promise<Answered>;
   /** Creates a workspace and returns its document. */
   workspace(attributes?: object): Promise<Json>;
-  /** A configuration version that was uploaded. */
+  /** Creates an uploaded configuration version. */
   configuration(workspaceId: string, attributes?: object, content?: Uint8Array): Promise<Json>;
   close(): Promise<void>;
 }
@@ -78,26 +78,26 @@ export const eventOf = (method: string, url: string, sent: Sent = {}): APIGatewa
 };
 
 let names = 0;
-/** A name nothing else in this file has. */
+/** A name that is unique in this file. */
 export const uniqueName = (prefix: string): string => `${prefix}-${++names}`;
 
 let lastWriteEnded = 0;
 /**
- * Lists are in the order of creation, by the millisecond. A fast machine would make two things in one, and what is made
- * one after the other by a test is told apart here. Not for long, lest a clock that a test has stopped be waited for.
+ * Lists are ordered by creation time in milliseconds, and a fast machine could create two resources in one. So each
+ * creation of a test waits for the next millisecond, but only briefly, because a test may have stopped the clock.
  */
 const nextMillisecond = async (): Promise<void> => {
   for (const begun = performance.now(); Date.now() === lastWriteEnded && performance.now() - begun < 3; )
     await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** It reads the environment that the servers below are in. */
+/** Imported later, because it reads the environment variables of the servers below. */
 let bucket: typeof import('#platform/store/bucket.ts');
 
 export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Promise<Api> => {
   const aws = await startAws(options);
   const storage = await startStorage();
-  // By name in place of ARN.
+  // By name instead of ARN.
   const apiRoutes = await knownApiRoutes();
   const gateway = new Router(apiRoutes.map(({ key, target }) => ({ key, functionArn: target, timeoutMs: 29_000 })));
   const { handler: bootstrap } = await import('#resources/organizations/bootstrap.ts');
@@ -110,7 +110,7 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
     const url = path.startsWith('/') ? path : `/api/v2/${path}`;
     const event = eventOf(method, url, { ...sent, token: sent.token === undefined ? token : sent.token });
     const target = gateway.find(method, event.rawPath)?.route.functionArn;
-    // The page is not bundled here.
+    // The page is not bundled for tests.
     const handler = await handlerOf(target === undefined || target === 'Web' ? 'Api' : (target as HttpFunction));
     if (method !== 'GET') await nextMillisecond();
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
@@ -126,7 +126,7 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
   return apiOf({ aws, storage, token, userId, call });
 };
 
-/** The same, as somebody else. */
+/** The same API, as the user of another token. */
 export const actingAs = (api: Api, token: string): Api =>
   apiOf({ ...api, token, call: (method, path, sent) => api.call(method, path, { token, ...sent }) });
 

@@ -1,6 +1,6 @@
 /**
- * DynamoDB (in memory, the table as the product has it), S3 and a Step Functions that only takes notes, behind
- * one endpoint at which a test can let any call fail: before it took effect, or after, with its answer lost.
+ * DynamoDB (in memory, with the product's table), S3 and a Step Functions that only records calls, behind one endpoint
+ * at which a test can make any call fail: before it took effect, or after it, with its response lost.
  */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -33,42 +33,42 @@ export interface StartedContainer {
   createdAt: number;
 }
 
-/** The connection ends: before the call takes effect, after it has, or long before it does. */
+/** The connection ends before the call takes effect, after it has, or (`late`) long before it does. */
 export type Failing = 'before' | 'after' | 'late';
 
 export interface Aws {
   /** Calls to Step Functions in order. */
   sent: SentTask[];
-  /** Functions that were to handle an event later, in order. */
+  /** Functions that were invoked asynchronously, in order. */
   invoked: { name: string; event: object }[];
-  /** What is in the bucket. */
+  /** Contents of the bucket. */
   objects: Objects;
   /** Containers that were started, in order. */
   containers: StartedContainer[];
-  /** RunTask's answer while there is no room; an error when it has a `__type`. */
+  /** RunTask's response without capacity; an error if it has a `__type`. */
   refusal?: object;
-  /** All that is in the table. */
+  /** All items of the table. */
   items(): Promise<Record<string, unknown>[]>;
   /** Calls to DynamoDB since the start. */
   calls: number;
-  /** Items that DynamoDB handed out since the start. */
+  /** Items that DynamoDB returned since the start. */
   itemsRead: number;
   /** Fails the n-th call from now on (1 = the next), once. */
   failCall(n: number, when: Failing): void;
-  /** Whether the call that was to fail has not come yet. */
+  /** Whether the call that has to fail has not been made yet. */
   pendingFault: boolean;
-  /** Calls that failed as `late` take effect now. */
+  /** Lets calls that failed as `late` take effect. */
   letLateCome(): Promise<void>;
-  /** What DescribeExecution says of one, by its name; `RUNNING` unless this says something else. */
+  /** Status in DescribeExecution by execution name; `RUNNING` if undefined. */
   executionStatus?: (name: string) => string | undefined;
-  /** Reads that are eventually consistent answer with the item as it was before its last write. */
+  /** Eventually consistent reads return the item as it was before its last write. */
   stale?: boolean;
-  /** Holds every call until it resolves, so that a test can choose the order in which calls happen. */
+  /** Holds every call until it resolves, so that a test can choose the order of calls. */
   gate?: () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** Connections stay: one that is closed just when it is used again looks like a fault that nobody ordered. */
+/** Connections are kept: closing one just before its reuse would look like an injected fault. */
 const keepAliveMs = 600_000;
 
 const listen = (server: Server): Promise<number> => {
@@ -90,7 +90,7 @@ interface EcsInput {
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
 
-/** An ECS in which every container starts at once, and is gone as soon as it is asked to stop. */
+/** An ECS in which every container starts at once, and ends at once when it is stopped. */
 const containers = ({ containers: all, refusal }: Aws, action: string, input: EcsInput): object => {
   const describe = ({ arn, stopped, isProvisioning, startedBy, createdAt }: StartedContainer) => ({
     taskArn: arn,
@@ -147,7 +147,7 @@ const targetOf = ({ headers, url }: IncomingMessage): string => {
   return name ? `Lambda.${name}` : String(headers['x-amz-target']);
 };
 
-/** Executions end when the test says so. */
+/** Executions end when the test ends them. */
 const states = (aws: Aws, action: string, input: Record<string, string>): Answer => {
   aws.sent.push({ action, input });
   if (action !== 'DescribeExecution') return json({});
@@ -166,15 +166,18 @@ const functionIn = (path: string): string | undefined => {
 const targetIn = (headers: Record<string, string>): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-amz-target')?.[1];
 
-/** By the bytes: `Buffer.from` would call a string method of the SDK's body, which warns once a minute and will throw. */
+/**
+ * Reads the bytes: `Buffer.from` would call a string method of the SDK's body, which warns once a minute and will
+ * throw.
+ */
 const textOf = (body: string | Uint8Array): string =>
   typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
 
-/** As the SDK reports a connection that ends without an answer. */
+/** The SDK's error for a connection that ends without a response. */
 const connectionLost = (): Error =>
   Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });
 
-/** S3 and KMS: in memory too where this process has them, else with the signature that the function would have made. */
+/** S3 and KMS: in memory too if this process has them, otherwise signed like by the function. */
 const elsewhere: DirectCalls['request'] = async (request) => {
   const { service, method, path, headers, body, timeoutMs = 20_000 } = request;
   const { AWS_ENDPOINT_URL = '', AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
@@ -205,8 +208,8 @@ const elsewhere: DirectCalls['request'] = async (request) => {
 };
 
 /**
- * @param options.signed that calls are signed and sent over HTTP, as on AWS, instead of being made in memory
- * @param options.attempts how often a call is tried
+ * @param options.signed signs calls and sends them over HTTP, as on AWS, instead of making them in memory
+ * @param options.attempts maximum attempts of a call
  */
 export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
@@ -267,7 +270,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
       return json({ __type: error.name, message: error.message }, error.statusCode);
     }
   };
-  /** Counts a call. @returns how it is to fail */
+  /** Counts a call. @returns its injected fault, if any */
   const begin = async (): Promise<Failing | undefined> => {
     await aws.gate?.();
     aws.calls++;
@@ -275,7 +278,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     if (fails) fault = undefined;
     return fails;
   };
-  /** Undefined where the connection ends without an answer. */
+  /** Undefined if the connection ends without a response. */
   const answerUnless = async (
     fails: Failing | undefined,
     target: string,
@@ -286,7 +289,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     const answer = await perform(target, input);
     return fails === 'after' ? undefined : answer;
   };
-  // Modules of the store that are loaded from now on call without HTTP, at a third of its cost.
+  // Store modules that are loaded from now on call without HTTP, at a third of its cost.
   const request: DirectCalls['request'] = async (request) => {
     if (!inMemory.has(request.service)) return elsewhere(request);
     const { path, headers, body = '' } = request;
@@ -321,7 +324,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     incoming.on('end', async () => {
       const fails = await begin();
       const body = Buffer.concat(parts);
-      // S3 answers by itself.
+      // S3 responds by itself.
       const target = targetOf(incoming);
       if (!isJson.test(target)) {
         const object = (response: ServerResponse) => aws.objects.serve(incoming, body, response);
@@ -337,7 +340,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
         .end(JSON.stringify(answer.body));
     });
   });
-  // An idle connection that is closed while it is used again fails a call, and tests do not try twice.
+  // Closing an idle connection just before its reuse would fail a call, and tests do not retry.
   server.keepAliveTimeout = 0;
   const port = await listen(server);
   Object.assign(process.env, {
@@ -346,7 +349,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
     AWS_MAX_ATTEMPTS: String(attempts),
-    // Tests ask faster than anybody; the limit's own test sets it.
+    // Tests send requests faster than any user; the rate limit's own test sets it.
     REQUESTS_PER_SECOND: '1000000',
     TABLE_NAME: 'stepform-test',
     BUCKET_NAME: 'stepform-test',

@@ -3,12 +3,12 @@ import { undoAfterFile } from './undo.ts';
 
 export type TableCall = DirectCalls['table'];
 
-/** What tests put between the product and its table in memory: to count, record or refuse calls. */
+/** Layers between the product and its table in memory: they count, record or reject calls. */
 type Layer = (operation: string, input: object, next: TableCall) => Promise<object>;
 
 const layers: Layer[] = [];
 
-/** Puts a layer around those that are there. @returns what takes it away; the end of the file does so too */
+/** Puts a layer around the existing ones. @returns a function that removes it; the end of the file removes it too */
 export const addLayer = (layer: Layer): (() => void) => {
   layers.push(layer);
   const remove = () => {
@@ -23,7 +23,7 @@ export const addLayer = (layer: Layer): (() => void) => {
 export const throughLayers = (operation: string, input: object, last: TableCall): Promise<object> =>
   layers.reduce<TableCall>((next, layer) => (name, passed) => layer(name, passed, next), last)(operation, input);
 
-/** For what looks for words in an input; binary values as base64. */
+/** Text of an input, for searches; binary values as base64. */
 export const inputText = (input: object): string =>
   JSON.stringify(input, function (this: Record<string, unknown>, key: string, value: unknown) {
     const own = this[key];

@@ -1,7 +1,9 @@
+import { fill, nextOf, place, type Rule, valueAt } from '#infra/local/aws/step-functions/expressions.ts';
+
 /**
- * Runs executions of the run machine state by state, with the functions behind the states given by the test: what
- * happens next, what is repeated and what fails is the test's to choose. Follows Retry, Catch, Choice and Map as
- * Amazon States Language says; a construct it does not know is an error.
+ * Runs executions of the run machine state by state, with the states' functions given by the test, which chooses the
+ * next steps, repeats and failures. Follows Retry, Catch, Choice and Map like Amazon States Language; an unknown
+ * construct is an error.
  */
 
 interface State {
@@ -11,9 +13,9 @@ interface State {
   ItemsPath?: string;
   ItemSelector?: Record<string, unknown>;
   ItemProcessor?: Machine;
-  ResultSelector?: Record<string, string>;
+  ResultSelector?: object;
   ResultPath?: string | null;
-  Choices?: { Variable: string; StringEquals: string; Next: string }[];
+  Choices?: Rule[];
   Default?: string;
   Retry?: { ErrorEquals: string[]; MaxAttempts: number }[];
   Catch?: { ErrorEquals: string[]; ResultPath?: string | null; Next: string }[];
@@ -34,7 +36,7 @@ interface Thread {
   state: string;
   enteredAt: string;
   data: Data;
-  /** There while a task waits for its token. */
+  /** Set while a task waits for its token. */
   token?: string;
   attempts: number;
   parent?: Thread;
@@ -53,7 +55,7 @@ export class Execution {
   #threads: Thread[];
   #tokens = 0;
   #failed = false;
-  /** Names of all states entered, those of the tasks of a stage included. */
+  /** Names of all entered states, including the tasks of a stage. */
   readonly entered: string[] = [];
 
   constructor(name: string, machine: Machine, input: Data, functions: Functions) {
@@ -71,7 +73,7 @@ export class Execution {
     return this.running ? 'RUNNING' : 'SUCCEEDED';
   }
 
-  /** States whose function is to be called, and states that wait. */
+  /** States whose function has to be called, and states that wait. */
   get ready(): string[] {
     return this.#threads.filter(({ token, children }) => !token && !children).map(({ state }) => state);
   }
@@ -79,7 +81,7 @@ export class Execution {
     return this.#threads.filter(({ token }) => token).map(({ state }) => state);
   }
 
-  /** Calls the function of a state that is to be worked on; `fail` makes the call fail after it, as a crash would. */
+  /** Calls the function of a state; with `fail` the call then fails, like after a crash. */
   async step(index: number): Promise<void> {
     const ready = this.#threads.filter(({ token, children }) => !token && !children);
     const thread = ready[index % Math.max(1, ready.length)];
@@ -87,21 +89,22 @@ export class Execution {
     const state = stateOf(thread);
     const { FunctionName, Payload } = state.Parameters as { FunctionName: string; Payload: Record<string, unknown> };
     const waits = state.Resource?.endsWith('waitForTaskToken');
-    // The answer may come while the function still runs.
+    // The answer can arrive while the function still runs.
     const token = waits ? `${this.name}/${++this.#tokens}` : undefined;
     thread.token = token;
     try {
-      const Payload_ = this.#resolve(Payload, thread, token);
-      const result = await this.#functions(FunctionName, Payload_);
-      if (!waits) this.#succeed(thread, select(state.ResultSelector, { Payload: result }) ?? { Payload: result });
+      const result = { Payload: await this.#functions(FunctionName, this.#fill(Payload, thread, token)) };
+      if (waits) return;
+      const selector = state.ResultSelector;
+      this.#succeed(thread, selector ? this.#fill(selector, thread, token, result) : result);
     } catch (error) {
-      // Somebody has answered, or ended the thread, while the function failed.
+      // The token was answered, or the thread ended, while the function failed.
       if (!this.#threads.includes(thread) || (waits && thread.token !== token)) return;
       this.#fail(thread, { Error: errorName(error), Cause: String(error) });
     }
   }
 
-  /** SendTaskSuccess and SendTaskFailure; a token that is over is nobody's. */
+  /** SendTaskSuccess and SendTaskFailure; a token that is no longer valid has no effect. */
   answer(token: string, outcome: { output: Data } | { error: { Error: string; Cause?: string } }): void {
     const thread = this.#threads.find((one) => one.token === token);
     if (!thread) return;
@@ -109,7 +112,7 @@ export class Execution {
     else this.#fail(thread, outcome.error);
   }
 
-  /** A waiting state runs into a time limit, or misses a beat. */
+  /** A waiting state reaches a time limit, or misses a heartbeat. */
   timeOut(index: number, missedBeat: boolean): void {
     const waiting = this.#threads.filter(({ token }) => token);
     const thread = waiting[index % Math.max(1, waiting.length)];
@@ -126,14 +129,14 @@ export class Execution {
     this.entered.push(name);
     const state = stateOf(thread);
     if (state.Type === 'Choice') {
-      const choice = state.Choices?.find(({ Variable, StringEquals }) => at(thread.data, Variable) === StringEquals);
-      this.#enter(thread, choice?.Next ?? (state.Default as string));
+      this.#enter(thread, nextOf(state, { input: thread.data, context: contextOf(thread) }));
     } else if (state.Type === 'Fail') {
       this.#fail(thread, { Error: state.Error as string });
     } else if (state.Type === 'Map') {
-      const items = at(thread.data, state.ItemsPath as string) as unknown[];
+      const items = valueAt(state.ItemsPath as string, { input: thread.data, context: {} }) as unknown[];
       thread.children = items.map((item): Thread => {
-        const data = this.#resolve(state.ItemSelector as Data, thread, undefined, item);
+        const context = { ...contextOf(thread), Map: { Item: { Value: item } } };
+        const data = fill(state.ItemSelector, { input: thread.data, context }) as Data;
         return { machine: state.ItemProcessor as Machine, state: '', enteredAt: '', data, attempts: 0, parent: thread };
       });
       this.#threads.push(...thread.children);
@@ -143,7 +146,7 @@ export class Execution {
 
   #succeed(thread: Thread, result: Data): void {
     const state = stateOf(thread);
-    keep(thread, state.ResultPath, result);
+    thread.data = place(thread.data, state.ResultPath, result) as Data;
     if (state.Next) this.#enter(thread, state.Next);
     else this.#end(thread);
   }
@@ -163,7 +166,7 @@ export class Execution {
     if (retry && thread.attempts++ < retry.MaxAttempts) return;
     const caught = state.Catch?.find(({ ErrorEquals }) => matches(ErrorEquals, error.Error));
     if (caught) {
-      keep(thread, caught.ResultPath, error);
+      thread.data = place(thread.data, caught.ResultPath, error) as Data;
       this.#enter(thread, caught.Next);
       return;
     }
@@ -173,47 +176,24 @@ export class Execution {
       this.#threads = [];
       throw new ExecutionError(`${this.name} failed in ${thread.state}: ${error.Error} ${error.Cause}`);
     }
-    // One iteration that fails ends all others.
+    // One failed iteration ends all others.
     this.#threads = this.#threads.filter((one) => one.parent !== parent);
     parent.children = undefined;
     this.#fail(parent, error);
   }
 
-  #resolve(template: Data, thread: Thread, token?: string, item?: unknown): Data {
-    const values: Record<string, unknown> = {
-      '$$.Task.Token': token,
-      '$$.State.Name': thread.state,
-      '$$.State.EnteredTime': thread.enteredAt,
-      '$$.State.RetryCount': thread.attempts,
-      '$$.Map.Item.Value': item,
-    };
-    return Object.fromEntries(
-      Object.entries(template).map(([key, value]) => {
-        if (!key.endsWith('.$')) return [key, value];
-        const path = value as string;
-        return [key.slice(0, -2), path.startsWith('$$') ? values[path] : at(thread.data, path)];
-      }),
-    );
+  #fill(template: object, thread: Thread, token?: string, input: Data = thread.data): Data {
+    return fill(template, { input, context: contextOf(thread, token) }) as Data;
   }
 }
+
+const contextOf = ({ state, enteredAt, attempts }: Thread, token?: string) => ({
+  State: { Name: state, EnteredTime: enteredAt, RetryCount: attempts },
+  ...(token !== undefined && { Task: { Token: token } }),
+});
 
 const stateOf = ({ machine, state }: Thread): State => {
   const definition = machine.States[state];
   if (!definition) throw new Error(`no state ${state}`);
   return definition;
-};
-
-const at = (data: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .slice(1)
-    .reduce((value, key) => (value as Data | undefined)?.[key], data);
-
-const select = (selector: Record<string, string> | undefined, result: Data): Data | undefined =>
-  selector && Object.fromEntries(Object.entries(selector).map(([key, path]) => [key.slice(0, -2), at(result, path)]));
-
-/** ResultPath: nothing with null, all with `$` or without one, else a field. */
-const keep = (thread: Thread, path: string | null | undefined, result: Data): void => {
-  if (path === null) return;
-  thread.data = path === undefined || path === '$' ? result : { ...thread.data, [path.slice(2)]: result };
 };

@@ -21,9 +21,9 @@ import { isFinal, type RunStatus } from '#run/status.ts';
 import { whenTasksAreDone, whileChecking, whileTasksRun, whileWaiting } from './run-events.ts';
 
 /**
- * Walks every path of the state machine. At each state it lets happen whatever may happen to a run there, asks `run/`
- * what the execution is told, and follows the machine's own Catch, Choice and Next. A construct it does not know is an
- * error, so nothing is passed over.
+ * Walks every path of the state machine. At each state it applies every event that is possible there, gets the
+ * execution's result from `run/`, and follows the machine's own Catch, Choice and Next. An unknown construct is an
+ * error, so nothing is skipped.
  */
 
 interface State {
@@ -47,11 +47,11 @@ export interface Machine {
 
 export interface Path {
   start: string;
-  /** What happened at each state, e.g. `Planning: report finished`. */
+  /** The event at each state, e.g. `Planning: report finished`. */
   happenings: string[];
   states: string[];
   statuses: RunStatus[];
-  /** How often the finisher gave the run its end. */
+  /** Number of times that the finisher ended the run. */
   finished: number;
   ending: Ending;
   /** Errors that were caught on the way. */
@@ -61,7 +61,7 @@ export interface Path {
 
 type So = Pick<Path, 'happenings' | 'states' | 'statuses' | 'caught'>;
 type Told = { output?: { next: string } } | { error: CaughtError };
-/** What happened, the run after it, and what the machine hears. */
+/** An event, the run after it, and the machine's input. */
 type Way = [string, Run, Told];
 interface Data {
   next?: string;
@@ -95,12 +95,12 @@ const failing = (run: Run, names: string[]): Way[] =>
 
 const heard = (name: string, what: string, run: Run): Told => {
   const answer = resume(run);
-  if (!answer) throw new Error(`${name}: nobody resumes the execution after "${what}"`);
+  if (!answer) throw new Error(`${name}: the execution is not resumed after "${what}"`);
   if ('error' in answer) return { error: { Error: answer.error, Cause: answer.cause } };
   return { output: answer.output as { next: string } };
 };
 
-/** The same, where the runner takes the apply with it. */
+/** The same events, with the apply handed over to the plan's runner. */
 const handingOver = (name: string, told: Way[]): Way[] =>
   told.flatMap(([what, run]): Way[] => {
     if (!handsOver(run)) return [];
@@ -115,7 +115,7 @@ const handingOver = (name: string, told: Way[]): Way[] =>
     return [[happening, taken, heard(name, happening, taken)]];
   });
 
-/** An author may have lost the permission to apply: people are asked, as recheckAutomaticApply does. */
+/** An author may have lost the permission to apply: the run then needs a confirmation, as in recheckAutomaticApply. */
 const withdrawing = (told: Way[]): Way[] =>
   told.flatMap(([what, run]): Way[] => {
     if (!passesConfirmation(run)) return [];
@@ -123,7 +123,7 @@ const withdrawing = (told: Way[]): Way[] =>
     return [[`${what}, permission withdrawn`, withdrawn, { output: { next: nextStep(withdrawn) } }]];
   });
 
-/** Every way out of a state, with the run as it is entered. */
+/** Every way out of a state, with the run on entry. */
 const waysOut = (state: State, stateName: string, before: Run): { entered: Run; ways: Way[] } => {
   const name = aliases[stateName as keyof typeof aliases] ?? stateName;
   if (isWaiting(name)) {
@@ -201,7 +201,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
     const caught = state.Catch?.find(
       ({ ErrorEquals }) => ErrorEquals.includes(told.error.Error) || ErrorEquals.includes('States.ALL'),
     );
-    if (!caught) throw new Error(`${name}: nobody catches ${told.error.Error}`);
+    if (!caught) throw new Error(`${name}: no Catch for ${told.error.Error}`);
     walk(caught.Next, after, data, { ...more, caught: [...so.caught, `${name}: ${told.error.Error}`] });
   };
 
@@ -215,7 +215,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
         if (Variable !== '$.result.next') throw new Error(`${name}: unknown variable ${Variable}`);
         return data.next === StringEquals;
       });
-      // Only what is expected may be the default.
+      // Only the expected value may be the default.
       const to = choice?.Next ?? (state.Default as string);
       if (to !== data.next) throw new Error(`${name} leads to ${to}, not to ${data.next}`);
       walk(to, run, data, here);
@@ -255,6 +255,6 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
   return paths;
 };
 
-/** What is stamped on the way into a status. */
+/** Statuses that are stamped before a status. */
 const completedBefore = (run: Run, visited: RunStatus[], status?: RunStatus): RunStatus[] =>
   completed(run).filter((one) => one !== status && !visited.includes(one));

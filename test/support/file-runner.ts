@@ -3,8 +3,8 @@ import { rememberProcess } from './process-state.ts';
 import { undoAll } from './undo.ts';
 
 /**
- * Runs each file with modules, environment and working directory of its own, in a process that files share (ADR 166 has
- * what a process for each costs).
+ * Runs each file with its own modules, environment and working directory, in a process that files share (ADR 166 has
+ * the cost of a process for each).
  */
 export default class FileTestRunner extends TestRunner {
   #restore = (): void => {};

@@ -3,7 +3,7 @@ import type { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 type Input = Record<string, unknown>;
 type Output = Awaited<ReturnType<DynamoDb['handle']>>;
 
-/** Items as they were before their last write: what DynamoDB may answer to an eventually consistent read. */
+/** Items as they were before their last write: DynamoDB may return these to an eventually consistent read. */
 export class FormerItems {
   readonly #database: DynamoDb;
   readonly #items = new Map<string, unknown>();
@@ -12,7 +12,7 @@ export class FormerItems {
     this.#database = database;
   }
 
-  /** @param stale whether such reads are answered so */
+  /** @param stale whether such reads get them */
   async around(stale: boolean, action: string, input: Input): Promise<Output> {
     const { TableName, Key, Item, ConsistentRead } = input as Record<string, { pk: unknown; sk: unknown }>;
     const keyed = Key ?? (Item && { pk: Item.pk, sk: Item.sk });

@@ -8,7 +8,10 @@ const canListen = (port: number): Promise<boolean> =>
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 
-/** One of those that no system gives to whoever asks for any: until the server that is to have it listens, other tests start theirs. */
+/**
+ * A port outside the range from which systems assign ports: other tests start servers before the one for this port
+ * listens.
+ */
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = randomInt(20_000, 30_000);

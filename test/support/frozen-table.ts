@@ -1,21 +1,21 @@
 import { addLayer } from './direct-layers.ts';
 import { undoAfterFile } from './undo.ts';
 
-/** One for all: recording where each was thrown takes longer than answering a read. */
+/** One error for all: recording a stack trace for each takes longer than answering a read. */
 const frozenError = Object.assign(new Error('The table is frozen.'), { name: 'FrozenError' });
 
 export interface Frozen {
-  /** Requests that read, since then. */
+  /** Number of read requests since then. */
   reads: number;
   thaw(): void;
 }
 
-/** The audit trail records refusals, and changes nothing else. */
+/** The audit trail records rejections, which is no other change. */
 const ofAudit = /^\{"TableName":"[^"]*","Item":\{"pk":\{"S":"AUDIT#/;
 
 /**
- * Freezes what is in the table, for tests that ask the API ten thousand times: a read is answered as the first of its
- * kind was, and writes fail, as internal errors.
+ * Freezes the table, for tests that call the API ten thousand times: a read gets the response of the first identical
+ * one, and a write fails as an internal error.
  */
 export const freeze = (): Frozen => {
   const { error } = console;
@@ -29,7 +29,7 @@ export const freeze = (): Frozen => {
     const key = `${operation} ${text}`;
     const output = outputs.get(key) ?? next(operation, input);
     outputs.set(key, output);
-    // What reads items makes its own values of them.
+    // Readers of items create their own values from them.
     return output;
   });
   const frozen: Frozen = {
@@ -41,7 +41,7 @@ export const freeze = (): Frozen => {
     },
   };
   undoAfterFile(frozen.thaw);
-  // Those failures are logged, and each refusal is an error: a stack trace takes as long as the request.
+  // These failures are logged, and each rejection is an error: a stack trace takes as long as the request.
   console.error = () => {};
   Error.stackTraceLimit = 0;
   return frozen;

@@ -4,38 +4,38 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Programs that tests meet as others made them, built from unmodified source by way of the Go module proxy. */
+/** Third-party programs for tests, built from unmodified source through the Go module proxy. */
 
 const run = promisify(execFile);
 
-/** The same for all builds, so that they share compiled packages. */
+/** The same flags for all builds, so that they share compiled packages. */
 const always = ['-mod=mod', '-trimpath', '-buildvcs=false'];
 
 /**
- * Where speed is no matter: without optimizations and debug information the compiler takes a quarter less of the processor
- * (the provider `coder/coder`: 41 s instead of 56 s).
+ * For programs whose speed does not matter: without optimizations and debug information the compiler takes a quarter
+ * less processor time (the provider `coder/coder`: 41 s instead of 56 s).
  */
 const fastToCompile = '-gcflags=all=-N -l -dwarf=false';
 const fastToRun = '-gcflags=all=-dwarf=false';
 
 interface GoProgram {
-  /** The module that Go works in. */
+  /** The working directory of Go. */
   folder: string;
-  /** Package with the main function, from `folder`. */
+  /** Package with the main function, relative to `folder`. */
   program: string;
   target: string;
   tags?: string[];
-  /** Package variables that say the version. */
+  /** Package variables with the version. */
   variables?: Record<string, string>;
-  /** Whether C code is compiled with it; needs a C compiler. */
+  /** Compiles C code too; needs a C compiler. */
   cgo?: boolean;
-  /** Worth optimizing: it takes more of each run of tests than of the compiler. */
+  /** Worth optimizing, because a test run spends more time in it than in the compiler. */
   isBusy?: boolean;
-  /** Ends it. */
+  /** Aborts the build. */
   signal?: AbortSignal;
 }
 
-/** @throws {Error} with what the compiler printed */
+/** @throws {Error} with the compiler's output */
 export const goBuild = async ({
   folder,
   program,
@@ -55,7 +55,7 @@ export const goBuild = async ({
     const env = { ...process.env, CGO_ENABLED: cgo ? '1' : '0', CGO_CFLAGS: isBusy ? '-O1' : '-O0', GOFLAGS: '' };
     await run('go', ['build', ...flags, '-o', built, program], { cwd: folder, env, maxBuffer: 1 << 26, signal });
     await mkdir(dirname(target), { recursive: true });
-    // Beside the target first: whoever looks meanwhile finds all of it or nothing.
+    // Written beside the target first, so that concurrent readers find all of it or nothing.
     const beside = `${target}.${process.pid}`;
     await copyFile(built, beside);
     await rename(beside, target);
@@ -64,7 +64,7 @@ export const goBuild = async ({
   }
 };
 
-/** Copies the source of a module, to be built in `scratch`. @returns its folder */
+/** Copies the source of a module, to build it in `scratch`. @returns its folder */
 export const sourceOf = async (module: string, scratch: string, signal?: AbortSignal): Promise<string> => {
   const { stdout } = await run('go', ['mod', 'download', '-json', module], {
     cwd: scratch,
@@ -77,7 +77,7 @@ export const sourceOf = async (module: string, scratch: string, signal?: AbortSi
   return folder;
 };
 
-/** Runs `work` with a folder of its own that is removed afterwards. */
+/** Runs `work` with a temporary folder, which is removed afterwards. */
 export const inScratch = async (work: (scratch: string) => Promise<void>): Promise<void> => {
   const scratch = await mkdtemp(join(tmpdir(), 'go-source-'));
   try {

@@ -6,7 +6,7 @@ export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promi
 
 const root = join(import.meta.dirname, '../..');
 
-/** The handler of a function, from the entry that its declaration names; loaded when it is needed. */
+/** The handler of a function, from the entry in its declaration; loaded on first use. */
 export const handlerOf = async (id: FunctionId): Promise<Handler> => {
   const module = (await import(/* @vite-ignore */ join(root, functions[id].entry))) as { handler: Handler };
   return module.handler;

@@ -18,7 +18,7 @@ import { makePackage } from '#infra/build/package.ts';
 const run = promisify(execFile);
 
 /**
- * The package of this checkout, made once for a run of tests.
+ * The package of this checkout, built once per test run.
  * @returns path of its tarball
  */
 export const packedOnce = (): Promise<string> => {
@@ -29,15 +29,15 @@ export const packedOnce = (): Promise<string> => {
   });
 };
 
-/** From the registry, as somebody else installs it: a minute, and 330 MB. */
+/** Installs from the registry, like a user: it takes a minute and 330 MB. */
 const byNpm = (tarball: string, folder: string) => {
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  // The Node of the tests; the one of the machine may be too old.
+  // The Node of the tests, because the machine's own may be too old.
   const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
   return run('npm', ['install', ...options, tarball], { cwd: folder, env });
 };
 
-/** The packages that its lock file names, and no others, are those of this checkout. */
+/** Links exactly the packages in its lock file from this checkout. */
 const byLinks = async (tarball: string, folder: string) => {
   const modules = join(folder, 'node_modules');
   rmSync(modules, { recursive: true, force: true });
@@ -46,7 +46,7 @@ const byLinks = async (tarball: string, folder: string) => {
   await run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
   const { packages } = JSON.parse(readFileSync(join(target, 'npm-shrinkwrap.json'), 'utf8'));
   for (const path of Object.keys(packages).filter((one) => one.lastIndexOf('node_modules/') === 0)) {
-    if (!existsSync(path)) continue; // Of another system.
+    if (!existsSync(path)) continue; // Built for another system.
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     symlinkSync(resolve(path), join(folder, path));
   }
@@ -55,7 +55,7 @@ const byLinks = async (tarball: string, folder: string) => {
   chmodSync(join(target, 'functions/clients/cli/stepform.mjs'), 0o755);
 };
 
-/** `npm install <tarball>` in a folder, in place of the version that is there. With npm itself where `STEPFORM_PACKAGE=npm`. */
+/** `npm install <tarball>` in a folder, replacing the installed version. With npm itself if `STEPFORM_PACKAGE=npm`. */
 export const installPackage = async (tarball: string, folder: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   if (!existsSync(join(folder, 'package.json'))) writeFileSync(join(folder, 'package.json'), '{"private":true}\n');

@@ -1,9 +1,9 @@
 import type { Aws } from './aws.ts';
 
-/** Work that calls nothing for so many turns of the event loop waits for a call, or has ended. */
+/** Work without a call for this many turns of the event loop waits for a call, or has ended. */
 const idleTurns = 3;
 
-/** Lets the calls to AWS of concurrent work through one by one, in a random order. */
+/** Lets concurrent work's calls to AWS through one by one, in a random order. */
 export const interleave = async (
   aws: Pick<Aws, 'gate'>,
   choices: Iterator<number>,

@@ -1,4 +1,4 @@
-/** A real OpenID provider (npm oidc-provider) on this machine, and somebody who signs in at it. */
+/** A real OpenID provider (npm oidc-provider) on this machine, with a user who signs in at it. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,11 +16,11 @@ export interface Issuer {
   url: string;
   clientId: string;
   clientSecret: string;
-  /** Who sits before the browser; undefined for somebody who calls it off. */
+  /** The user at the browser; undefined for a user who cancels. */
   account: Account | undefined;
-  /** Where it may send people back to; nothing before it knows. */
+  /** Allows a redirect URI; none is allowed before. */
   trust(redirectUri: string): void;
-  /** What a browser does from the address that the platform sends it to: where the issuer sends it back to. */
+  /** Follows the platform's redirect like a browser; returns the URL to which the issuer redirects back. */
   visit(address: string): Promise<URL>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ interface Context {
   oidc: { session: { accountId: string }; client: { clientId: string }; provider: Provider };
 }
 
-/** Nobody is asked what the platform may know of them. */
+/** Grants all requested scopes without a consent page. */
 const grantAll = async ({ oidc }: Context) => {
   const grant = new oidc.provider.Grant({ accountId: oidc.session.accountId, clientId: oidc.client.clientId });
   grant.addOIDCScope('openid email profile groups');
@@ -97,7 +97,7 @@ const handlerOf = (issuer: Issuer, redirectUri: string): Handler => {
   };
 };
 
-/** Follows redirects with cookies, as a browser that has never been there, until they lead away. */
+/** Follows redirects with cookies, like a fresh browser, until they leave the issuer. */
 const visit = async (address: string, origin: string): Promise<URL> => {
   const cookies = new Map<string, string>();
   for (let at = new URL(address), steps = 0; steps < 10; steps++) {

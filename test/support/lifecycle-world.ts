@@ -11,8 +11,8 @@ import type { Aws } from './aws.ts';
 import { Execution, type Machine } from './executor.ts';
 
 /**
- * A workspace, its runs and their executions: the machine as it is synthesized, the functions behind its states, the
- * store, and people, runners and run tasks that do what the test says. Policies and estimates are verdicts by chance.
+ * A workspace, its runs and their executions: the synthesized machine, the functions of its states, the store, and
+ * users, runners and run tasks that the test controls. Policies and estimates have random verdicts.
  */
 
 const machine = definition(
@@ -41,16 +41,12 @@ const load = async () => ({
 });
 
 const handlers = async () => ({
+  EnterState: (await import('#lifecycle/states/enter-state.ts')).handler,
   Pending: (await import('#lifecycle/states/pending.ts')).handler,
   PlanQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
-  Planning: (await import('#lifecycle/states/planning.ts')).handler,
-  PostPlanAwaitingDecision: (await import('#lifecycle/states/post-plan-awaiting-decision.ts')).handler,
-  PolicyOverride: (await import('#lifecycle/states/policy-override.ts')).handler,
-  NeedsConfirmation: (await import('#lifecycle/states/needs-confirmation.ts')).handler,
   PlannedAndSaved: (await import('#lifecycle/states/planned-and-saved.ts')).handler,
   Confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
   ApplyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
-  Applying: (await import('#lifecycle/states/applying.ts')).handler,
   Complete: (await import('#lifecycle/states/complete.ts')).handler,
   TaskStageDone: (await import('#lifecycle/states/task-stage-done.ts')).handler,
   TaskUnanswered: (await import('#lifecycle/states/task-unanswered.ts')).handler,
@@ -70,11 +66,11 @@ export class LifecycleWorld {
   readonly aws: Aws;
   readonly store: Store;
   readonly #handlers: Handlers;
-  /** What the next policies and estimates say. */
+  /** Verdict of the next policies and estimates. */
   verdict = 0;
-  /** Of the runners of plans, by run. */
+  /** Tokens of the plans' runners, by run. */
   readonly tokens = new Map<string, string>();
-  /** What the test does to calls of the functions behind the states. */
+  /** Wraps calls of the states' functions. The state is named as in the machine, or by its function. */
   around: (state: string, call: () => Promise<unknown>) => Promise<unknown> = (_, call) => call();
   #heard = 0;
 
@@ -88,7 +84,7 @@ export class LifecycleWorld {
       name: 'w',
       runCount: 0,
     });
-    // Who creates the runs of these tests may apply them.
+    // The creators of the runs in these tests have permission to apply them.
     await store.addMember(world.organization, 'user-1', 'owner');
     return world;
   }
@@ -101,7 +97,7 @@ export class LifecycleWorld {
     aws.executionStatus = (name) => this.executions.get(name)?.status;
   }
 
-  /** A run task in every stage, at an address where nobody is; who answers is the test's to say. */
+  /** Adds a run task in every stage, with an unreachable URL; the test sends the callbacks. */
   async addTask(name: string, enforcementLevel: 'advisory' | 'mandatory'): Promise<void> {
     const task = await this.store.createTask(this.organization, {
       name,
@@ -122,7 +118,7 @@ export class LifecycleWorld {
     return all.filter((run) => run !== undefined);
   }
 
-  /** What has been sent to Step Functions since the last time. */
+  /** Processes the calls to Step Functions since the last time. */
   listen(): void {
     const sent = this.aws.sent.slice(this.#heard);
     this.#heard = this.aws.sent.length;
@@ -143,7 +139,8 @@ export class LifecycleWorld {
 
   #execution(name: string, data: Record<string, unknown>): Execution {
     return new Execution(name, machine, data, async (state, payload) => {
-      const result = await this.around(state, () => this.#call(state, payload));
+      const entered = state === 'EnterState' ? (payload as { state: string }).state : state;
+      const result = await this.around(entered, () => this.#call(state, payload));
       this.listen();
       return result;
     });
@@ -153,7 +150,7 @@ export class LifecycleWorld {
     const { store } = this;
     switch (state) {
       case 'RunTask': {
-        // Called once, in vain: whoever has nobody to call waits all the same.
+        // The call fails, and the state waits for a callback all the same.
         const { runId, taskResultId, ...attempt } = payload as RunTaskInput;
         const awaited = await store.awaitResult(taskResultId, attempt);
         if (awaited) await store.acknowledgeResult(awaited.result);
@@ -185,7 +182,7 @@ export class LifecycleWorld {
     }
   }
 
-  /** What runners do: claim what they were started for, take what they are offered, report. */
+  /** Acts like runners: claims the phases they were started for, accepts offers, reports. */
   async runner(run: Run, outcome: 'finished' | 'errored' | 'canceled', hasChanges: boolean): Promise<void> {
     const { store } = this;
     for (const phase of ['apply', 'plan'] as const) {
@@ -203,7 +200,7 @@ export class LifecycleWorld {
           !stopped && startedBy === run.id && environment.STEPFORM_CLAIM?.startsWith(`${run.id}.${phase}.`),
       );
       if (claimHash && containers.length > 0) {
-        // The claim of a container whose start was answered too late is void.
+        // The claim of a container is void if its start was answered too late.
         for (const { environment, arn } of containers) {
           const claimed = await store.claimPhase(environment.STEPFORM_CLAIM as string, arn);
           if (!claimed) continue;
@@ -221,7 +218,7 @@ export class LifecycleWorld {
     }
   }
 
-  /** A run task says what it thinks; of the results that are waited for, one. */
+  /** A run task reports a result for one of the awaited ones. */
   async callBack(run: Run, which: number, status: 'passed' | 'failed'): Promise<void> {
     const open = (await this.store.listTaskResults(run)).filter(({ token, status: now }) => token && now === 'running');
     const result = open[which % Math.max(1, open.length)];
@@ -230,7 +227,7 @@ export class LifecycleWorld {
     if (changed) await this.store.deliverResult(changed);
   }
 
-  /** Ten minutes pass, and the sweep comes: to what it would look at by then, and to nothing else. */
+  /** Lets ten minutes pass, then runs the sweep on exactly the runs that are due by then. */
   async sweep(...more: string[]): Promise<void> {
     const { store, workspaceId } = this;
     const runs = [...this.executions.keys(), ...more].map((id) => store.keys.run(id));

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Longer than most for their size, by which Vitest orders what it has not run yet; the longest first. */
+/** Files that take longer than others of their size, by which Vitest orders files without a history; longest first. */
 const long = [
   'test/clients/web/browser/actions.test.ts',
   'test/clients/web/browser/accessible.test.ts',
@@ -25,11 +25,11 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return at < 0 ? long.length : at;
 };
 
-/** Begins with the files that take longest: one that begins last leaves a core without work until it ends. */
+/** Starts with the longest files: one that starts last leaves a core idle until it ends. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    // Workers serve one project, and the next one when that is done.
+    // Workers serve one project, then the next one.
     const projects = [...new Set(sorted.map(({ project }) => project))];
     return projects.flatMap((one) => sorted.filter(({ project }) => project === one).sort((a, b) => rank(a) - rank(b)));
   }

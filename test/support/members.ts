@@ -5,7 +5,7 @@ import type { ProjectGrant } from '#api/permissions/team-access.ts';
 
 export type Level = 'read' | 'plan' | 'write' | 'admin';
 
-/** What that level on every workspace of a project is as access to the project, and no more. */
+/** The project access that is equivalent to the level on every workspace of the project. */
 const onItsWorkspaces = (level: Level): Omit<ProjectGrant, 'id'> =>
   level === 'admin'
     ? { access: 'maintain' }
@@ -22,10 +22,10 @@ const onItsWorkspaces = (level: Level): Omit<ProjectGrant, 'id'> =>
         },
       };
 
-/** Test files that share a platform, and its organization, are processes of their own. */
+/** Test files that share a platform and its organization run in separate processes. */
 let teams = 0;
 
-/** What tests of permissions need again and again, by the store. */
+/** Helpers for tests of permissions, which use the store directly. */
 export const memberHelpers = async () => {
   const { addMember, joinTeam } = await import('#resources/users/memberships.ts');
   const { getOrganization } = await import('#resources/organizations/records.ts');
@@ -35,14 +35,14 @@ export const memberHelpers = async () => {
   const { createUser } = await import('#resources/users/users.ts');
   const { getProject } = await import('#resources/projects/records.ts');
 
-  const somebody = async (username: string) => {
+  const newUser = async (username: string) => {
     const { id } = await createUser({ username, email: `${username}@b.test` });
     return { id, token: (await createToken(id, '')).secret };
   };
 
   /** A member of the organization, in a team of their own. */
   const inTeam = async (organization: string, username: string, organizationAccess: OrganizationFlag[]) => {
-    const user = await somebody(username);
+    const user = await newUser(username);
     await addMember(organization, user.id, 'member');
     const team = await createTeam(organization, { name: `team-${process.pid}-${++teams}`, organizationAccess });
     if (!team) throw new Error('no team');
@@ -51,18 +51,18 @@ export const memberHelpers = async () => {
   };
 
   const acting = async (organization: string, role: Role) => {
-    const user = await somebody(role);
+    const user = await newUser(role);
     await addMember(organization, user.id, role);
     return user;
   };
 
   return {
-    somebody,
+    newUser,
     withFlags: (organization: string, ...flags: OrganizationFlag[]) =>
       inTeam(organization, `member-${flags.join('-')}`, flags),
-    /** A member who belongs to no team. */
+    /** A member without a team. */
     member: async (organization: string) => {
-      const user = await somebody('member');
+      const user = await newUser('member');
       await addMember(organization, user.id, 'member');
       return user;
     },

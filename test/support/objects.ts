@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** An S3 that keeps objects in memory and asks nobody who they are; what it is asked to copy, it copies. */
+/** An S3 that keeps objects in memory and does not authenticate requests; supports copies. */
 export class Objects {
   readonly #objects = new Map<string, Buffer>();
 

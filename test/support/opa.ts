@@ -9,7 +9,7 @@ declare module 'vitest' {
   }
 }
 
-/** Tests of policies use the real engine. A machine that cannot have one fails them all, saying why. */
+/** Tests of policies use the real engine. If it is unavailable, they all fail with the reason. */
 export default async (project: TestProject) => {
   process.env.STEPFORM_CACHE ??= machineCache;
   project.provide('opa', await provideOpa((text) => console.error(text)));

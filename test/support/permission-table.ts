@@ -1,7 +1,7 @@
 /**
- * Who may do what, as HCP Terraform documents it (Permissions: organization, project and workspace permissions; API tokens),
- * written by hand: an oracle for the product's table, from which nothing here is computed. A cell that changes here
- * changes who may do something.
+ * Permissions as HCP Terraform documents them (Permissions: organization, project and workspace permissions; API
+ * tokens), written by hand: an oracle for the product's table, and not derived from it. A change of a cell changes a
+ * permission.
  */
 
 type Level = 'read' | 'plan' | 'write' | 'admin';
@@ -34,7 +34,7 @@ const byWorkspaceLevel: Record<string, string> = {
   'data:delete': 'admin',
 };
 
-/** The same of a team's access to a project: those of the project, and of each workspace in it. */
+/** The same for a team's access to a project: permissions on the project, and on each workspace in it. */
 const byProjectLevel: Record<string, string> = {
   'project:read': 'read write maintain admin',
   'project:update': 'admin',
@@ -47,7 +47,7 @@ const byProjectLevel: Record<string, string> = {
   'workspace:move': 'admin',
 };
 
-/** What a project's level is on each workspace of the project. */
+/** The level on each workspace that a project's level includes. */
 const onItsWorkspaces: Record<ProjectLevel, Level> = {
   read: 'read',
   write: 'write',
@@ -69,7 +69,7 @@ const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 const reading = 'workspace:read run:read configuration:read';
 const planning = `${reading} run:plan run:comment`;
 
-/** A custom level whose other parts give the least: runs are read. */
+/** A custom level whose other parts are the lowest: runs are readable. */
 const byWorkspacePart: Record<string, string> = {
   'runs read': reading,
   'runs plan': planning,
@@ -140,7 +140,7 @@ const byFlag: Record<string, { organization?: string; everywhere?: string[] }> =
 const member = 'organization:read organization:read-entitlements team:read';
 const inTeam = `${member} task:read agent-pool:read registry:read reserved-tag-key:read connection:read`;
 
-/** Runs, plans and states are not the organization token's, nor are the organization's own settings. */
+/** The organization token has no access to runs, plans, states and the organization's own settings. */
 const notByOrganizationToken = words(`organization:update organization:delete organization:manage-tokens run:plan
   run:comment run:apply run:force-cancel run:override-policy plan:read-json plan:export state:write`);
 
@@ -163,7 +163,7 @@ const ofTeam = (role: string, scope: Scope): string[] => {
   return words(`${row} ${on === 'project' ? 'project:read' : ''}`);
 };
 
-/** Permissions of a caller of roles.ts on something in the organization `acme`. */
+/** Permissions of a caller of roles.ts on a resource in the organization `acme`. */
 export const permissionsOf = (role: string, scope: Scope, all: readonly string[]): ReadonlySet<string> => {
   if (role === 'owner') return new Set(all);
   if (role === 'organization token') return new Set(all.filter((one) => !notByOrganizationToken.includes(one)));

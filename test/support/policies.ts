@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { type Api, uniqueName } from './api.ts';
 
-/** What tests of policies need again and again. */
+/** Helpers for tests of policies. */
 
 type Entry = string | { type: 'symlink' | 'link'; linkname: string };
 
@@ -19,13 +19,13 @@ export const archive = async (files: Record<string, Entry>): Promise<Buffer> => 
   return gzipSync(Buffer.concat(parts));
 };
 
-/** The files of a policy set with one policy, whose rule is given. */
+/** The files of a policy set with one policy and the given rule. */
 export const policyFiles = (rule: string, level = 'mandatory'): Record<string, string> => ({
   'policies.hcl': `policy "sizes" {\n  query = "data.terraform.sizes.deny"\n  enforcement_level = "${level}"\n  description = "No large machines"\n}\n`,
   'sizes.rego': `package terraform.sizes\n${rule}\n`,
 });
 
-/** Uploads a version, as clients do: to the link they are given. Returns its document. */
+/** Uploads a version to its upload link, like clients. Returns its document. */
 export const uploadVersion = async (api: Api, policySetId: string, content: Uint8Array<ArrayBuffer>) => {
   const version = (await api.post(`policy-sets/${policySetId}/versions`)).body.data;
   const put = await fetch(version.links.upload, { method: 'PUT', body: content });
@@ -59,7 +59,7 @@ export const policyThings = async (api: Api, organization = 'acme') => {
   return { policy: policy.id, policySet, policySetVersion: version.id, parameter: parameter.id };
 };
 
-/** Ids of the policy results of a run. */
+/** Ids of a run's policy results. */
 export const policyResultIds = async (runId: string) => {
   const results = await import('#resources/policies/result-records.ts');
   const { policyCheckId } = await import('#run/policy-status.ts');

@@ -3,7 +3,7 @@ import { type Api, gzipHead } from './api.ts';
 import { policyFiles, policySetOf } from './policies.ts';
 import { ids, runHelpers } from './runs.ts';
 
-/** A plan with so many resources, each of about 2 KB. */
+/** A plan with this many resources, each of about 2 KB. */
 export const planOf = (resources: number) => ({
   format_version: '1.2',
   resource_changes: Array.from({ length: resources }, (_, i) => ({
@@ -26,14 +26,14 @@ export const noLargeMachines = `deny contains msg if {
   msg := sprintf("%s is too large", [r.address])
 }`;
 
-/** Runs that have to pass policies, judged by the real engine. */
+/** Runs that have to pass policies, evaluated by the real engine. */
 export const judgedRuns = async (api: Api) => {
   const runs = await runHelpers(api);
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
   const { evaluatePolicies, checkPolicies } = await import('#resources/policies/engine/evaluate-run.ts');
   const read = async (id: string) => (await runs.store.getRun(id)) as Run;
-  /** A run that was created while these sets applied to its workspace, and has been planned. */
+  /** A planned run that was created while these sets applied to its workspace. */
   const planned = async (
     workspaceId: string,
     plan: object = planOf(3),
@@ -59,7 +59,7 @@ export const judgedRuns = async (api: Api) => {
       const policySet = await policySetOf(api, { kind, ...attributes }, policyFiles(rule, level), relationships);
       return { workspaceId: workspace.id as string, policySet };
     },
-    /** What the functions of the machine would have written. */
+    /** Writes a verdict like the functions of the machine. */
     verdict: async (run: Run, check: 'policyEvaluation' | 'policyCheck', status: string, verdict?: string) =>
       runs.bring(run.id, {
         status: status as Run['status'],

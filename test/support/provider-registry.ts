@@ -10,15 +10,17 @@ import { createMessage, generateKey, sign } from 'openpgp';
 import { keepTls } from '#infra/local/host/tls.ts';
 import { platform } from '#runner/program/binary/platform.ts';
 
-/** A registry of providers on this machine, which Terraform installs from as from a public one: by HTTPS, and signed. */
+/**
+ * A provider registry on this machine, from which Terraform installs like from a public one: over HTTPS, and signed.
+ */
 export interface ProviderRegistry {
   /** `localhost:12345` */
   host: string;
-  /** Who has this authority trusts it. */
+  /** Certificate of the authority to trust. */
   caFile: string;
-  /** Serves a provider of the namespace `acme`; `served` in place of it, where the registry lies. */
+  /** Serves a provider of the namespace `acme`; `served` is sent in its place by a lying registry. */
   add(type: string, version: string, zip: Buffer, served?: Buffer): { address: string; sha256: string };
-  /** Who downloaded packages, in order: `<user agent> <type>`. */
+  /** Downloads of packages, in order: `<user agent> <type>`. */
   downloads: string[];
   close(): Promise<void>;
 }
@@ -42,7 +44,7 @@ interface Package {
   served: Buffer;
 }
 
-/** @param bytesPerSecond that it sends packages with; missing: as fast as it can */
+/** @param bytesPerSecond rate at which it sends packages; missing: unlimited */
 export const startProviderRegistry = async ({
   bytesPerSecond,
 }: {
@@ -50,7 +52,7 @@ export const startProviderRegistry = async ({
 } = {}): Promise<ProviderRegistry> => {
   const folder = mkdtempSync(join(tmpdir(), 'provider-registry-'));
   const { key, cert, caFile } = await keepTls(folder);
-  // The kind that registries take.
+  // The key type that registries accept.
   const options = { type: 'rsa', rsaBits: 2048, format: 'object' } as const;
   const { privateKey, publicKey } = await generateKey({ ...options, userIDs: [{ name: 'Acme' }] });
   const packages = new Map<string, Package>();

@@ -3,9 +3,9 @@ import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import type { QueueWorld } from './queue-world.ts';
 
-/** What no order of events may lead to in a workspace's queue. */
+/** Invariants of a workspace's queue under any order of events. */
 
-/** What holds at any time: one current run, and none while a user holds the lock. */
+/** Invariants at any time: one current run, and none while a user holds the lock. */
 export const checkNow = async (world: QueueWorld): Promise<void> => {
   const current = (await world.runs()).filter((run) => run.current && !isFinal(run.status));
   const ids = current.map(({ id }) => id);
@@ -15,7 +15,7 @@ export const checkNow = async (world: QueueWorld): Promise<void> => {
   if (lock?.kind === 'user') expect(ids, `current while a user holds the lock\n${world.story()}`).toEqual([]);
 };
 
-/** First effects in the order of places; a run at the front was moved there. */
+/** First effects follow the order of places; a run at the front was moved there. */
 export const checkOrder = (world: QueueWorld, runs: Run[]): void => {
   const started = world.effects.flatMap((id) => runs.find((run) => run.id === id) ?? []);
   started.forEach((run, i) => {
@@ -29,7 +29,7 @@ export const checkOrder = (world: QueueWorld, runs: Run[]): void => {
   });
 };
 
-/** Numbers and places follow the requests. */
+/** Numbers and places follow the order of requests. */
 export const checkPlaces = (world: QueueWorld, runs: Run[]): void => {
   const numbers = runs.map(({ number }) => number);
   expect(new Set(numbers).size, `two runs with one number\n${world.story()}`).toBe(numbers.length);
@@ -45,7 +45,7 @@ export const checkPlaces = (world: QueueWorld, runs: Run[]): void => {
   }
 };
 
-/** When every run has ended, nothing is left. */
+/** When every run has ended, no entry is left. */
 export const checkEmpty = async (world: QueueWorld): Promise<void> => {
   expect(await world.entries(), `entries without a run that waits\n${world.story()}`).toEqual([]);
   const { lock } = (await world.workspace()) ?? {};

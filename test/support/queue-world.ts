@@ -7,9 +7,9 @@ import { newRunOptions } from './run.ts';
 import { staggered, type Task } from './staggered.ts';
 
 /**
- * A workspace's queue with everything that touches it: the functions behind the machine's states, requests of users, run
- * creation, and the sweep. A run leaves a waiting state only when its execution is resumed. What was cut off is repeated by
- * the machine alone, as its definition says; otherwise only the sweep comes.
+ * A workspace's queue with everything that affects it: the functions of the machine's states, users' requests, run
+ * creation, and the sweep. A run leaves a waiting state only when its execution is resumed. Only the machine's own
+ * retries and the sweep repeat interrupted work.
  */
 
 export type Kind = 'queued' | 'saved' | 'plan-only';
@@ -25,7 +25,7 @@ export type Step = Omit<Task, 'work'> & { action: Action };
 interface Creation {
   id: string;
   kind: Kind;
-  /** In the order of beginnings and ends of creations; a creation that failed has no end. */
+  /** Position in the order of begins and ends of creations; a failed creation has no end. */
   began: number;
   ended?: number;
 }
@@ -44,9 +44,9 @@ export class QueueWorld {
   /** Runs in the order of their first effects: the start of a runner, or of a confirmed saved plan. */
   readonly effects: string[] = [];
   readonly history: string[] = [];
-  /** A user was told that the workspace is locked. */
+  /** A user received the response that the workspace is locked. */
   isLocked = false;
-  /** Something was cut off, or took longer than a function lives. */
+  /** A call was interrupted, or took longer than a function's time limit. */
   disturbed = false;
   readonly world: LifecycleWorld;
   readonly #aws: Aws;
@@ -68,7 +68,7 @@ export class QueueWorld {
     this.#watch();
   }
 
-  /** Notes first effects when they happen, not when a test reads them. */
+  /** Records first effects when they happen, not when a test reads them. */
   #watch(): void {
     const note = (id: string) => {
       if (!this.effects.includes(id)) this.effects.push(id);
@@ -101,7 +101,7 @@ export class QueueWorld {
     return store.query({ pk: store.keys.workspace(workspaceId).pk, prefix: 'QUEUE#' });
   }
 
-  /** Performs actions while earlier ones are under way. @param check called before each action */
+  /** Performs actions while earlier ones are in progress. @param check called before each action */
   async perform(steps: Step[], choices: Iterator<number>, check: () => Promise<void>): Promise<void> {
     const tasks = steps.map((step): Task => ({ ...step, work: () => this.#do(step) }));
     await staggered(this.#aws, choices, tasks, async () => {
@@ -140,7 +140,7 @@ export class QueueWorld {
       const creation = this.creations[which % Math.max(1, this.creations.length)];
       return creation && this.create(creation.kind, creation.id);
     }
-    // The newest first: early runs are stepped often enough.
+    // Newest first: early runs get enough steps.
     const runs = await this.runs();
     const run = runs.at(-1 - (which % Math.max(1, runs.length)));
     if (!run) return undefined;
@@ -153,7 +153,7 @@ export class QueueWorld {
     return this.#more.forceExecuteRun(run, 'user-1');
   }
 
-  /** A creation with the id of another is the repeat of a request (create-run.ts). */
+  /** A creation with an existing id is a repeated request (create-run.ts). */
   async create(kind: Kind, id = `run-${String(++ids).padStart(16, '0')}`): Promise<void> {
     const { store, workspaceId } = this.world;
     let creation = this.creations.find((one) => one.id === id);
@@ -171,7 +171,7 @@ export class QueueWorld {
   async lock(): Promise<void> {
     const unlocks = this.#unlocks;
     const locked = await this.#more.lockWorkspace(this.world.workspaceId, 'user-1', '');
-    // An unlock that is under way, or began meanwhile, may come after it.
+    // A concurrent unlock may take effect after the lock.
     if (locked && unlocks === this.#unlocks && this.#unlocking === 0) this.isLocked = true;
   }
 
@@ -187,7 +187,7 @@ export class QueueWorld {
     }
   }
 
-  /** Time passes. What took less than a minute until now takes longer. */
+  /** Lets time pass; work that was within its time limit may exceed it. */
   async wait(seconds: number): Promise<void> {
     this.disturbed = true;
     vi.setSystemTime(Date.now() + seconds * 1000);
@@ -198,7 +198,7 @@ export class QueueWorld {
     await this.world.sweep(...this.creations.map(({ id }) => id));
   }
 
-  /** Machine, runners and users do what they have to, until nothing changes any more. */
+  /** Lets machine, runners and users act until nothing changes any more. */
   async rest(): Promise<void> {
     for (let before = ''; ; ) {
       this.world.listen();
@@ -219,7 +219,7 @@ export class QueueWorld {
     }
   }
 
-  /** Lets every run end. @returns how often the sweep had to come */
+  /** Lets every run end. @returns number of sweeps that were necessary */
   async settle(most: number): Promise<number> {
     await this.#aws.letLateCome();
     await this.unlock();
@@ -249,7 +249,7 @@ export class QueueWorld {
     return `history:\n${this.history.join('\n')}\nfirst effects: ${this.effects.join(', ')}`;
   }
 
-  /** The sweep of later worlds must not find this one. */
+  /** Removes this world, so that the sweep of later worlds does not find it. */
   async close(): Promise<void> {
     const { store, workspaceId } = this.world;
     const { dueAttributes } = this.#more;

@@ -3,7 +3,7 @@ import { flagPermissions, projectPartPermissions, workspacePartPermissions } fro
 import type { ProjectParts, WorkspaceParts } from '#api/permissions/team-access.ts';
 import { memberHelpers } from './members.ts';
 
-/** Everybody that the table of permissions tells apart, for a walk of all routes. */
+/** Every role in the permission table, for a walk of all routes. */
 
 export interface Caller {
   role: string;
@@ -34,13 +34,13 @@ const customOfProject = (parts: Partial<ProjectParts> = {}): ProjectParts => ({
 
 const read = (value: string) => (value === 'true' ? true : value === 'false' ? false : value);
 
-/** Each value of each part, by itself. */
+/** Each value of each part, separately. */
 const samples = (gives: object) =>
   Object.entries(gives).flatMap(([part, values]) =>
     Object.keys(values).map((value) => ({ name: `${part} ${value}`, parts: { [part]: read(value) } })),
   );
 
-/** One of each, with a team of their own in the organization `acme`. */
+/** One caller per role, each with a team of their own in the organization `acme`. */
 export const makeCallers = async (on: { workspace: string; project: string }, owner: string): Promise<Caller[]> => {
   const members = await memberHelpers();
   const { grant } = await import('#resources/teams/grants.ts');

@@ -3,7 +3,7 @@ import { mayApply } from '#run/lifecycle.ts';
 import type { CheckState, WaitingState } from '#run/machine-states.ts';
 import type { PhaseReport, Run } from '#run/run.ts';
 
-/** What may happen to a run, state by state; what the machine makes of it is explored (explorer.ts). */
+/** Possible events of a run, state by state; explorer.ts explores the machine's reactions. */
 
 type Happening = (run: Run) => Run;
 
@@ -36,7 +36,10 @@ const override = (which: 'policyEvaluation' | 'policyCheck'): Happening => {
   return (run) => ({ ...run, overrides: { ...run.overrides, [which]: { by: 'user-1', at: '' } } });
 };
 
-/** In a state that waits; a cancel may have been accepted on the way there. What nobody says is an error of the platform or of time, not of the run. */
+/**
+ * Events in a waiting state; a cancel may have been accepted on the way there. Missing events are errors of the
+ * platform or time limits, not outcomes of the run.
+ */
 export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
   Pending: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel, discarded: discard },
   Fetching: {
@@ -81,7 +84,7 @@ export const whileTasksRun: Record<string, Happening> = { 'all answered': (run) 
 
 export const whenTasksAreDone = (stage: TaskStage): Record<string, Happening> => ({
   passed: verdict({ [stage]: 'passed' }),
-  // Tasks after an apply only warn.
+  // Tasks after an apply can only warn.
   ...(stage === 'post_apply' ? {} : { failed: verdict({ [stage]: 'failed' }, 'a mandatory task failed') }),
   'passed while canceled': (run) => verdict({ [stage]: 'passed' })(cancel(run)),
 });

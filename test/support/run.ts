@@ -2,7 +2,7 @@ import type { NewRun } from '#lifecycle/creation/new-run.ts';
 import { keys } from '#platform/store/keys.ts';
 import type { Run } from '#run/run.ts';
 
-/** What the create call asks the store for. */
+/** Input of the store for a new run. */
 export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({
   configurationVersionId: 'cv-1',
   createdBy: 'user-1',
@@ -26,7 +26,7 @@ export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({
   ...change,
 });
 
-/** A run as the create call leaves it. */
+/** A run right after its creation. */
 export const newRun = (change: Partial<Run> = {}): Run => ({
   ...newRunOptions({ configurationVersionId: 'cv-aaaaaaaaaaaaaaaa', createdBy: 'user-aaaaaaaaaaaaaaaa' }),
   id: 'run-aaaaaaaaaaaaaaaa',
@@ -44,7 +44,7 @@ export const newRun = (change: Partial<Run> = {}): Run => ({
   ...change,
 });
 
-/** The run's place in the queue; of a run without one, its number. */
+/** The run's place in the queue; for a run without one, its number. */
 export const queueEntry = ({ id, workspaceId, number, place = number }: Run) => ({
   ...keys.queued(workspaceId, place, id),
   runId: id,

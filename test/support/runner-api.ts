@@ -3,7 +3,7 @@ import type { PhaseName, Run } from '#run/run.ts';
 import { eventOf, startApi } from './api.ts';
 import { runHelpers } from './runs.ts';
 
-/** The runner protocol's function beside the public API, and runs whose phase a runner has claimed. */
+/** The runner protocol's function beside the public API, and runs with a phase that a runner has claimed. */
 export const startRunnerApi = async () => {
   const api = await startApi();
   const help = await runHelpers(api);
@@ -24,7 +24,7 @@ export const startRunnerApi = async () => {
       const answer = await handler(eventOf('POST', `/runner/v1/${name}`, { token, body }));
       return { status: answer.statusCode, body: JSON.parse(answer.body ?? '{}') };
     },
-    /** A run that holds its workspace, with what the machine would have written of it. */
+    /** A run that holds its workspace, with the attributes that the machine would have written. */
     claim: async (phase: PhaseName, more: Partial<Run> & Record<string, unknown> = {}) => {
       const { id: workspace } = await help.ready();
       const { id: run } = await help.create(workspace);

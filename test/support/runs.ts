@@ -10,7 +10,7 @@ export const on = (id: string, version?: string) => ({
 
 export const ids = (data: { id: string }[]) => data.map(({ id }) => id);
 
-/** What tests of runs need again and again. */
+/** Helpers for tests of runs. */
 export const runHelpers = async (api: Api) => {
   const store = await import('#resources/runs/records.ts');
   const members = await memberHelpers();
@@ -27,9 +27,9 @@ export const runHelpers = async (api: Api) => {
       if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
       return answer.body.data;
     },
-    /** Somebody else in the organization, with that level on the workspaces of the default project. */
+    /** Another user in the organization, with that level on the workspaces of the default project. */
     user: (level: Level) => members.withLevel('acme', level),
-    /** As the machine would have brought it there. */
+    /** Sets the attributes that the machine would have written. */
     bring: (id: string, set: Partial<Run> & Record<string, unknown>) => store.updateRun(id, { set }),
   };
 };

@@ -3,7 +3,7 @@ import { addToHistory, tooOften } from './second-tries.ts';
 
 const day = (n: number): Date => new Date(Date.UTC(2026, 0, n));
 
-it('a test that needed a second try three times in a month is one to mend', () => {
+it('a test that needed a second try three times in a month is reported as a defect', () => {
   let history = addToHistory({}, ['a.test.ts: x'], day(1));
   history = addToHistory(history, ['a.test.ts: x', 'a.test.ts: y'], day(20));
   expect(tooOften(history)).toEqual([]);

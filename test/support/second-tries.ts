@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import type { Reporter, TestCase } from 'vitest/node';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
 
-/** When each test passed at the second try only (UTC ISO 8601), by file and name. */
+/** Times at which each test passed only at its second try (UTC ISO 8601), by file and name. */
 export type SecondTryHistory = Record<string, string[]>;
 
 const keptDays = 30;
-/** So often in that time, a test is a defect to mend: of the test, or of what it tests. */
+/** More second tries than this within a month are a defect, of the test or of its subject. */
 const tolerated = 2;
 
-/** Adds this run's tests to the history, and forgets what is older than a month. */
+/** Adds this run's tests to the history, and drops entries older than a month. */
 export const addToHistory = (history: SecondTryHistory, tests: string[], now: Date): SecondTryHistory => {
   const oldest = new Date(now.getTime() - keptDays * 24 * 3_600_000).toISOString();
   const all = [...Object.entries(history), ...tests.map((name) => [name, [now.toISOString()]] as const)];
@@ -38,8 +38,8 @@ const read = (file: string): SecondTryHistory => {
 };
 
 /**
- * Names the tests that passed at a second try only, and why the first one failed. They are counted in a file that
- * outlives the run (STEPFORM_SECOND_TRIES; in the user's cache by default); a test that is there too often fails the run.
+ * Reports tests that passed only at a second try, with the first failure. They are counted in a file that outlives the
+ * run (STEPFORM_SECOND_TRIES; in the user's cache by default); a test that is in it too often fails the run.
  */
 export class SecondTries implements Reporter {
   readonly #flaky = new Map<string, string>();
@@ -66,7 +66,7 @@ export class SecondTries implements Reporter {
     const history = addToHistory(read(this.#file), [...this.#flaky.keys()], new Date());
     mkdirSync(dirname(this.#file), { recursive: true });
     writeFileSync(this.#file, JSON.stringify(history, undefined, 2));
-    // What this run did not need is history: it fails no other change.
+    // Tests that did not need a second try in this run do not fail it.
     const bad = tooOften(history).filter((text) => [...this.#flaky.keys()].some((name) => text.startsWith(name)));
     if (bad.length === 0) return;
     console.error(`These tests needed a second try too often (${this.#file}); mend them:\n  ${bad.join('\n  ')}`);

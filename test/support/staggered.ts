@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Aws, Failing } from './aws.ts';
 
-/** Something that is done while other things are, call by call. */
+/** A task that runs concurrently with others, call by call. */
 export interface Task {
-  /** The n-th call to AWS is cut off (1 is the first). */
+  /** Interrupts the n-th call to AWS (1 is the first). */
   cut?: { n: number; when: Failing } | undefined;
-  /** Before the n-th call it freezes until so many further tasks have begun. */
+  /** Before the n-th call it freezes until this many further tasks have begun. */
   freeze?: { n: number; tasks: number } | undefined;
   work(): Promise<unknown>;
 }
@@ -14,11 +14,11 @@ interface Running {
   task: Task;
   calls: number;
   begun: number;
-  /** Let its calls through. */
+  /** Releases its calls. */
   waiting: (() => void)[];
 }
 
-/** Work that calls nothing for so many turns of the event loop waits for a call, or has ended. */
+/** Work without a call for this many turns of the event loop waits for a call, or has ended. */
 const idleTurns = 2;
 const maxAtOnce = 4;
 
@@ -27,10 +27,10 @@ const idle = async (): Promise<void> => {
 };
 
 /**
- * Begins tasks one after another while earlier ones are under way, and lets their calls to AWS through one by one, in a
- * random order.
- * @param between called while every task waits for a call, before each task begins
- * @returns how many calls were cut off
+ * Starts tasks one after another while earlier ones are in progress, and lets their calls to AWS through one by one, in
+ * a random order.
+ * @param between called while every task waits for a call, before each task starts
+ * @returns number of interrupted calls
  */
 export const staggered = async (
   aws: Aws,

@@ -8,7 +8,7 @@ export interface StateFile {
   version?: number;
 }
 
-/** A state file as Terraform writes it, with what is announced about it. */
+/** A state file in Terraform's format, with its announced attributes. */
 export const stateFile = (content: StateFile = {}) => {
   const { serial = 1, lineage = 'lineage-1', outputs = {}, resources = [], version = 4 } = content;
   const text = JSON.stringify({ version, terraform_version: '1.11.4', serial, lineage, outputs, resources });

@@ -1,6 +1,9 @@
 import type { Reporter, TestCase } from 'vitest/node';
 
-/** Names each test that has run for half a minute, while it runs: a test that hangs is seen long before its time limit. */
+/**
+ * Reports each test that has run for half a minute, while it runs, so that a hanging test is visible long before its
+ * time limit.
+ */
 export class StillRunning implements Reporter {
   readonly #timers = new Map<string, NodeJS.Timeout>();
 

@@ -1,4 +1,4 @@
-/** S3 and KMS as the local platform has them, with signatures checked, for tests of what is written and read there. */
+/** S3 and KMS of the local platform, with signatures checked, for tests of stored content. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,10 +14,7 @@ import type { DirectCalls } from '#platform/store/direct-calls.ts';
 export interface Storage {
   /** `<service> <action or method and path>` of each call, in order. */
   calls: string[];
-  /**
-   * Answers the next n calls with 503, as S3 does when it wants to be asked more slowly, or with 400, as when a body did
-   * not come in time.
-   */
+  /** Answers the next n calls with 503, S3's response under load, or with 400, its response to a late body. */
   busy(n: number, code?: 'SlowDown' | 'RequestTimeout'): void;
   /** Keys of all objects with content. */
   objects(): string[];
@@ -38,7 +35,7 @@ const bytesOf = async ({ body }: S3Reply): Promise<Buffer> => (Buffer.isBuffer(b
 
 let atEndpoint: { url: string; call: DirectCalls['request'] } | undefined;
 
-/** Calls what answers at the endpoint without HTTP; undefined when that is no storage of this process. */
+/** Calls the service at the endpoint without HTTP; undefined if it is not a storage of this process. */
 export const storageCall = (endpoint: string): DirectCalls['request'] | undefined =>
   atEndpoint?.url === endpoint ? atEndpoint.call : undefined;
 
@@ -105,9 +102,9 @@ export const startStorage = async (): Promise<Storage> => {
       return { status, headers: {}, body: Buffer.from(JSON.stringify({ __type: name, message })) };
     }
   };
-  /** Nobody may wait for one whose function has failed meanwhile. */
+  /** Requests in progress; their function may have failed meanwhile without waiting for them. */
   const open = new Set<Promise<unknown>>();
-  /** The same for a function that signs nothing. */
+  /** The same for a function that does not sign. */
   const direct: DirectCalls['request'] = (request) => {
     const answered = answer(request);
     open.add(answered);
@@ -127,7 +124,7 @@ export const startStorage = async (): Promise<Storage> => {
       response.writeHead(status).end(JSON.stringify({ __type: error.name, message: error.message }));
     });
   });
-  // An idle connection that is closed while it is used again fails a call, and tests do not try twice.
+  // Closing an idle connection just before its reuse would fail a call, and tests do not retry.
   server.keepAliveTimeout = 0;
   const port = await new Promise<number>((resolve) =>
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),

@@ -1,6 +1,6 @@
 import type { TableProperties } from '#infra/local/aws/dynamodb/dynamodb.ts';
 
-/** The table as the product has it. */
+/** The product's table. */
 export const productTable = (ref: string): { ref: string; properties: TableProperties } => ({
   ref,
   properties: {

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import type { TaskStage } from '#run/check-record.ts';
 import type { TaskPayload } from '#run/task-payload.ts';
 
-/** A run task for tests: takes requests, keeps them, and answers as the test wants. */
+/** A run task for tests: records requests, and responds as the test requires. */
 
 export interface TaskRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
-  /** The bytes as they came. */
+  /** The bytes as received. */
   bytes: Buffer;
   payload: TaskPayload;
 }
@@ -20,9 +20,9 @@ type Answerer = (request: TaskRequest, response: ServerResponse) => unknown;
 export interface TaskServer {
   url: string;
   requests: TaskRequest[];
-  /** How it answers from now on; 200 to begin with. */
+  /** The response from now on; initially 200. */
   answer: Answerer;
-  /** Resolves with the n-th request (from 1), as soon as it is there. */
+  /** Resolves with the n-th request (from 1) as soon as it arrives. */
   request(n: number): Promise<TaskRequest>;
   close(): Promise<void>;
 }
@@ -32,10 +32,10 @@ export const status =
   (_, response) =>
     response.writeHead(code, headers).end();
 
-/** Takes the request and never says anything. */
+/** Accepts the request and never responds. */
 export const hang: Answerer = () => {};
 
-/** A body without an end, as fast as it is taken. */
+/** A body without an end, sent as fast as it is read. */
 export const endless: Answerer = (_, response) => {
   response.writeHead(200, { 'content-length': String(1024 ** 3) });
   const chunk = Buffer.alloc(65_536);

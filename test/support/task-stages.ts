@@ -1,7 +1,7 @@
 import type { TaskValues } from '#resources/run-tasks/records.ts';
 import type { TaskStage } from '#run/check-record.ts';
 
-/** Run tasks and what runs keep of them, made by the store itself. Start DynamoDB first. */
+/** Run tasks and their records on runs, created directly in the store. Start DynamoDB first. */
 export const taskHelpers = async () => {
   const { createTask } = await import('#resources/run-tasks/records.ts');
   const { createWorkspaceTask } = await import('#resources/run-tasks/workspace-tasks.ts');
@@ -23,7 +23,7 @@ export const taskHelpers = async () => {
   };
   return {
     task,
-    /** Gives a run that was created a task stage, as if its workspace had had the task before. */
+    /** Adds a task stage to an existing run, as if its workspace had had the task before. */
     stageOf: async (runId: string, taskId: string, stage: TaskStage = 'post_plan') => {
       const run = await getRun(runId);
       if (!run) throw new Error(`no run ${runId}`);
@@ -33,7 +33,7 @@ export const taskHelpers = async () => {
       await updateRun(runId, { set: { checks: { tasks: stages } } });
       return { stage: stages[stage]?.id as string, result: stages[stage]?.taskResultIds[0] as string };
     },
-    /** As when the machine has come to the task: a task token, and the access token it was sent. */
+    /** Puts the task result in progress like the machine: with a task token, and the access token that was sent. */
     ask: async (resultId: string, token = `token of ${resultId}`) => {
       const awaited = await awaitResult(resultId, { token });
       if (!awaited) throw new Error(`no result ${resultId}`);

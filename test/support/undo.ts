@@ -1,12 +1,12 @@
 /**
- * Files of tests share a process, and each has modules of its own. What a module changes outside of itself, in a package
- * or in the process, is to be undone after the file.
+ * Test files share a process, and each has its own modules. Changes that a module makes outside of itself, in a package
+ * or in the process, have to be undone after the file.
  */
 
 const key = Symbol.for('stepform.tests.undo');
 const holder = process as unknown as { [key]?: (() => void)[] };
 
-/** Calls `undo` after the file of tests that is running. */
+/** Calls `undo` after the running test file. */
 export const undoAfterFile = (undo: () => void): void => {
   holder[key] ??= [];
   holder[key].push(undo);

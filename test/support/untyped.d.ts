@@ -1,6 +1,6 @@
 declare module 'asl-validator';
 
-/** What of it the tests use. */
+/** The part of it that the tests use. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -5,11 +5,11 @@ import { policyResultIds, policyThings } from './policies.ts';
 import { stateFile } from './state.ts';
 import { taskHelpers } from './task-stages.ts';
 
-/** Something of each kind in an organization, for tests that walk all routes. */
+/** One resource of each kind in an organization, for tests that walk all routes. */
 
 const ref = (type: string, id: string) => ({ data: { type, id } });
 
-/** Whatever hangs on a run: by path parameter. */
+/** Parts of a run, by path parameter. */
 const ofRun = async (api: Api, workspaceId: string, organization: string) => {
   const help = await taskHelpers();
   const { keepOutcomes } = await import('#resources/run-tasks/outcomes.ts');
@@ -50,7 +50,7 @@ const stateOf = async (api: Api, workspaceId: string) => {
   return { id: version.id, output: version.relationships.outputs.data[0].id };
 };
 
-/** One that is over. */
+/** A finished assessment. */
 const assessmentOf = async (workspaceId: string, organization: string) => {
   const { newId } = await import('#platform/store/id.ts');
   const { keys } = await import('#platform/store/keys.ts');
@@ -84,7 +84,7 @@ const planExportOf = async (workspaceId: string, organization: string): Promise<
 
 const banner = { title: 't', body: 'b', style: 'info', audience: 'authenticated_only' };
 
-/** That restricts nobody: no agent pool has it. */
+/** Without an agent pool, so that it restricts no requests. */
 const ipAllowlistOf = async (api: Api, organization: string) => {
   const path = `organizations/${organization}/cidr-range-lists`;
   const { id } = (await api.post(path, { name: uniqueName('list') })).body.data;
@@ -92,7 +92,7 @@ const ipAllowlistOf = async (api: Api, organization: string) => {
   return { cidrRangeList: id as string, cidrRange: range.body.data.id as string };
 };
 
-/** A test run, a query run, and a no-code module that the workspace was made from and its run upgrades. */
+/** A test run, a query run, and a no-code module from which the workspace was created and which its run upgrades. */
 const hiddenThings = async (things: Record<string, string>) => {
   const { workspace = '', module: moduleId = '', run = '', organization = '' } = things;
   const { newId } = await import('#platform/store/id.ts');
@@ -133,7 +133,7 @@ const hiddenThings = async (things: Record<string, string>) => {
   };
 };
 
-/** Policies that keep everything: of a workspace and of its organization. */
+/** Policies that keep all data, of a workspace and of its organization. */
 const keepData = async (api: Api, workspaceId: string, organization: string): Promise<void> => {
   const body = { data: { type: 'data-retention-policy-dont-deletes' } };
   for (const owner of [`workspaces/${workspaceId}`, `organizations/${organization}`]) {
@@ -152,7 +152,7 @@ const viewOf = async (api: Api, organization: string): Promise<string> => {
   return (await api.post(`organizations/${organization}/explorer/views`, attributes)).body.data.id;
 };
 
-/** One that applies to the workspace. */
+/** A provider set that applies to the workspace. */
 const providerSetOf = async (api: Api, organization: string, workspace: string) => {
   const name = uniqueName('providers');
   const attributes = {
@@ -165,7 +165,7 @@ const providerSetOf = async (api: Api, organization: string, workspace: string) 
   return { providerSet: body.data.id as string, providerSetName: name };
 };
 
-/** A workspace that was deleted a moment ago. */
+/** A recently deleted workspace. */
 const recoverableOf = async (api: Api, organization: string, project: string): Promise<string> => {
   const home = { project: ref('projects', project) };
   const name = uniqueName('deleted');
@@ -174,7 +174,7 @@ const recoverableOf = async (api: Api, organization: string, project: string): P
   return id.replace('ws-', 'ri-');
 };
 
-/** A connection with a token, whose forge nobody calls. */
+/** A connection with a token, whose forge is never called. */
 const connectionOf = async (organization: string) => {
   const { createClient, keepToken } = await import('#version-control/connections.ts');
   const urls = { httpUrl: 'https://github.example', apiUrl: 'https://api.github.example' };
@@ -189,7 +189,7 @@ const connectionOf = async (organization: string) => {
   return { oauthClient: client.id, oauthToken: token.id, installation };
 };
 
-/** Id of a tag that the workspace is given. */
+/** Id of a tag of the workspace. */
 const tagOf = async (api: Api, workspaceId: string): Promise<string> => {
   const path = `workspaces/${workspaceId}/relationships/tags`;
   await api.call('POST', path, { body: { data: [{ type: 'tags', attributes: { name: 'tagged' } }] } });
@@ -237,7 +237,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
   const { registerAgent } = await import('#resources/agents/agents.ts');
   const created = await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') });
-  // Said here: the fuzzer makes one world after another in an organization that it changes.
+  // Reported here, because the fuzzer creates many worlds in an organization that it changes.
   if (created.status !== 201) throw new Error(`no project in ${organization}: ${JSON.stringify(created)}`);
   const project = created.body.data.id;
   const name = uniqueName('world');
@@ -255,8 +255,8 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
   const ofWorkspace = (await api.post(`workspaces/${workspace}/vars`, variable)).body.data.id;
   const visible = { name: uniqueName('visible'), visibility: 'organization' };
   const team = (await api.post(`organizations/${organization}/teams`, visible)).body.data.id;
-  const somebody = await members.member(organization);
-  const [membership] = (await api.get('organization-memberships', { token: somebody.token })).body.data;
+  const member = await members.member(organization);
+  const [membership] = (await api.get('organization-memberships', { token: member.token })).body.data;
   const trigger = { sourceable: ref('workspaces', source) };
   const access = { team: ref('teams', team) };
   const givenOn = async (type: string, on: object) =>
@@ -265,7 +265,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
   const notification = { name: 'n', 'destination-type': 'generic', url: 'https://example.test/' };
   const pool = (await api.post(`organizations/${organization}/agent-pools`, { name: uniqueName('pool') })).body.data.id;
   const things: Record<string, string> = {
-    // Before the organization, whose name is in it.
+    // Replaced before the organization, whose name it contains.
     subscription: `sub-${organization}`,
     organization,
     pool,
@@ -283,7 +283,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     output: state.output,
     ...(await providerSetOf(api, organization, workspace)),
     recoverableItem: await recoverableOf(api, organization, project),
-    user: somebody.id,
+    user: member.id,
     sshKey: (await api.post(`organizations/${organization}/ssh-keys`, { name: 'k', value: 'private' })).body.data.id,
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
       .data.id,
@@ -309,7 +309,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
-/** The path with what there is of each kind; parameters whose kind is told by what is before them are named so. */
+/** The path with the world's ids; a parameter whose kind depends on the preceding part is named after it. */
 export const fillPath = (path: string, world: World): string =>
   path
     .replace(/(\/tests\/.*)\{variable\}/, (_, before: string) => `${before}${world['variable of the tests']}`)
@@ -317,7 +317,7 @@ export const fillPath = (path: string, world: World): string =>
     .replace(/([\w-]+)\/\{(version|grant)\}/, (_, kind: string) => `${kind}/${world[kind]}`)
     .replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(world[name] ?? 'unknown'));
 
-/** A body and a query that name things where routes find their subject in there. */
+/** A body and a query with ids, for routes whose subject is in them. */
 export const namedIn = ({
   workspace = '',
   project = '',
@@ -345,7 +345,7 @@ export const namedIn = ({
   }).toString(),
 });
 
-/** The body, for a route of that path. */
+/** The body for a route with that path. */
 export const bodyIn = (path: string, things: Record<string, string>): object =>
   path.includes('/tags/')
     ? { data: [ref('workspaces', things.workspace ?? '').data] }

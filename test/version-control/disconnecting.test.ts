@@ -40,7 +40,7 @@ const anotherRepository = (): string => {
 };
 
 describe('a webhook', () => {
-  it('is deleted when its last follower leaves while the sweep looks at it', async () => {
+  it('is deleted when its last follower leaves during a check of the sweep', async () => {
     const { workspace, token } = await followed.connect();
     const { settleRepository } = await import('#version-control/webhooks.ts');
     const { repositoryId } = await import('#version-control/repositories.ts');
@@ -62,7 +62,7 @@ describe('a webhook', () => {
     expect(deletedHooks()).toHaveLength(1);
   });
 
-  it('that the forge does not delete while it is down is deleted later, and takes nothing until then', async () => {
+  it('that the forge cannot delete while it is down is deleted later, and accepts no deliveries until then', async () => {
     const { workspace, hook, token } = await followed.connect();
     const path = `/repos/${followed.identifier}/hooks/5`;
     followed.forge.on('DELETE', path, { status: 503, body: {} });

@@ -1,18 +1,22 @@
 import { ask, type Caller, increase, query, quotaOf } from './ask-aws.ts';
-import type { Finding } from './preflight.ts';
 
 /**
- * What an account or region may lack. Each check finds nothing where the credentials may not look: who deploys with the CDK's
- * roles alone may see none of it, and CloudFormation says the same later.
+ * Gaps of an account or region. A check without permission finds nothing: users who deploy with only the CDK's roles
+ * may see none of it, and CloudFormation reports it later.
  */
+
+export interface Finding {
+  what: string;
+  todo: string;
+}
 
 /** Texts of every element of that name. */
 const elements = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, text = '']) => text);
 
 /**
- * ECS makes its role with the first cluster of an account, if whoever creates that may (ECS: service-linked roles). Without it
- * no task starts: "Unable to assume the service linked role".
+ * ECS creates its role with the first cluster of an account, if the caller has permission (ECS: service-linked roles).
+ * Without it no task starts: "Unable to assume the service linked role".
  */
 export const serviceLinkedRole = async (caller: Caller): Promise<Finding[]> => {
   const { text } = await query('iam', caller, {

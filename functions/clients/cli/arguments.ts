@@ -137,7 +137,7 @@ const configOf = (options: Record<string, Option>) =>
     ]),
   );
 
-/** @throws {CommandError} with what is wrong and how to correct it */
+/** @throws {CommandError} with the error and its correction */
 export const parse = (command: Command, words: string[]): Call => {
   const args = dashed(words);
   checkOptions(command, args);

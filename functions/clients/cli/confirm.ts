@@ -2,7 +2,7 @@ import { CommandError, wrongUsage } from './exit.ts';
 import { ask, isAttended } from './terminal.ts';
 
 /**
- * Asks before a deletion for the name of what is deleted.
+ * Asks for the name of the resource before its deletion.
  * @throws {CommandError} for another answer, and without a terminal to ask on
  */
 export const confirmByName = async (question: string, name: string): Promise<void> => {

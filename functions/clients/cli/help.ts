@@ -44,7 +44,7 @@ With --json, a command prints one JSON:API document (HCP Terraform API v2) to st
   errors      on failure: HTTP status, title and detail; with exit-code
 
 login, logout and open print their own fields: host, username, url. state pull prints the state.
-runs watch and runs start --watch print one object per line while the run goes on: ${program} runs watch --help
+runs watch and runs start --watch print one object per line while the run is in progress: ${program} runs watch --help
 
   ${program} runs list --json | jq -r '.data[] | [.id, .attributes.status] | @tsv'`;
 

@@ -19,7 +19,7 @@ const helpOn = (words: string[]): string => {
   return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(commands);
 };
 
-/** Of the command that runs. */
+/** Session of the running command. */
 let session: Session | undefined;
 
 /** With --json or --output json, errors are JSON too. */

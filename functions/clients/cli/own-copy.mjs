@@ -14,8 +14,8 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 /**
- * Node strips no types below node_modules (Node: TypeScript, type stripping in dependencies), and builds need a writable
- * folder. So the installed package runs from a copy in the user's cache, renewed after each installation.
+ * Node does not strip types below node_modules (Node: TypeScript, type stripping in dependencies), and builds need a
+ * writable folder. So the installed package runs from a copy in the user's cache, renewed after each installation.
  */
 
 const cacheFolder = () => join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'stepform', 'package');

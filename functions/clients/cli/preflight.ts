@@ -1,16 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import { roomForNetwork, runtimeInRegion, serviceLinkedRole, zonesWithFargate } from './account-checks.ts';
+import {
+  type Finding,
+  roomForNetwork,
+  runtimeInRegion,
+  serviceLinkedRole,
+  zonesWithFargate,
+} from './account-checks.ts';
 import { type Caller, type Credentials, call, increase, patienceMs, query, quotaOf } from './ask-aws.ts';
 
 /**
  * Checks the prerequisites of a deployment, which would otherwise fail after minutes with one problem at a time.
  */
-
-export interface Finding {
-  what: string;
-  todo: string;
-}
 
 export interface Preflight {
   account?: string;
@@ -22,7 +23,7 @@ export interface Preflight {
 
 /** The oldest bootstrap stack that the CDK accepts (aws-cdk-lib: MIN_BOOTSTRAP_STACK_VERSION). */
 const oldestBootstrap = 6;
-/** Of a bootstrap without one of its own (CDK: customize bootstrapping). */
+/** Qualifier of a bootstrap without its own (CDK: customize bootstrapping). */
 const usualQualifier = 'hnb659fds';
 
 const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type ExitCode, exit } from './exit.ts';
 import { program } from './program.ts';
 
-/** Of the checkout, or of the package's copy. */
+/** Root folder of the checkout, or of the package's copy. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** In the foreground, where the program handles Ctrl-C itself. */

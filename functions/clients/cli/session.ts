@@ -46,12 +46,12 @@ export class Session {
     this.local = findLocalPlatform();
   }
 
-  /** For another folder. */
+  /** Session for another folder. */
   in(folder: string): Session {
     return new Session(this.#call, folder, this.#used);
   }
 
-  /** Of the last client, for messages. */
+  /** Credentials of the last client, for messages. */
   get credentials(): Credentials | undefined {
     return this.#used.credentials;
   }
@@ -125,7 +125,7 @@ export class Session {
     }
   }
 
-  /** What is missing of the two, and what to do. */
+  /** The missing one of organization and workspace, with the remedy. */
   async #missing(organization: string, name: string): Promise<string> {
     try {
       const { data } = await this.client.some(`/organizations/${encodeURIComponent(organization)}/workspaces`, 1000);

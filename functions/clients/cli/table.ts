@@ -42,7 +42,7 @@ export interface Listing<T> {
   row(entry: T): string[];
   /** Unshortened values for programs, where they differ from the row. */
   values?(entry: T): string[];
-  /** What --json prints. */
+  /** The document for --json. */
   json: unknown;
   /** Printed when the list is empty. */
   none: string;

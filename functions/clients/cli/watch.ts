@@ -150,7 +150,7 @@ class Watch {
     const since = Date.parse(run.attributes['canceled-at'] ?? '');
     const addresses = run.attributes['finishing-resources'].map(({ address }: { address: string }) => address);
     const key = `canceling ${Math.floor((Date.now() - since) / 60_000)} ${addresses}`;
-    const reason = `for Terraform, which finishes what it has begun: ${open}`;
+    const reason = `for Terraform, which finishes the changes in progress: ${open}`;
     this.#once(key, () => this.#options.emit({ event: 'waits', reason }));
   }
 

@@ -1,4 +1,4 @@
-/** What the client throws. */
+/** Errors of the client. */
 
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -24,7 +24,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The server did not respond. The network's own reason is the cause. */
+/** The server did not respond. The network error is the cause. */
 export class UnreachableError extends TypeError {
   override name = 'UnreachableError';
   readonly url: string;
@@ -34,7 +34,7 @@ export class UnreachableError extends TypeError {
   }
 }
 
-/** Something else than this API responded, such as a web page: the address is another server's. */
+/** The response is not this API's, for example a web page: the address belongs to another server. */
 export class ForeignServerError extends Error {
   override name = 'ForeignServerError';
   readonly url: string;

@@ -9,11 +9,11 @@ const firstPauseMs = 300;
 const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** The request may have been processed or not. */
+/** Whether the request may have been processed without a response. */
 const isUnanswered = (error: unknown): boolean =>
   error instanceof UnreachableError || (error instanceof ApiError && error.status >= 500);
 
-/** Sends a request again that had no answer; one key names it each time. */
+/** Repeats a request without a response, each time with the same key. */
 export const withKey = async <T>(send: (headers: Record<string, string>) => Promise<T>): Promise<T> => {
   const headers = { 'idempotency-key': newKey() };
   for (let repeats = 0; ; repeats++) {

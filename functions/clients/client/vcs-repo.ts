@@ -1,4 +1,4 @@
-/** What people are told about the repository of a workspace. */
+/** Webhook facts about the repository of a workspace. */
 
 const isLoopback = (url: string | null): boolean =>
   /^https?:\/\/(localhost|127\.[\d.]+|\[::1\])(?=[:/]|$)/.test(url ?? '');

@@ -4,8 +4,8 @@ import { ApiError } from '#clients/client/client.ts';
 import { errorText } from './session.ts';
 
 /**
- * Polls what is on screen as long as it may change: one request at a time for the whole page, rarely while
- * the tab is hidden or idle, with backoff while the platform does not respond.
+ * Polls the visible content as long as it may change: one request at a time for the whole page, rarely while the tab is
+ * hidden or idle, with backoff while the platform does not respond.
  */
 
 interface Task {
@@ -19,7 +19,7 @@ const tasks = new Set<Task>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 let busy = false;
 
-/** Why what is shown may be out of date; empty while all is well. */
+/** Reason why the visible content may be out of date; empty while requests succeed. */
 export const trouble = signal<'' | 'unreachable' | 'failing'>('');
 
 const hiddenMs = 30_000;

@@ -94,7 +94,7 @@ export const upload = async (workspaceId: string, { archive }: Picked, speculati
   return settled(`/configuration-versions/${version.id}`, 'uploaded');
 };
 
-/** Uploads a new version of a policy set. @throws {Error} with what is wrong with its policies */
+/** Uploads a new version of a policy set. @throws {Error} with the errors of its policies */
 export const uploadPolicies = async (setId: string, { archive }: Picked): Promise<void> => {
   const body = await archive();
   const version = await create(`/policy-sets/${setId}/versions`, 'policy-set-versions', {});
@@ -102,7 +102,7 @@ export const uploadPolicies = async (setId: string, { archive }: Picked): Promis
   await settled(`/policy-set-versions/${version.id}`, 'ready');
 };
 
-/** Uploads a new version of the module at that path. @throws {Error} with what is wrong with its archive */
+/** Uploads a new version of the module at that path. @throws {Error} with the error of its archive */
 export const uploadModule = async (path: string, version: string, { archive }: Picked): Promise<void> => {
   const body = await archive();
   const created = await create(`${path}/versions`, 'registry-module-versions', { version });

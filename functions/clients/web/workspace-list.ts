@@ -3,7 +3,7 @@ import { knowPeople } from './parts/person.tsx';
 import { all, call, get, related } from './session.ts';
 import { type Row, rowOf, withOpenRuns } from './text/workspace-rows.ts';
 
-/** A workspace list takes one request per hundred; between full reads, unfinished runs tell what has changed. */
+/** Reads a workspace list with one request per hundred; between full reads, unfinished runs show the changes. */
 
 /** Page size. */
 const atOnce = 100;

@@ -90,7 +90,7 @@ const lookAtBuild = async (environment: Environment): Promise<void> => {
   const { build: settled, run } = await settleBuild(active);
   if (settled.completedAt) return;
   if (!run) {
-    logWarning('repaired', { repair: 'build begun', item: settled.id });
+    logWarning('repaired', { repair: 'build started again', item: settled.id });
     await beginAgain(id);
   }
   await update(keys.environment(id), {
@@ -121,7 +121,7 @@ export const lookAt = async (environmentId: string): Promise<void> => {
     await act(environment, template, settled, due.action);
   } catch (error) {
     if (error instanceof QuotaError) {
-      logWarning('start on schedule refused', { environment: environmentId, reason: error.message });
+      logWarning('scheduled start rejected', { environment: environmentId, reason: error.message });
       return reschedule(environment, template, settled, nextStart(environment, template, now));
     }
     // Another build is in progress, or the workspace is locked.

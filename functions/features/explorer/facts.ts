@@ -196,7 +196,7 @@ export const refreshFacts = async (
     } catch (error) {
       // An unreadable state must not hide the other workspaces.
       remaining++;
-      logError('facts of a workspace could not be noted', error, { workspace: workspace.id });
+      logError('recording facts of a workspace failed', error, { workspace: workspace.id });
     }
   });
   return remaining;

@@ -49,7 +49,7 @@ export interface FollowedMove {
   n: number;
 }
 
-/** The run is outdated: a newer commit was pushed, or the workspace follows something else. */
+/** The run is outdated: a newer commit was pushed, or the workspace's repository or branch changed. */
 export class OutdatedCommitError extends Error {
   override name = 'OutdatedCommitError';
 }

@@ -112,8 +112,8 @@ const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
 };
 
 /**
- * Locks the workspace for a run that is first in the queue of a free one. The caller marks it current, in a write that it
- * makes anyway; if that fails, it calls {@link release}.
+ * Locks the workspace for a run that is first in the queue of a free one. The caller marks the run current; if that fails, it
+ * calls {@link release}.
  */
 export const claim = async (run: Run): Promise<boolean> => {
   const { id, workspaceId } = run;

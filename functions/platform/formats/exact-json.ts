@@ -1,9 +1,9 @@
 /**
- * JSON of states and plans: Terraform's numbers have any number of digits (ids of 64 bits, floats with all of theirs), and
- * JavaScript's some 15. Those with more stay as they are written, and `JSON.stringify` writes them so.
+ * JSON of states and plans. Terraform's numbers have any number of digits (64-bit ids, floats), JavaScript's some 15.
+ * Numbers with more digits keep their text, and `JSON.stringify` writes it unchanged.
  */
 
-/** https://tc39.es/proposal-json-parse-with-source, which TypeScript does not know yet. */
+/** https://tc39.es/proposal-json-parse-with-source, which TypeScript does not include yet. */
 interface SourceJson {
   parse(text: string, reviver: (key: string, value: unknown, context?: { source?: string }) => unknown): unknown;
   rawJSON(text: string): object;
@@ -11,7 +11,7 @@ interface SourceJson {
 }
 const json = JSON as unknown as SourceJson;
 
-/** Nearly no text has such a number, and to look at each number takes several times as long as parsing. */
+/** Nearly all texts have no such number, and checking every number takes several times as long as parsing. */
 const mayHaveLong = /[:[,]\s*-?(?:\d[\d.]{15,}|[\d.]+[eE])/;
 
 const significantDigits = 15;
@@ -33,5 +33,5 @@ export const parseExactly = (text: string): unknown => {
   );
 };
 
-/** A number that JavaScript has no exact one for. */
+/** Whether it is a number that JavaScript cannot represent exactly. */
 export const isExactNumber = (value: unknown): boolean => json.isRawJSON(value);

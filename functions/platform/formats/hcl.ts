@@ -1,7 +1,7 @@
 /**
- * As much of HCL's grammar as it takes to say which blocks and attributes a file has at which place, and not to be
- * fooled by comments, strings, heredocs and templates. Expressions stay text. Of a file with a syntax error the rest is
- * still read, and the line noted: of configurations Terraform tells people about errors (HCL native syntax specification).
+ * The part of HCL's grammar that finds blocks and attributes with their lines, without being misled by comments,
+ * strings, heredocs and templates. Expressions stay text. After a syntax error the rest is still read, and the line is
+ * recorded: Terraform itself reports errors of configurations to users (HCL native syntax specification).
  */
 export interface Body {
   attributes: Record<string, string>;
@@ -11,20 +11,20 @@ export interface Body {
 }
 
 export interface File extends Body {
-  /** Lines at which neither an attribute nor a block begins, or at which a block begins that never ends. */
+  /** Lines at which neither an attribute nor a block begins, or at which an unclosed block begins. */
   faults: number[];
-  /** Lines at which an attribute is given again; the last one counts here. */
+  /** Lines of repeated attributes; the last value counts. */
   repeated: number[];
 }
 
 export interface Block extends Body {
   type: string;
   labels: string[];
-  /** Line of the block's head, from 1. */
+  /** Line of the block's header, from 1. */
   line: number;
 }
 
-/** Levels of blocks, brackets and templates: far more than people write, far fewer than the stack holds. */
+/** Maximum nesting of blocks, brackets and templates: far beyond real configurations, far below a stack overflow. */
 const maxNesting = 200;
 
 /** The text nests deeper than {@link maxNesting}. The message names the line. */
@@ -52,7 +52,7 @@ const matchAt = (pattern: RegExp, text: string, at: number): RegExpExecArray | n
   return pattern.exec(text);
 };
 
-/** End of a `#`, `//` or `/*` comment that begins here; `at` itself when none does. */
+/** End of a `#`, `//` or `/*` comment that begins here; otherwise `at` itself. */
 const skipComment = (text: string, at: number): number => {
   if (text[at] === '#' || text.startsWith('//', at)) {
     const end = text.indexOf('\n', at);
@@ -66,7 +66,7 @@ const skipComment = (text: string, at: number): number => {
 const opens = (text: string, at: number): boolean => text.startsWith('${', at) || text.startsWith('%{', at);
 const escapedTemplate = (text: string, at: number): boolean => text.startsWith('$${', at) || text.startsWith('%%{', at);
 
-/** From a quote to behind the closing one. A newline ends a broken string, so that the rest is still read. */
+/** From a quote to behind the closing one. A newline ends an unclosed string, so that the rest is still read. */
 const skipString = (text: string, start: number, depth: number): number => {
   let at = start + 1;
   while (at < text.length) {
@@ -94,7 +94,7 @@ const skipNested = (text: string, start: number, outer: number): number => {
   return at;
 };
 
-/** From `<<` to the end of the line with the marker; that line's newline stays. */
+/** From `<<` to the end of the line with the marker, without its newline. */
 const skipHeredoc = (text: string, start: number, [all, marker]: RegExpExecArray, depth: number): number => {
   let line = start + all.length;
   while (line < text.length) {
@@ -107,14 +107,14 @@ const skipHeredoc = (text: string, start: number, [all, marker]: RegExpExecArray
       else if (opens(text, at)) at = skipNested(text, at + 2, depth);
       else at++;
     }
-    // A template may have gone over several lines.
+    // A template can span several lines.
     const after = at > stop ? text.indexOf('\n', at) : stop;
     line = after < 0 ? text.length : after + 1;
   }
   return Math.max(line, start);
 };
 
-/** Behind the comment, string or heredoc that begins here; `at` itself when none does. */
+/** Behind the comment, string or heredoc that begins here; otherwise `at` itself. */
 const skipToken = (text: string, at: number, depth: number): number => {
   if (text[at] === '"') return skipString(text, at, depth);
   if (text.startsWith('<<', at)) {
@@ -138,7 +138,7 @@ const skipExpression = (text: string, start: number, depth: number): number => {
   return at;
 };
 
-/** To the next character that is neither space nor comment. */
+/** To the next character that is neither whitespace nor part of a comment. */
 const skipSpace = (text: string, start: number): number => {
   let at = start;
   while (at < text.length) {
@@ -154,12 +154,12 @@ interface Cursor {
   at: number;
   faults: number[];
   repeated: number[];
-  /** Line breaks before `counted`; places are asked for in rising order only. */
+  /** Line breaks before `counted`; lookups have to be in rising order. */
   line: number;
   counted: number;
 }
 
-/** Labels may be quoted or bare. Returns undefined when no block's `{` follows. */
+/** Labels can be quoted or bare. Returns undefined if no block's `{` follows. */
 const readLabels = (cursor: Cursor, depth: number): string[] | undefined => {
   const labels: string[] = [];
   for (;;) {
@@ -182,7 +182,7 @@ const lineOf = (cursor: Cursor, at: number): number => {
   return cursor.line;
 };
 
-/** `head`: line of the block that the body belongs to; absent for the file itself. */
+/** `head`: line of the body's block; absent for the file itself. */
 const readBody = (cursor: Cursor, depth: number, head?: number): Body => {
   const body: Body = { attributes: {}, lines: {}, blocks: [] };
   for (;;) {
@@ -198,7 +198,7 @@ const readBody = (cursor: Cursor, depth: number, head?: number): Body => {
     }
     const name = matchAt(identifier, text, at)?.[0];
     if (!name) {
-      // No item begins so: leave the broken line.
+      // Skips a line that begins neither an attribute nor a block.
       cursor.faults.push(lineOf(cursor, at));
       cursor.at = Math.max(at + 1, skipExpression(text, at, depth));
       continue;

@@ -3,8 +3,9 @@ import type { KeptStateKey } from '#run/protocols/runner.ts';
 
 /**
  * A state that could not be uploaded, encrypted on the runner's disk: the last resort, and the only copy there that
- * outlives its run. Its key came with the job and is gone with the runner; only the platform can decrypt the file, which
- * takes it in when it gets it (runner/api/kept-states.ts). Who wrote it had that key: the runner, and no code of the run.
+ * outlives its run. Its key came with the job and disappears with the runner. Only the platform, which receives the
+ * file later (runner/api/kept-states.ts), can decrypt it. An authentic file was written by the runner, not by code of
+ * the run, which never had the key.
  *
  * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line
  * authenticated).
@@ -28,7 +29,7 @@ export const sealState = (content: Buffer, runId: string, { key, sealed }: KeptS
   return Buffer.concat([header, iv, cipher.getAuthTag(), ciphertext]);
 };
 
-/** @throws {Error} for a file in another format; `open` throws for another key, or when the file was changed */
+/** @throws {Error} for a file in another format; `open` throws for another key, or if the file was altered */
 export const readKeptState = (bytes: Buffer): KeptStateHeader & { open(key: Buffer): Buffer } => {
   const end = bytes.indexOf('\n') + 1;
   const header = bytes.subarray(0, end);

@@ -1,9 +1,12 @@
-/** Marks of sensitive values: `true` for all of a value, or by its keys. Plans have `false` too where there is none. */
+/**
+ * Marks of sensitive values: `true` for a whole value, or an object of marks by key. Plans also contain `false` for
+ * unmarked values.
+ */
 
 export const marksAny = (marks: unknown): boolean =>
   marks === true || (typeof marks === 'object' && marks !== null && Object.values(marks).some(marksAny));
 
-/** What stands under a key of a value or of its marks. */
+/** The value, or its marks, at a key. */
 export const valueAt = (value: unknown, key: string | number): unknown => {
   if (value === true) return true;
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -28,14 +31,14 @@ const markedTexts = function* (value: unknown, marks: unknown): Generator<string
   else for (const [key, item] of Object.entries(value)) yield* markedTexts(item, valueAt(marks, key));
 };
 
-/** Shorter ones stand in much that has nothing to do with them. */
+/** Shorter texts also occur in many unrelated values. */
 const shortest = 4;
 const shortestInside = 8;
 const words = new Set(['true', 'false', 'null']);
 
 /**
- * The texts that are marked somewhere, for they may stand unmarked elsewhere: a provider's answer has no marks, so that
- * `output` of a terraform_data repeats what is sensitive in its `input`.
+ * Texts that are marked somewhere and can occur unmarked elsewhere: a provider's results have no marks, so that
+ * `output` of a terraform_data repeats sensitive values of its `input`.
  */
 export class Secrets {
   readonly #whole = new Set<string>();
@@ -48,7 +51,7 @@ export class Secrets {
     this.#inside = undefined;
   }
 
-  /** Whether one of them stands in a value, or in a key of it. */
+  /** Whether a value, or one of its keys, contains a secret. */
   isIn(value: unknown): boolean {
     if (this.#whole.size === 0) return false;
     this.#inside ??= [...this.#whole].filter((text) => text.length >= shortestInside);

@@ -1,15 +1,15 @@
 /**
- * Takes sensitive values out of a log. Terraform hides what the configuration declares as sensitive; this is for values
- * that only the workspace marks so, which Terraform prints like any other.
+ * Removes sensitive values from a log. Terraform hides values that the configuration declares sensitive; this hides
+ * values that only the workspace marks as sensitive, which Terraform prints like any other.
  *
- * Hidden is a value as a whole, in the forms it is printed in, also where Terraform breaks its lines between words, and
- * each line of one with several. Not hidden are values of fewer than four bytes, `true`, `false` and `null` (they would
- * tear holes into every log), and what a configuration makes of a value (a part of it, another encoding).
+ * It hides whole values, in all forms in which they are printed, also where Terraform wraps lines between words, and
+ * each line of a multi-line value. It does not hide values of fewer than four bytes, `true`, `false` and `null` (which
+ * would riddle every log), nor values that a configuration derives from them (a part, another encoding).
  */
 
 import { isExactNumber } from './exact-json.ts';
 
-/** Of a variable or a parameter; `hcl`: it is an expression. */
+/** Value of a variable or a parameter; `hcl`: it is an expression. */
 interface Value {
   value: string;
   hcl?: boolean;
@@ -29,7 +29,7 @@ const quotedForm = (text: string): string => JSON.stringify(text).slice(1, -1);
 const jsonForm = (text: string): string =>
   quotedForm(text).replaceAll(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 
-/** What is in an HCL string, as it is written and as it is meant. */
+/** The content of an HCL string, as written and unescaped. */
 const meanings = (literal: string): string[] => {
   try {
     return [literal, (JSON.parse(`"${literal}"`) as string).replaceAll(/([$%])\1\{/g, '$1{')];
@@ -38,7 +38,7 @@ const meanings = (literal: string): string[] => {
   }
 };
 
-/** The strings that give a value away. */
+/** The strings that reveal a value. */
 const formsOf = ({ value, hcl }: Value): string[] => {
   const values = [value, ...(hcl ? [...value.matchAll(quoted)].flatMap((match) => meanings(match[1] as string)) : [])];
   return values.flatMap((secret) => {
@@ -55,13 +55,13 @@ interface Span {
   end: number;
 }
 
-/** Between two words of a message that Terraform breaks into lines: their frame, colours and indentation. */
+/** Characters between two words of a message that Terraform wraps: frame, colors and indentation. */
 const breaks = new Set([...Buffer.from(' \t\r\n│')]);
 const escapeByte = 0x1b;
 const endOfColour = 'm'.charCodeAt(0);
 const maxBreak = 64;
 
-/** End of the break that begins here; `at` itself when none does. */
+/** End of the break that begins here; otherwise `at` itself. */
 const skipBreak = (data: Buffer, at: number): number => {
   let end = at;
   while (end < data.length && end - at < maxBreak) {
@@ -74,10 +74,10 @@ const skipBreak = (data: Buffer, at: number): number => {
   return end;
 };
 
-/** A value by its words, of which it has one or several. */
+/** A value as a list of its words. */
 class Secret {
   readonly #words: Buffer[];
-  /** Most bytes it may be printed in. */
+  /** Maximum number of bytes of a printed form. */
   readonly longest: number;
 
   constructor(text: string) {
@@ -90,7 +90,7 @@ class Secret {
     return this.#words[0] as Buffer;
   }
 
-  /** Its end when it stands here; `open` when the data end before that is known. */
+  /** Its end if it occurs here; `open` if the data end before that is certain. */
   matchAt(data: Buffer, start: number): number | 'open' | undefined {
     let at = start;
     for (const [i, word] of this.#words.entries()) {
@@ -119,7 +119,7 @@ export class Mask {
     this.add(secrets);
   }
 
-  /** Hides these as well, from now on. */
+  /** Adds values to hide from now on. */
   add(secrets: string[]): void {
     for (const secret of secrets) {
       if (Buffer.byteLength(secret) >= shortest && !words.has(secret) && secret.trim()) this.#texts.add(secret);
@@ -128,7 +128,7 @@ export class Mask {
     this.#firstBytes = new Set(this.#secrets.map(({ first }) => first[0] as number));
   }
 
-  /** What may be shown by now: bytes that could be the beginning of a value are held until more is known. */
+  /** Returns the bytes that can be shown; bytes that could begin a value are held back until more arrives. */
   push(bytes: Buffer): Buffer {
     if (this.#secrets.length === 0) return bytes;
     const data = this.#held.length ? Buffer.concat([this.#held, bytes]) : bytes;
@@ -139,21 +139,21 @@ export class Mask {
     return hide(data.subarray(0, cut), spans);
   }
 
-  /** The rest; no more will come. */
+  /** Returns the rest at the end of the input. */
   end(): Buffer {
     const rest = this.#held;
     this.#held = Buffer.alloc(0);
     return hide(rest, this.#find(rest));
   }
 
-  /** A text that is complete in itself. */
+  /** Masks a complete text. */
   text(text: string): string {
     const data = Buffer.from(text);
     const spans = this.#find(data);
     return spans.length ? hide(data, spans).toString('utf8') : text;
   }
 
-  /** Every text in a JSON value, but for the names of properties: they are its structure. */
+  /** Masks every text in a JSON value except property names, which are its structure. */
   json<T>(value: T): T {
     if (typeof value === 'string') return this.text(value) as T;
     if (Array.isArray(value)) return value.map((item) => this.json(item)) as T;
@@ -161,7 +161,7 @@ export class Mask {
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.json(item)])) as T;
   }
 
-  /** Where values stand, overlapping ones as one, in order. */
+  /** Occurrences of values in order; overlapping ones are merged. */
   #find(data: Buffer): Span[] {
     const spans: Span[] = [];
     for (const secret of this.#secrets) {
@@ -181,7 +181,7 @@ export class Mask {
     return merged;
   }
 
-  /** Begin of the longest tail that could become a value. */
+  /** Start of the longest tail that could become a value. */
   #openEnd(data: Buffer): number {
     const longest = Math.max(...this.#secrets.map((secret) => secret.longest));
     for (let at = Math.max(0, data.length - longest + 1); at < data.length; at++) {

@@ -1,21 +1,21 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 
 /**
- * What has changed between two states, so that a snapshot of a large one costs what changed in it: runners make it, the
+ * The difference between two states, so that a snapshot of a large state costs only its changes: runners create it, the
  * control plane applies it. Pure.
  *
- * Format: gzip of a JSON array that gives the newer state piece by piece: `[offset, length]` of the older one, or new bytes as
+ * Format: gzip of a JSON array with the pieces of the newer state: `[offset, length]` in the older one, or new bytes as
  * Latin-1 text.
  */
 
 type Piece = [offset: number, length: number] | string;
 
-/** A resource or one of its instances, as Terraform indents them; a state in another form is one piece. */
+/** A resource or one of its instances, by Terraform's indentation; a state in another form is one piece. */
 const chunk = /[\s\S]*?\n {0,8}[}\]],?\n|[\s\S]+/g;
 
 const chunksOf = (text: string): string[] => text.match(chunk) ?? [];
 
-/** Where each piece of a text begins. */
+/** Offset of each piece of a text. */
 const placesOf = (text: string): Map<string, number> => {
   const places = new Map<string, number>();
   let at = 0;
@@ -26,7 +26,7 @@ const placesOf = (text: string): Map<string, number> => {
   return places;
 };
 
-/** In time that grows with the size of both. */
+/** Linear in the size of both. */
 export const changesBetween = (before: Buffer, after: Buffer): Buffer<ArrayBuffer> => {
   const old = before.toString('latin1');
   const places = placesOf(old);
@@ -45,7 +45,7 @@ export const changesBetween = (before: Buffer, after: Buffer): Buffer<ArrayBuffe
   return gzipSync(JSON.stringify(pieces), { level: 6 });
 };
 
-/** These are no changes of that state. */
+/** The changes do not belong to that state. */
 export class InvalidChangesError extends Error {
   override name = 'InvalidChangesError';
 }
@@ -55,7 +55,7 @@ const isPiece = (piece: unknown): piece is Piece =>
 
 const piecesOf = (changes: Uint8Array, maxBytes: number): Piece[] => {
   try {
-    // Bytes that JSON has to escape take six characters.
+    // A byte that JSON has to escape takes six characters.
     const pieces: unknown = JSON.parse(gunzipSync(changes, { maxOutputLength: maxBytes * 6 }).toString('utf8'));
     if (Array.isArray(pieces) && pieces.every(isPiece)) return pieces;
   } catch (error) {
@@ -66,7 +66,7 @@ const piecesOf = (changes: Uint8Array, maxBytes: number): Piece[] => {
 
 /**
  * The newer state.
- * @throws {InvalidChangesError} also when it would have more than `maxBytes`
+ * @throws {InvalidChangesError} also if it would exceed `maxBytes`
  */
 export const applyChanges = (before: Buffer, changes: Uint8Array, maxBytes: number): Buffer<ArrayBuffer> => {
   const parts: Buffer[] = [];

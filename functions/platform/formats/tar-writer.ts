@@ -1,5 +1,6 @@
 /**
- * Writes tar files (POSIX.1-2024 pax: ustar, pax for long names). Without Node, because the page packs folders with it too.
+ * Writes tar files (POSIX.1-2024 pax: ustar, pax for long names). Works without Node, because the page packs folders
+ * too.
  */
 
 export interface Entry {

@@ -1,15 +1,15 @@
 import { constants, createGunzip } from 'node:zlib';
 
 /**
- * Reads tar files (POSIX.1-2024 pax: ustar and pax interchange format; GNU tar: long names). It is this small because it
- * is in every function that creates runs; those would start with 37 KB more of a library for streams of any length.
+ * Reads tar files (POSIX.1-2024 pax: ustar and pax interchange format; GNU tar: long names). It is this small because
+ * every function that creates runs contains it; a library for streams of any length would add 37 KB to their start.
  */
 
 export interface TarEntry {
   name: string;
-  /** Of the content, in bytes: for a look before it is read. */
+  /** Size of the content in bytes, for checks before it is read. */
   size: number;
-  /** Anything else has no content to take: folders, links, devices. */
+  /** False for entries without content: folders, links, devices. */
   isFile: boolean;
   /** Can be read once, before the next entry; unread content is skipped. */
   content(): Promise<Buffer>;
@@ -21,7 +21,7 @@ export class TarError extends Error {
 
 const block = 512;
 
-/** Takes the source apart; undefined when there is nothing left. What is not kept takes no memory. */
+/** Reads the source in pieces; undefined at its end. Skipped bytes take no memory. */
 const taker = (source: AsyncIterator<Buffer>) => {
   let rest: Buffer = Buffer.alloc(0);
   return async (bytes: number, keep = true): Promise<Buffer | undefined> => {
@@ -60,7 +60,7 @@ const sizeOf = (header: Buffer): number => {
   return size;
 };
 
-/** Undefined for a block of zeros, as they are at the end. */
+/** Undefined for a block of zeros, which marks the end. */
 const readHeader = (header: Buffer) => {
   const sum = header.reduce((all, byte, i) => all + (i >= 148 && i < 156 ? 0x20 : byte), 0);
   if (sum === 8 * 0x20) return undefined;
@@ -83,8 +83,8 @@ interface Fields {
 }
 
 /**
- * Records are `<length> <key>=<value>\n`, the length being that of the whole record. Only those that are of use are kept:
- * there may be a million others, and every entry has what all the headers before it say.
+ * Records are `<length> <key>=<value>\n`, and the length is that of the whole record. Keeps only the keys that are
+ * used: an archive can have a million others, and every entry inherits the global headers before it.
  */
 const readPax = (content: Buffer): Fields => {
   const fields: Fields = {};
@@ -98,11 +98,11 @@ const readPax = (content: Buffer): Fields => {
   return fields;
 };
 
-/** @throws {TarError} when it is none, or not whole; and whatever the source throws, which is read to its end */
+/** @throws {TarError} if it is not a tar file, or incomplete; errors of the source, which is read to its end */
 export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   const parts = source[Symbol.asyncIterator]();
   const take = taker(parts);
-  /** What follows a header, without the padding. */
+  /** The content behind a header, without the padding. */
   const following = async (size: number, keep = true): Promise<Buffer> => {
     const content = await take(Math.ceil(size / block) * block, keep);
     if (!content) throw new TarError('it ends in the middle of an entry');
@@ -139,8 +139,8 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
 export type Exceeded = 'bytes' | 'ms';
 
 /**
- * Bytes of a gzip archive as they are unpacked, until there are too many or it takes too long: a megabyte can be gigabytes.
- * @param exceeded called then; what it throws is thrown, and otherwise that is the end
+ * Unpacks a gzip archive, up to a size and a time limit: a megabyte can become gigabytes.
+ * @param exceeded called at a limit; its exception is thrown, otherwise the output ends there
  * @throws errors of zlib
  */
 export async function* gunzip(
@@ -164,6 +164,6 @@ export async function* gunzip(
   }
 }
 
-/** Whether it is the archive's fault: no gzip, no tar, or cut off. */
+/** Whether the archive itself is invalid: no gzip, no tar, or truncated. */
 export const isArchiveFault = (error: unknown): boolean =>
   error instanceof TarError || String((error as NodeJS.ErrnoException).code).startsWith('Z_');

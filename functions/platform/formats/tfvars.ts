@@ -4,7 +4,7 @@ import { type File, NestingError, parseHcl } from './hcl.ts';
 
 export interface FileVariable {
   key: string;
-  /** An expression of HCL. */
+  /** An HCL expression. */
   value: string;
 }
 
@@ -12,7 +12,7 @@ export class TfvarsError extends Error {
   override name = 'TfvarsError';
 }
 
-/** JSON as an expression that means exactly the same: HCL knows fewer escapes, and templates. */
+/** JSON as an exactly equivalent expression: HCL has fewer escapes, and interprets templates. */
 export const expressionOf = (value: unknown): string =>
   JSON.stringify(value)
     .replaceAll(/\\[\\"]|\\([bf])/g, (sign, short) =>
@@ -29,7 +29,7 @@ const fileOf = (text: string): File => {
   }
 };
 
-/** @throws {TfvarsError} which names the line */
+/** @throws {TfvarsError} with the line */
 export const readTfvars = (text: string): FileVariable[] => {
   const { attributes, lines, blocks, faults, repeated } = fileOf(text);
   const empty = Object.keys(attributes).flatMap((key) => (attributes[key]?.trim() ? [] : [lines[key] ?? 1]));
@@ -57,13 +57,13 @@ const escaped = /\\(?:([nrt"\\])|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8}))|([$%])\4\{
 const quoted = /^"((?:[^"\\\n]|\\.)*)"$/;
 const plainHeredoc = /^<<([\p{ID_Start}_][\p{ID_Continue}-]*)[ \t]*\r?\n([\s\S]*?)^[ \t]*\1$/mu;
 
-/** What stands in quotes or in a heredoc, when it has no template; undefined for any other expression. */
+/** The text in quotes or in a heredoc without a template; undefined for any other expression. */
 export const literalText = (expression: string): string | undefined => {
   const heredoc = plainHeredoc.exec(expression);
   const text = heredoc && heredoc[0].length === expression.length ? heredoc[2] : quoted.exec(expression)?.[1];
   if (text === undefined || /(?<!\$)\$\{|(?<!%)%\{/.test(text)) return undefined;
   if (heredoc) return text.replaceAll(/([$%])\1\{/g, '$1{');
-  // What is no escape of HCL is Terraform's to refuse.
+  // Terraform itself reports invalid escapes.
   if (/\\[^nrt"\\uU]/.test(text.replaceAll('\\\\', ''))) return undefined;
   return text.replaceAll(escaped, (_, short?: string, four?: string, eight?: string, mark?: string) => {
     if (mark) return `${mark}{`;

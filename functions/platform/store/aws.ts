@@ -6,13 +6,15 @@ import { environment } from '#platform/environment.ts';
 import { type DirectCalls, directCalls } from './direct-calls.ts';
 
 /**
- * Signed calls without an SDK client: S3 and KMS need a handful of operations, and their clients would weigh more in
- * every bundle (305 and 28 KB) than all of the code that uses them (decisions/0005).
+ * Signed calls without an SDK client: S3 and KMS need a handful of operations, and their clients would add more to
+ * every bundle (305 and 28 KB) than all code that uses them (decisions/0005).
  */
 
 /** Derived signing keys, by day and service; aws4fetch fills it. */
 const signingKeys = new Map<string, ArrayBuffer>();
-/** No limit on idle time: a Lambda is invoked again after seconds, and a request on a dead connection is repeated. */
+/**
+ * No idle timeout, so that the next invocation reuses a connection; a request on a dead connection is repeated.
+ */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 const defaultTimeoutMs = 20_000;
 
@@ -35,7 +37,7 @@ export interface SendOptions {
 export interface AwsResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** Empty when it has more than the `maxBytes` asked for; `content-length` tells its size. */
+  /** Empty if it exceeds `maxBytes`; `content-length` has its size. */
   body: Buffer;
 }
 
@@ -55,7 +57,7 @@ const signer = (
     ...options,
   });
 
-/** One try. Node's own client: the first `fetch` of a process takes 50 ms longer. */
+/** One attempt. Uses Node's own client: the first `fetch` of a process takes 50 ms longer. */
 const attempt = (
   url: string,
   call: Call,
@@ -109,8 +111,8 @@ const isPassing = ({ status, body }: AwsResponse): boolean =>
   status >= 500 || status === 429 || (status === 400 && body.includes('<Code>RequestTimeout</Code>'));
 
 /**
- * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks
- * to slow down). The last response is returned whatever its status.
+ * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks to
+ * slow down). Returns the last response with any status.
  */
 export const send = async (
   service: string,
@@ -133,7 +135,10 @@ export const send = async (
   }
 };
 
-/** A URL that carries its own permission until it expires. Headers given are signed: the user must send the same. */
+/**
+ * A URL that contains its own permission until it expires. The given headers are signed: the client must send the same
+ * ones.
+ */
 export const presign = async (
   service: string,
   url: string,
@@ -160,17 +165,17 @@ const tryAgain = /Throttl/;
 
 /** A service that speaks JSON over POST. */
 interface JsonService {
-  /** As in signatures, e.g. `kms`. */
+  /** Name in signatures, e.g. `kms`. */
   name: string;
-  /** Before the operation in `x-amz-target`. */
+  /** Prefix of the operation in `x-amz-target`. */
   target: string;
   url: string;
 }
 
 /**
- * Calls an operation; input and output are as in the service's API reference. Throttled calls are repeated.
- * @throws {AwsCallError} what it answered
- * @throws what the connection does
+ * Calls an operation; input and output have the form of the service's API reference. Throttled calls are repeated.
+ * @throws {AwsCallError} for an error response
+ * @throws connection errors
  */
 const callJson = async <T>(
   { name: service, target, url }: JsonService,
@@ -227,9 +232,10 @@ export const invokeLater = async (functionName: string, event: object): Promise<
 };
 
 /**
- * A command for a connection of a WebSocket API (API Gateway: @connections commands). True unless the connection is gone.
- * @param url of the API's stage
- * @throws {AwsCallError} what API Gateway answered
+ * Sends a command to a connection of a WebSocket API (API Gateway: @connections commands). True unless the connection
+ * is gone.
+ * @param url URL of the API's stage
+ * @throws {AwsCallError} for an error response of API Gateway
  */
 export const callConnection = async (
   url: string,
@@ -244,7 +250,7 @@ export const callConnection = async (
   return true;
 };
 
-/** The Price List API is in few regions, and has the prices of all of them (AWS Billing: Price List endpoints). */
+/** The Price List API exists in few regions, with the prices of all regions (AWS Billing: Price List endpoints). */
 const priceListRegion = 'us-east-1';
 
 /** Calls an operation of the Price List API, e.g. `GetProducts`, once. @throws {AwsCallError} */
@@ -265,7 +271,7 @@ const errorIn = (text: string): { name: string; message: string } | undefined =>
   }
 };
 
-/** Of the partitions that have one of their own, by the beginning of their regions' names. */
+/** Suffixes of partitions with their own, by the prefix of their regions' names. */
 const dnsSuffixes: Record<string, string> = {
   'cn-': 'amazonaws.com.cn',
   'us-iso-': 'c2s.ic.gov',
@@ -275,6 +281,6 @@ const dnsSuffixes: Record<string, string> = {
   'eusc-': 'amazonaws.eu',
 };
 
-/** `amazonaws.com` or what the region's partition uses instead. */
+/** `amazonaws.com` or the suffix of the region's partition. */
 export const dnsSuffix = (region: string): string =>
   Object.entries(dnsSuffixes).find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';

@@ -8,11 +8,11 @@ import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts'
 import { objects } from './keys.ts';
 
 /**
- * The one bucket, by keys of keys.ts `objects`. Encryption is the bucket's default. Order and existence of records
- * are decided by the table, not here.
+ * The one bucket, with the keys of keys.ts `objects`. Encryption is the bucket's default. The table, not the bucket,
+ * decides about order and existence of records.
  */
 
-/** The bucket refused a request, or failed. */
+/** The bucket rejected a request, or failed. */
 export class BucketError extends Error {
   override name = 'BucketError';
 }
@@ -24,7 +24,7 @@ export interface ByteRange {
   length: number;
 }
 
-/** Where presigned URLs lead, e.g. `https://BUCKET.s3.eu-central-1.amazonaws.com`. */
+/** Origin of presigned URLs, e.g. `https://BUCKET.s3.eu-central-1.amazonaws.com`. */
 export const bucketOrigin = (): string => new URL(objectUrl('')).origin;
 
 const objectUrl = (key: string, bucket = environment.bucketName): string => {
@@ -44,11 +44,11 @@ const failed = (action: string, key: string, { status, body }: AwsResponse): Buc
   new BucketError(`${action} ${key}: HTTP ${status} ${body.toString('utf8').slice(0, 500)}`);
 
 const noSuchKey = 404;
-/** S3's answer to any range of an empty object, and to one that begins after the end. */
+/** S3's answer to any range of an empty object, and to a range that begins after the end. */
 const rangeNotSatisfiable = 416;
 
 /**
- * The object or the requested part of it; empty when the part begins after its end; undefined when there is none.
+ * The object or the requested part of it; empty if the part begins after its end; undefined if there is none.
  * @throws {BucketError}
  */
 export const getObject = async (key: string, range?: ByteRange): Promise<Buffer | undefined> => {
@@ -61,7 +61,7 @@ export const getObject = async (key: string, range?: ByteRange): Promise<Buffer 
 };
 
 /**
- * The whole object, unless it has more than `maxBytes`; then its size, without having read it.
+ * The whole object, or its size without reading it if it exceeds `maxBytes`.
  * @throws {BucketError}
  */
 export const getObjectUpTo = async (key: string, maxBytes: number): Promise<Buffer | number | undefined> => {
@@ -75,12 +75,12 @@ export const getObjectUpTo = async (key: string, maxBytes: number): Promise<Buff
 export interface Peek {
   size: number;
   head: Buffer;
-  /** Of this very content. */
+  /** ETag of exactly this content. */
   etag: string;
 }
 
 /**
- * Size of an object and its first bytes, in one request; undefined when there is none.
+ * Size of an object and its first bytes, in one request; undefined if there is none.
  * @throws {BucketError}
  */
 export const peekObject = async (key: string, bytes: number): Promise<Peek | undefined> => {
@@ -97,8 +97,8 @@ export const peekObject = async (key: string, bytes: number): Promise<Peek | und
 const pieceBytes = 8 * 1024 * 1024;
 
 /**
- * The whole object, read in pieces: one request for all of it would take twice its size in memory. If it has more than
- * `maxBytes`, its size instead.
+ * The whole object, read in pieces, because one request would take twice its size in memory; or its size if it exceeds
+ * `maxBytes`.
  * @throws {BucketError}
  */
 export const getLargeObject = async (key: string, maxBytes: number): Promise<Buffer | number | undefined> => {
@@ -115,7 +115,7 @@ export const getLargeObject = async (key: string, maxBytes: number): Promise<Buf
 };
 
 /**
- * Size in bytes; undefined when there is no such object.
+ * Size in bytes; undefined if there is no such object.
  * @throws {BucketError}
  */
 export const objectSize = async (key: string): Promise<number | undefined> => {
@@ -126,8 +126,8 @@ export const objectSize = async (key: string): Promise<number | undefined> => {
 };
 
 /**
- * Size in bytes, and the SHA-256 (hex) that storage itself computed when the object was written with one; undefined when
- * there is no such object. The content is not read.
+ * Size in bytes, and the SHA-256 (hex) that storage computed if the object was written with one; undefined if there is
+ * no such object. The content is not read.
  * @throws {BucketError}
  */
 export const objectDigest = async (key: string): Promise<{ size: number; sha256?: string } | undefined> => {
@@ -144,11 +144,11 @@ export const objectDigest = async (key: string): Promise<{ size: number; sha256?
 const toHex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
 const toBase64 = (hex: string): string => Buffer.from(hex, 'hex').toString('base64');
 
-/** The S3 API's name for a SHA-256 that the content must have. */
+/** S3's header for the required SHA-256 of the content. */
 const sha256Header = (sha256: string): Record<string, string> => ({ 'x-amz-checksum-sha256': toBase64(sha256) });
 
 /**
- * @param sha256 hex; storage refuses other content, and keeps it for {@link objectDigest}
+ * @param sha256 hex; storage rejects other content, and stores it for {@link objectDigest}
  * @throws {BucketError}
  */
 export const putObject = async (
@@ -165,8 +165,8 @@ export const putObject = async (
 const preconditionFailed = 412;
 
 /**
- * Unless there is an object already.
- * @param sha256 hex; storage refuses other content
+ * Writes an object unless there is one already.
+ * @param sha256 hex; storage rejects other content
  * @throws {BucketError}
  */
 export const putOnce = async (key: string, content: Uint8Array<ArrayBuffer>, sha256: string): Promise<void> => {
@@ -176,9 +176,9 @@ export const putOnce = async (key: string, content: Uint8Array<ArrayBuffer>, sha
 };
 
 /**
- * Within the bucket; replaces what is there. Storage computes the SHA-256 of what it copied.
- * @param etag of the content to copy; missing: whatever is there
- * @returns the SHA-256 in hex; undefined when the content is another by now
+ * Copies within the bucket, and replaces an existing object. Storage computes the SHA-256 of the copied content.
+ * @param etag ETag of the content to copy; missing: the current content
+ * @returns the SHA-256 in hex; undefined if the content has changed
  * @throws {BucketError}
  */
 export const copyObject = async (from: string, to: string, etag?: string): Promise<string | undefined> => {
@@ -191,7 +191,7 @@ export const copyObject = async (from: string, to: string, etag?: string): Promi
   const answer = await request(to, { method: 'PUT', headers });
   if (answer.status === preconditionFailed) return undefined;
   const sha256 = /<ChecksumSHA256>([\w+/=]+)<\/ChecksumSHA256>/.exec(answer.body.toString('utf8'))?.[1];
-  // A copy that fails on its way is answered with 200 all the same (S3 API: CopyObject).
+  // A copy that fails midway is also answered with 200 (S3 API: CopyObject).
   if (!isOk(answer) || !sha256) throw failed(`copying ${from} to`, to, answer);
   return toHex(sha256);
 };
@@ -223,17 +223,20 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
   }
 }
 
-/** For reading without credentials, over another host name than the API's. @param bucket another one than the platform's */
+/**
+ * For reading without credentials, over another host name than the API's. @param bucket a bucket other than the
+ * platform's
+ */
 export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
   presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
 
 /**
- * A URL for uploads can be used any number of times until it expires, so that no content anybody reads may lie under
- * such a URL. There are three kinds, and no others:
- *
- * - {@link presignUpload}: any content, into `uploads/`; it counts when it is accepted, which copies it. So does
- *   {@link presignLeftState}, into a place of its own beside the run's content, with which it expires.
- * - {@link presignOnce}: any content, once: storage refuses when there is an object.
+ * A URL for uploads can be used any number of times until it expires, so no content that is read later may be stored
+ * under such a URL. The only three kinds are:
+ * - {@link presignUpload}: any content, into `uploads/`; accepting it makes a copy. {@link presignLeftState} works the
+ * same,
+ *   with a place beside the run's content, which expires with it.
+ * - {@link presignOnce}: any content, once: storage rejects an upload if there is an object.
  * - {@link presignContent}: only content with the given checksum.
  */
 export const presignUpload = (name: string, expiresSeconds: number): Promise<string> =>
@@ -242,29 +245,29 @@ export const presignUpload = (name: string, expiresSeconds: number): Promise<str
 export const presignLeftState = (runId: string, expiresSeconds: number): Promise<string> =>
   presign('s3', objectUrl(objects.leftState(runId)), 'PUT', expiresSeconds);
 
-/** Of an upload that storage takes once; its user must send them (S3 User Guide: conditional writes). */
+/** Headers of an upload that storage accepts once; the client must send them (S3 User Guide: conditional writes). */
 export const onceHeaders = { 'if-none-match': '*' };
 
 export const presignOnce = (key: string, expiresSeconds: number): Promise<string> =>
   presign('s3', objectUrl(key), 'PUT', expiresSeconds, onceHeaders);
 
-/** @param sha256 hex; the user must send it, in base64, as `x-amz-checksum-sha256` */
+/** @param sha256 hex; the client must send it, in base64, as `x-amz-checksum-sha256` */
 export const presignContent = (key: string, expiresSeconds: number, sha256: string): Promise<string> =>
   presign('s3', objectUrl(key), 'PUT', expiresSeconds, sha256Header(sha256));
 
 const putFileMs = 5 * 60_000;
 
 /**
- * A file as an object, without taking memory for it.
- * @param sha256 hex; storage refuses other content
+ * Writes a file as an object, without taking memory for it.
+ * @param sha256 hex; storage rejects other content
  * @throws {BucketError}
  */
 export const putFile = (key: string, path: string, size: number, sha256: string): Promise<void> =>
   putStream(key, createReadStream(path), { size, sha256, type: 'application/gzip' });
 
 /**
- * A stream as an object, without buffering it.
- * @param sha256 hex; storage refuses other content
+ * Writes a stream as an object, without buffering it.
+ * @param sha256 hex; storage rejects other content
  * @throws {BucketError}
  */
 export const putStream = async (

@@ -1,10 +1,10 @@
-/** Values that this process remembers by a text, for a time and up to a size. */
+/** Cache of this process, by text keys, limited in time and size. */
 export class Cache<V> {
   readonly #entries = new Map<string, { value: V; until: number; weight: number }>();
   readonly #limits: { maxWeight: number; keptMs: number };
   #weight = 0;
 
-  /** @param limits `maxWeight` is a number of entries unless they are given weights; the oldest make room */
+  /** @param limits `maxWeight` is a number of entries unless they have weights; the oldest entries are evicted */
   constructor({ maxWeight, keptMs = Number.POSITIVE_INFINITY }: { maxWeight: number; keptMs?: number }) {
     this.#limits = { maxWeight, keptMs };
   }

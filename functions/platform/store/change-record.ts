@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * A change and its audit record (decisions/0014): the record is sent right before the first write, and neither does
- * the change go on nor is it answered before both are stored.
+ * A change and its audit record (decisions/0014): the record is sent right before the first write, and the change waits
+ * until it is stored before it continues or responds.
  */
 export interface ChangeRecord {
-  /** Stores the record. Called once, when there is something to record. */
+  /** Stores the record. Called once, for a change that must be recorded. */
   keep(): Promise<void>;
   kept?: Promise<void>;
   /** Ids created meanwhile, in order: the first is the created resource's. */
@@ -16,7 +16,7 @@ const current = new AsyncLocalStorage<ChangeRecord | undefined>();
 
 export const recorded = <T>(record: ChangeRecord, work: () => Promise<T>): Promise<T> => current.run(record, work);
 
-/** Without a record: storing a record is a write as well. */
+/** Storing a record is a write too, so it has no record itself. */
 export const keepRecord = (record: ChangeRecord): Promise<void> => {
   record.kept ??= current.run(undefined, () => record.keep());
   return record.kept;

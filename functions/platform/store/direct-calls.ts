@@ -1,11 +1,11 @@
 /**
- * Calls to AWS services in the same process: the local platform runs functions beside the services they call, and
- * takes requests without signature and connection. It knows which function it gave this to. Lambda offers nothing of
- * the kind.
+ * Calls to AWS services in the same process: the local platform runs functions beside the services that they call, and
+ * accepts requests without signature and connection. Each function gets its own object, so that the platform knows the
+ * caller. Lambda has no equivalent.
  */
 
 export interface DirectRequest {
-  /** As in signatures, e.g. `dynamodb`. */
+  /** Name in signatures, e.g. `dynamodb`. */
   service: string;
   method: string;
   /** With its query. */
@@ -23,24 +23,24 @@ export interface DirectReply {
   body: Buffer;
 }
 
-/** `name` is the error's code. */
+/** `name` is the error code. */
 export interface TableRefusal extends Error {
   /** HTTP status. */
   status: number;
 }
 
-/** All reject like a connection that ends without a response. */
+/** All methods reject like a connection that ends without a response. */
 export interface DirectCalls {
   request(request: DirectRequest): Promise<DirectReply>;
   /**
-   * DynamoDB by values: no text is written or read. The output is nobody else's; binary values are byte arrays.
-   * @param operation as IAM has it, e.g. `GetItem`
+   * DynamoDB with values instead of JSON text. The caller may change the output; binary values are byte arrays.
+   * @param operation IAM's name of it, e.g. `GetItem`
    * @throws {TableRefusal}
    */
   table(operation: string, input: object): Promise<object>;
 }
 
-/** Undefined where requests are signed and sent. */
+/** Undefined if requests are signed and sent. */
 export const directCalls = (process as unknown as Record<symbol, DirectCalls | undefined>)[
   Symbol.for('stepform.direct-calls')
 ];
@@ -53,10 +53,10 @@ interface SdkRequest {
   body?: string | Uint8Array;
 }
 
-/** Nobody resolves it. */
+/** Placeholder URL that is never resolved. */
 const noEndpoint = { url: new URL('http://in-memory.invalid') };
 
-/** Settings that make a client of the AWS SDK use direct calls; none where there are none. */
+/** Settings that make a client of the AWS SDK use direct calls; empty without direct calls. */
 export const directly = (service: string): object => {
   const calls = directCalls;
   if (!calls) return {};

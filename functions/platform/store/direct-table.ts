@@ -9,10 +9,10 @@ const failedMs = 100;
 const maxPauseMs = 20_000;
 
 /**
- * An operation of DynamoDB in the same process, tried again as the AWS SDK does.
- * @param operation as IAM has it, e.g. `GetItem`
+ * An operation of DynamoDB in the same process, with the AWS SDK's retries.
+ * @param operation IAM's name of it, e.g. `GetItem`
  * @returns the output; binary values are byte arrays, as in the input
- * @throws {TableRefusal} and what a connection throws
+ * @throws {TableRefusal} and connection errors
  */
 export const callTable = async (calls: DirectCalls, operation: string, input: object): Promise<object> => {
   for (let tries = 1; ; tries++) {
@@ -26,7 +26,7 @@ export const callTable = async (calls: DirectCalls, operation: string, input: ob
   }
 };
 
-/** About how long to wait for the next try; undefined when there is to be none. Lost connections have no status. */
+/** Pause before the next attempt; undefined for no further attempt. Lost connections have no status. */
 const pauseAfter = ({ name, status = 500 }: Error & { status?: number }): number | undefined => {
   if (throttling.test(name)) return throttledMs;
   return status >= 500 ? failedMs : undefined;

@@ -1,6 +1,6 @@
 /**
- * The sparse index of items that the sweep has to check: an item is in it from `dueAt` on unless it has moved on by
- * then. Sharded, because a single index partition would bound the writes of the whole table.
+ * The sparse index of items that the sweep has to check: an item is in it from `dueAt` on unless it has progressed by
+ * then. Sharded, because a single index partition would limit the writes of the whole table.
  */
 export const dueShards = 8;
 
@@ -11,7 +11,7 @@ export interface Due {
 
 export const dueShard = (n: number): string => `due#${n}`;
 
-/** Attributes that make an item due in so many seconds. */
+/** Attributes that make an item due in this many seconds. */
 export const dueIn = (id: string, seconds: number): Required<Due> => ({
   dueShard: dueShard(id.charCodeAt(id.length - 1) % dueShards),
   dueAt: new Date(Date.now() + seconds * 1000).toISOString(),
@@ -20,16 +20,16 @@ export const dueIn = (id: string, seconds: number): Required<Due> => ({
 /** Attributes to remove when nothing can get stuck any more. */
 export const dueAttributes = ['dueShard', 'dueAt', 'checkAt'];
 
-/** When the sweep is to look at an item that changes often; it is in the index from an earlier time on. */
+/** Time of the sweep's check of an item that changes often; its index entry can be earlier. */
 interface Check extends Record<string, unknown>, Due {
   checkAt: string;
 }
 
 /**
- * As {@link dueIn} for an item that changes often. Its entry of the index stays where it is when that is early enough, because to
- * move it costs as much as two writes: a run that is through within a minute moves none. Whoever finds it there before
- * `checkAt` only moves the entry (lifecycle/repair/sweep.ts).
- * @param before the item's attributes as they are; without them the entry is moved
+ * Like {@link dueIn} for an item that changes often. An index entry that is early enough stays, because moving it costs
+ * two writes: a run that ends within a minute moves none. A sweep that finds the entry before `checkAt` only moves it
+ * (lifecycle/repair/sweep.ts).
+ * @param before the item's present attributes; without them the entry is moved
  */
 export const checkIn = (id: string, seconds: number, before?: Due): Check => {
   const due = dueIn(id, seconds);

@@ -9,13 +9,16 @@ import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
 import { type DirectCalls, directCalls } from './direct-calls.ts';
 import { callTable } from './direct-table.ts';
 
-/** DynamoDB as table.ts asks it: without the document client, which puts the middleware of a command together for each call. */
+/** DynamoDB for table.ts: without the document client, which builds a command's middleware for each call. */
 
-/** A logger without `info`: for the default one the SDK copies every response, 0.2 ms each, for nothing. */
+/** A logger without `info`: for the default logger the SDK copies every response, which wastes 0.2 ms each. */
 const nothing = () => {};
 const logger = { trace: nothing, debug: nothing, warn: console.warn, error: nothing } as DynamoDBClientConfig['logger'];
 
-/** With `cacheMiddleware` the middleware of a command is put together once instead of for each call, a quarter of what it costs. */
+/**
+ * With `cacheMiddleware` the SDK builds a command's middleware once instead of for each call, which saves a quarter of
+ * the cost.
+ */
 const client = directCalls ? undefined : new DynamoDBClient({ logger, cacheMiddleware: true });
 
 /** A command's class, e.g. `GetItemCommand`. */
@@ -24,9 +27,9 @@ type CommandOf<I extends ServiceInputTypes, O extends ServiceOutputTypes> = new 
 ) => Parameters<typeof DynamoDBClient.prototype.send<I, O>>[0];
 
 /**
- * Calls an operation: through the SDK, or straight where the service is in this process. There the SDK would take a quarter
- * of the time that a request takes.
- * @param name as IAM has it, e.g. `GetItem`
+ * Calls an operation: through the SDK, or directly if the service is in this process, where the SDK would take a
+ * quarter of a request's time.
+ * @param name IAM's name of it, e.g. `GetItem`
  */
 export const dynamodb = <I extends ServiceInputTypes, O extends ServiceOutputTypes>(
   name: string,

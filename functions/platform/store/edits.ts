@@ -6,11 +6,11 @@ import { now } from './time.ts';
 export interface Edited {
   /** Number of edits; absent: none recorded. */
   edits?: number;
-  /** The last edit: `id` tells it from another by the same user in the same millisecond. */
+  /** The last edit: `id` distinguishes it from another by the same user in the same millisecond. */
   edited?: { by: string; at: string; id?: string };
 }
 
-/** The user who edits, and the version they saw. */
+/** The user who edits, and the version that they read. */
 export interface Editor {
   userId: string;
   /** Number of edits when the editor read the settings; absent: edit unconditionally. */
@@ -18,8 +18,8 @@ export interface Editor {
 }
 
 /**
- * A change as a conditional edit, which fails unless it is the next one after the version that the user saw. Absent
- * where the platform itself carries something over.
+ * A change as a conditional edit, which fails unless it is the first one after the version that the user read. The
+ * editor is absent when the platform itself carries a value over.
  */
 export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   if (!editor) return change;
@@ -27,7 +27,7 @@ export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   const edited = { by: userId, at: now(), id: randomUUID() };
   const edit = { ...change, set: { ...change.set, edited }, add: { ...change.add, edits: 1 } };
   if (edits === undefined) return edit;
-  // A retried request whose response was lost has been the next edit itself.
+  // A retried request whose response was lost has already made this edit itself.
   const isNext = edits ? 'edits = :edits' : 'attribute_not_exists(edits)';
   const isThis = 'edited.id = :edit';
   return {

@@ -7,13 +7,13 @@ interface Refusal {
   status: number;
 }
 
-/** Sends a message with SES (SES API v2: SendEmail). Undefined when it was taken. */
+/** Sends a message with SES (SES API v2: SendEmail). Undefined if SES accepted it. */
 export const callEmail = async (message: object): Promise<Refusal | undefined> => {
   const { region } = environment;
   const base = environment.endpoint('SESV2') ?? `https://email.${region}.${dnsSuffix(region)}`;
   const body = JSON.stringify(message);
   const call = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-  // A message whose answer was lost is sent once more at worst; more tries would be more messages.
+  // One retry only: each retry of a message whose response was lost sends it again.
   const answer = await send('ses', `${base}/v2/email/outbound-emails`, call, { tries: 2 });
   if (answer.status === 200) return undefined;
   const text = answer.body.toString('utf8').slice(0, 500);

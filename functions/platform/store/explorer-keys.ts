@@ -1,12 +1,12 @@
 import type { Key } from './key.ts';
 
 /**
- * The part of the table's layout (keys.ts) that is the explorer's, with the change requests that come of it.
+ * The part of the table's layout (keys.ts) for the explorer and its change requests.
  *
  * | pk | sk | item |
  * |---|---|---|
  * | `ORG#<name>` | `EXPLORERVIEW#<id>` | saved view |
- * | `FACTS#<organization>` | `WS#<id>` | what the current state of a workspace consists of, and how its run ended |
+ * | `FACTS#<organization>` | `WS#<id>` | contents of a workspace's current state, and the result of its run |
  * | `WS#<id>` | `CHANGEREQUEST#<created at>#<id>` | → change request |
  * | `CHANGEREQUEST#<id>` | `CHANGEREQUEST` | change request |
  */

@@ -2,7 +2,7 @@
 
 const operators = new Set(['AND', 'OR', 'NOT', 'IN', 'BETWEEN']);
 
-/** `plan.status` → `#plan.#status`, noting the names: any word may be reserved, and there are 573. */
+/** `plan.status` → `#plan.#status`, and records the names: any word could be one of the 573 reserved ones. */
 export const aliased = (path: string, names: Record<string, string>): string =>
   path
     .split('.')
@@ -14,7 +14,7 @@ export const aliased = (path: string, names: Record<string, string>): string =>
     })
     .join('.');
 
-/** A condition with every attribute path aliased; functions, operators and values stay as they are. */
+/** A condition with every attribute path aliased; functions, operators and values stay unchanged. */
 export const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
   condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>
     word.startsWith(':') || operators.has(word) ? word : aliased(word, names),

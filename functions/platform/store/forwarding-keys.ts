@@ -1,14 +1,14 @@
 import type { Key } from './key.ts';
 
 /**
- * What the table (keys.ts) holds of requests that agents send for the platform; apart from the other keys, as few functions
- * need them:
+ * The part of the table's layout (keys.ts) for requests that agents send for the platform. Separate, because few
+ * functions need it:
  *
  * | pk | sk | item |
  * |---|---|---|
  * | `APOOL#<id>` | `FORWARDER#<agent id>` | agent that sends requests |
- * | | `REQUEST#<at>#<id>` | request that nobody has yet |
- * | | `ANSWER#<id>` | what came of it |
+ * | | `REQUEST#<at>#<id>` | unclaimed request |
+ * | | `ANSWER#<id>` | response |
  */
 export const forwardingKeys = {
   forwarder: (poolId: string, agent: string): Key => ({ pk: `APOOL#${poolId}`, sk: `FORWARDER#${agent}` }),

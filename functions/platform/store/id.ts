@@ -7,7 +7,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 export const newId = (prefix: string): string =>
   noteId(`${prefix}-${Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('')}`);
 
-/** The same id for the same origin, each time. */
+/** Always the same id for the same origin. */
 export const derivedId = (prefix: string, origin: string): string => {
   const hash = createHash('sha256').update(origin).digest();
   return `${prefix}-${Array.from(hash.subarray(0, 16), (byte) => alphabet[byte % alphabet.length]).join('')}`;
@@ -22,5 +22,5 @@ export const runIdOf = (partId: string): string => partId.replace(/^(plan|apply|
 /** 256 bits, URL-safe. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
-/** Hex SHA-256: what is stored in place of a token. Tokens have 256 random bits, so no salt or stretching is needed. */
+/** Hex SHA-256 that is stored instead of a token. Tokens have 256 random bits, so no salt or stretching is needed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');

@@ -5,7 +5,7 @@ import { DamagedContentError } from './damaged-content.ts';
 export const sha256Of = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * For callers that hand out a link instead of reading: compares storage's checksum of the object with the record. An
+ * For callers that return a link instead of reading: compares storage's checksum of the object with the record. An
  * object that was written before checksums has none.
  * @throws {DamagedContentError}
  */

@@ -1,7 +1,7 @@
 import type { Key } from './key.ts';
 
 /**
- * The part of the table's layout (keys.ts) that is the IP allowlists'.
+ * The part of the table's layout (keys.ts) for IP allowlists.
  *
  * | pk | sk | item |
  * |---|---|---|

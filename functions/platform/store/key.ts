@@ -1,17 +1,20 @@
 import { foldCase } from './fold-case.ts';
 
-/** Of an item of the table (keys.ts). */
+/** Key of an item in the table (keys.ts). */
 export interface Key {
   pk: string;
   sk: string;
 }
 
-/** Numbers in sort keys, so that text order is number order. */
+/** Pads numbers in sort keys, so that text order is number order. */
 export const padded = (n: number): string => String(n).padStart(12, '0');
 
-/** Sorts behind everything that keys consist of. */
+/** Sorts after every character in keys. */
 export const last = '\uffff';
 
-/** A name so that lists are in the order people expect: `a`, `B`, `c`. Names that differ in case only stay apart. */
+/**
+ * Sort key of a name, for lists in the order that people expect: `a`, `B`, `c`. Names that differ only in case stay
+ * distinct.
+ */
 export const sortable = (name: string, owner?: string): string =>
   [foldCase(name), ...(owner === undefined ? [] : [owner]), name].join('#');

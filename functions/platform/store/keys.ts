@@ -12,10 +12,10 @@ export { objects } from './object-keys.ts';
 export type { PolicyScope } from './policy-keys.ts';
 export type { Key };
 
-/** Workspaces, variable sets and modules have variables; policy sets have parameters, which are the same. */
+/** Workspaces, variable sets and modules have variables; the parameters of policy sets are stored the same way. */
 export const isVariableSet = (ownerId: string): boolean => ownerId.startsWith('varset-');
 export const isPolicySet = (ownerId: string): boolean => ownerId.startsWith('polset-');
-/** Variables of its tests; a test run has the module in place of a workspace. */
+/** A module's variables are for its tests; a test run has the module in place of a workspace. */
 export const isModule = (ownerId: string): boolean => ownerId.startsWith('mod-');
 const variableOwner = (ownerId: string): string => {
   if (isVariableSet(ownerId)) return `VARSET#${ownerId}`;
@@ -23,7 +23,7 @@ const variableOwner = (ownerId: string): string => {
   return `${isModule(ownerId) ? 'MOD' : 'WS'}#${ownerId}`;
 };
 
-/** Partitions of a day's audit trail: each takes 1,000 writes a second (DynamoDB: quotas). */
+/** Partitions of a day's audit trail: each accepts 1,000 writes a second (DynamoDB: quotas). */
 export const auditShards = 4;
 const auditShard = (organization: string, day: string, shard: number): string =>
   `AUDIT#${organization}#${day}#${shard}`;
@@ -33,93 +33,93 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  *
  * | pk | sk | item |
  * |---|---|---|
- * | `ORG#<name>` | `ORG` | organization; once deleted, that the name was given |
- * | | `WSNAME#<case apart>#<workspace name>` | → workspace id; the uniqueness of names, and lists |
+ * | `ORG#<name>` | `ORG` | organization; after its deletion, a marker that reserves the name |
+ * | | `WSNAME#<case apart>#<workspace name>` | → workspace id; unique names, and lists |
  * | | `PROJECT#<case apart>#<project name>` | → project id |
- * | | `MEMBER#<user id>` | → user id; who belongs to it, for lists |
+ * | | `MEMBER#<user id>` | → user id; the members, for lists |
  * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
- * | | `OPEN#<created at>#<id>` | → run id; only while it is not over |
- * | | `ASSESSING#<run id>`, `TESTING#<run id>`, `QUERYING#<run id>` | assessment of health, test run or query run that goes on |
- * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; the uniqueness of names |
- * | | `GLOBALVARSET#<id>` | → variable set id; those applied to every workspace |
- * | | `TASKNAME#<name>` | → run task id; the uniqueness of names |
- * | | `APOOLNAME#<name>` | → agent pool id; the uniqueness of names |
- * | | `GLOBALTASK#<id>` | → run task id; those of every workspace |
- * | | `POLICY#<name>`, `POLSET#<name>`, `PROVSET#<name>` | → policy, policy set or provider set id; the uniqueness of names |
- * | | `TEAMNAME#<lower case>` | → team id; the uniqueness of names |
+ * | | `OPEN#<created at>#<id>` | → run id; only until it has ended |
+ * | | `ASSESSING#<run id>`, `TESTING#<run id>`, `QUERYING#<run id>` | health assessment, test run or query run in progress |
+ * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; unique names |
+ * | | `GLOBALVARSET#<id>` | → variable set id; sets applied to every workspace |
+ * | | `TASKNAME#<name>` | → run task id; unique names |
+ * | | `APOOLNAME#<name>` | → agent pool id; unique names |
+ * | | `GLOBALTASK#<id>` | → run task id; tasks of all workspaces |
+ * | | `POLICY#<name>`, `POLSET#<name>`, `PROVSET#<name>` | → policy, policy set or provider set id; unique names |
+ * | | `TEAMNAME#<lower case>` | → team id; unique names |
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
- * | | `DELETED#<workspace id>` | → deleted workspace that can be recovered, for lists |
- * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; beside a project or workspace, to those |
- * | `ORGNAME#<lower case>` | `ORGNAME` | → name of the organization; the uniqueness of names |
+ * | | `DELETED#<workspace id>` | → recoverable workspace, for lists |
+ * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; also below a project or workspace |
+ * | `ORGNAME#<lower case>` | `ORGNAME` | → name of the organization; unique names |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
- * | | `VARSET#<id>` | → variable set that may be applied to it |
+ * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `OWNVARSET#<id>` | → variable set that it may own |
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
- * | | `TOKEN#<id>` | → hash of the user's token; of an agent pool's too, by the pool's id |
- * | | `IDENTITY#<sha-256>` | → issuer and subject that sign in as the user |
- * | | `ONCE` | one-time secret that lets the user in |
- * | `USERNAME#<lower case>` | `USERNAME` | → user who has the name, or had it |
- * | `TEAM#<id>` | `TEAM` | team: what it may do in the organization |
- * | | `USERS` | ids of those who are in it |
- * | | `GRANT#<id>` | → workspace or project that it was given something on |
- * | `OU#<id>` | `OU` | → membership, by the id it has in the API |
- * | `EMAIL#<address>` | `EMAIL` | → user who is known to have it, or who was invited by it |
- * | `GRANT#<id>` | `GRANT` | → team, and workspace or project: what was given stands there |
+ * | | `TOKEN#<id>` | → hash of the user's token; also of an agent pool's token, by the pool's id |
+ * | | `IDENTITY#<sha-256>` | → identity (issuer and subject) of the user |
+ * | | `ONCE` | one-time secret that signs the user in |
+ * | `USERNAME#<lower case>` | `USERNAME` | → user with the present or former name |
+ * | `TEAM#<id>` | `TEAM` | team, with its permissions in the organization |
+ * | | `USERS` | ids of its members |
+ * | | `GRANT#<id>` | → workspace or project with a grant for it |
+ * | `OU#<id>` | `OU` | → membership, by its id in the API |
+ * | `EMAIL#<address>` | `EMAIL` | → user with the verified or invited address |
+ * | `GRANT#<id>` | `GRANT` | → team, and workspace or project, which have the details |
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
  * | `TOKENID#<id>` | `TOKEN` | → hash of the token |
- * | | `MADE#<sha-256>` | → token that was made with this one |
- * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` under way |
- * | `IDENTITY#<sha-256>` | `IDENTITY` | → user who signs in with this issuer and subject |
- * | | `SESSION#<sha-256>` | → session that began so |
- * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that a group at the issuer stands for |
+ * | | `MADE#<sha-256>` | → token that was created with this one |
+ * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` in progress |
+ * | `IDENTITY#<sha-256>` | `IDENTITY` | → user with this identity |
+ * | | `SESSION#<sha-256>` | → session of this identity |
+ * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that the issuer's group maps to |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
- * | | `AUTODESTROY` | when to look whether it is to be destroyed |
- * | | `HEALTH` | when to look whether its health is to be assessed |
- * | | `RETENTION` | when to look whether data of it is to be deleted; beside an organization, of its workspaces |
+ * | | `AUTODESTROY` | time of the next auto-destroy check |
+ * | | `HEALTH` | time of the next health check |
+ * | | `RETENTION` | time of the next retention check; also below an organization, for its workspaces |
  * | | `ASSESSMENT#<at>#<run id>` | result of an assessment |
  * | | `QUERY#<created at>#<run id>` | → query run |
  * | | `VAR#<id>` | variable |
- * | | `VARKEY#<category>#<key>` | → variable id; the uniqueness of keys |
- * | | `VARSET#<id>` | → variable set that may be applied to it |
+ * | | `VARKEY#<category>#<key>` | → variable id; unique keys |
+ * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `RUN#<number>` | → run id; every run, for lists |
  * | | `QUEUE#<place>#<run id>` | place in the queue (lifecycle/queue/places.ts) |
- * | | `WSTASK#<id>` | workspace run task: a task's stages and enforcement level here |
- * | | `CONSUMER#<workspace id>` | → workspace whose runs may read the state |
- * | | `TRIGGERIN#<workspace id>` | → run trigger that may queue runs here; one for each source |
- * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here may set off |
+ * | | `WSTASK#<id>` | workspace run task: the task's stages and enforcement level in it |
+ * | | `CONSUMER#<workspace id>` | → workspace whose runs can read the state |
+ * | | `TRIGGERIN#<workspace id>` | → run trigger that can queue runs here; one for each source |
+ * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here can fire |
  * | | `CV#<created at>#<id>` | → configuration version id |
  * | | `SV#<serial>#<id>` | → state version id |
  * | `RUN#<id>` | `RUN` | run with its plan and apply |
- * | | `EVENT#<rest of its id>` | run event; its id goes on with the time |
+ * | | `EVENT#<rest of its id>` | run event; the rest of its id is the time |
  * | | `COMMENT#<number>` | comment |
- * | | `TASKRESULT#<rest of its id>` | task result; its id goes on with its stage |
+ * | | `TASKRESULT#<rest of its id>` | task result; the rest of its id includes the stage |
  * | | `PLANEXPORT` | → its plan's latest export |
  * | `PE#<id>` | `PE` | plan export |
  * | `APOOL#<id>` | `APOOL` | agent pool |
- * | | `AGENT#<rest of its id>` | agent; its id goes on with that |
+ * | | `AGENT#<rest of its id>` | agent; its id ends with that |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
- * | | `USE#<id>` | → workspace whose runs its agents do; project or organization whose default it is; OAuth client |
+ * | | `USE#<id>` | → workspace that uses it; project or organization whose default it is; OAuth client |
  * | `TASK#<id>` | `TASK` | run task |
- * | | `WSTASK#<workspace id>` | → workspace that has it |
- * | `VARSET#<id>` | `VARSET` | variable set, with what it is applied to |
+ * | | `WSTASK#<workspace id>` | → workspace that uses it |
+ * | `VARSET#<id>` | `VARSET` | variable set, with its scopes |
  * | | `VAR#<id>`, `VARKEY#…` | its variables, as a workspace's |
- * | | `POLICIES#<evaluation or check>` | what its policies said |
- * | `PROVSET#<id>` | `PROVSET` | provider set, with what it applies to |
- * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | what a public registry has by that name |
- * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | how many were fetched that day |
+ * | | `POLICIES#<evaluation or check>` | results of its policies |
+ * | `PROVSET#<id>` | `PROVSET` | provider set, with its scopes |
+ * | `SHAREDPROVIDER#<address>#<version>#<platform>` | `PACKAGE` | package of a public registry |
+ * | `SHAREDPROVIDERFETCHES#<of>#<day>` | `COUNT` | number of fetches that day |
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | | | what notifications have: notification-keys.ts; what version control has: version-control-keys.ts; what the registry has: registry-keys.ts; what IP allowlists have: ip-allowlist-keys.ts |
- * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | what somebody did, or was refused |
- * | | `<time>#<id>#FAILED` | that nothing came of it |
- * | `REQUESTS#<caller>` | `<second>` | how many requests it made within that second; only for who makes many |
- * | `BANNERS` | `BANNERS` | announcements to everybody |
- * | `WARM` | `POOL` | ids of runners that stand ready, or will soon |
- * | `WARM#<id>` | `WARM` | runner that was started before a run needed it |
+ * | | | other subjects: notification-keys.ts, version-control-keys.ts, registry-keys.ts, ip-allowlist-keys.ts |
+ * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | a user's action, or rejected attempt |
+ * | | `<time>#<id>#FAILED` | marker that the action failed |
+ * | `REQUESTS#<caller>` | `<second>` | its number of requests in that window; only for callers with many |
+ * | `BANNERS` | `BANNERS` | announcements to all users |
+ * | `WARM` | `POOL` | ids of warm runners, ready or starting |
+ * | `WARM#<id>` | `WARM` | warm runner: started before a run needs it |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
  */
 export const keys = {

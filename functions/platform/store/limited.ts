@@ -1,18 +1,18 @@
-/** Limits of lists: how many tokens a user has, how many agent pools an organization. */
+/** Limits of lists, such as a user's tokens or an organization's agent pools. */
 export interface Limit {
   max: number;
-  /** How many there are, with everything written before; consistent. */
+  /** The present number, including all completed writes; consistent. */
   count(): Promise<number>;
-  /** What a request without room is answered. */
+  /** The error if the limit is reached. */
   full(): Error;
 }
 
 /**
- * Creates one more of a limited list. What requests make at the same time none of them has counted before, so each counts
- * again after its write, and takes that back when there are too many: one that stays has counted all others that stay.
- * Of those that ask together for the last places, fewer than fit may get one. 1 count more.
- * @param takeBack undoes what was created; undefined was created nowhere
- * @throws what `full` returns
+ * Creates an entry of a limited list. Concurrent requests do not count each other's entries beforehand, so each counts
+ * again after its write, and removes its entry if there are too many: every entry that stays has counted all others
+ * that stay. Concurrent requests for the last places can thus fill fewer than there are. Costs 1 more count.
+ * @param takeBack undoes the creation; not called for undefined
+ * @throws the error of `full`
  */
 export const createLimited = async <T>(
   { max, count, full }: Limit,

@@ -1,4 +1,6 @@
-/** One JSON object a line; metric filters look for `message` (infra/stack/operations.ts). Never log secrets or bodies. */
+/**
+ * One JSON object per line; metric filters match `message` (infra/stack/operations.ts). Never log secrets or bodies.
+ */
 
 type Fields = Record<string, unknown>;
 
@@ -16,7 +18,7 @@ const tokens = /\b(gh[opsur]_|github_pat_|glpat-|glrt-|gto_)[\w.-]{10,}|(?<=Bear
 
 const line = (fields: Fields): string => JSON.stringify(fields).replaceAll(tokens, '(token)');
 
-/** @param error its stack is logged too */
+/** @param error logged with its stack */
 export const logError = (message: string, error: unknown, fields: Fields = {}): void =>
   console.error(line({ level: 'error', message, ...fields, ...details(error) }));
 

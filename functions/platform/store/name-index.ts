@@ -4,13 +4,13 @@ import { type Paging, type Scan, type ScanResult, scan } from './scan.ts';
 import { query, update } from './table.ts';
 
 /**
- * Indexes of names: an organization's workspaces, projects and variable sets, and a project's workspaces. An entry's
- * sort key ends with the name, case-insensitively, so that a list is read in the order of names and a page reads
- * about as many entries as it shows.
+ * Name indexes: an organization's workspaces, projects and variable sets, and a project's workspaces. An entry's sort
+ * key ends with the name, case-insensitively, so that a list is read in the order of names and a page reads about as
+ * many entries as it shows.
  */
 export type Kind = 'workspace' | 'project' | 'variableSet';
 
-/** Totals of an organization's names: how many, how often that changed, and when it last did. */
+/** Totals of an organization's names: their number, the number of changes, and the last change. */
 export type NameCounts = { [K in `${Kind}Count` | `${Kind}Changes`]?: number } & {
   [K in `${Kind}ChangedAt`]?: string;
 };
@@ -18,8 +18,8 @@ export type NameCounts = { [K in `${Kind}Count` | `${Kind}Changes`]?: number } &
 type Organization = NameCounts & { name: string };
 
 /**
- * Counts added or removed names; 0 for a changed one. An interruption before this leaves a wrong total, which the
- * next reader of the end of the list corrects ({@link countAgain}).
+ * Counts added or removed names; 0 for a changed one. An interruption before this leaves a wrong total, which the next
+ * request for the end of the list corrects ({@link countAgain}).
  */
 export const countNames = async (organization: string, kind: Kind, more: 1 | 0 | -1): Promise<void> => {
   await update(keys.organization(organization), {
@@ -29,7 +29,7 @@ export const countNames = async (organization: string, kind: Kind, more: 1 | 0 |
   });
 };
 
-/** Longer than it takes to write an entry and count it. */
+/** Longer than writing and counting an entry takes. */
 const settledMs = 60_000;
 
 const countAgain = async (organization: Organization, kind: Kind, total: number): Promise<void> => {
@@ -42,10 +42,10 @@ const countAgain = async (organization: Organization, kind: Kind, total: number)
   });
 };
 
-/** Names that begin so, in a partition of the table. */
+/** Names with a prefix, in a partition of the table. */
 export interface Names {
   pk: string;
-  /** Beginning of the sort key. */
+  /** Prefix of the sort key. */
   prefix: string;
   descending?: boolean;
 }
@@ -59,7 +59,7 @@ const reader = <E extends Key>({ pk, prefix, descending = false }: Names, start?
   };
 };
 
-/** Those that fit. Reads on until the page is full (platform/store/scan.ts). */
+/** Matching names. Reads until the page is full (platform/store/scan.ts). */
 export const findNames = <E extends Key, R>(
   names: Names,
   filter: Omit<Scan<E, R>, 'read'>,
@@ -67,9 +67,9 @@ export const findNames = <E extends Key, R>(
 ): Promise<ScanResult<R>> => scan({ ...filter, read: reader<E>(names) }, paging);
 
 /**
- * Sort keys after which pages begin, by list and page, cached in this instance: whoever reads a list page by page
- * reads each entry once. Valid until a name changes, and not for long, because a change that was never counted would
- * hide one forever.
+ * Sort keys after which pages begin, by list and page, cached in this instance, so that reading a list page by page
+ * reads each entry once. Valid for a short time and until a name changes: a change that was never counted would
+ * otherwise hide a name forever.
  */
 const bookmarks = new Cache<{ changes: number; starts: Map<number, string> }>({ maxWeight: 500, keptMs: 30_000 });
 
@@ -84,7 +84,7 @@ const bookmarksOf = ({ pk, prefix, descending }: Names, size: number, changes: n
 
 const largestPiece = 1000;
 
-/** A page of all names of the organization; its total is kept up to date with each name. */
+/** A page of all names of the organization; each change of a name updates the total. */
 export const pageOfNames = async <E extends Key>(
   organization: Organization,
   kind: Kind,
@@ -113,7 +113,7 @@ export const pageOfNames = async <E extends Key>(
   return { items: entries.slice(from, from + size), total, more: !ended };
 };
 
-/** All names that begin so, in batches. For callers that have to reach every one of them. */
+/** All names with a prefix, in batches. For callers that have to process every one. */
 export async function* eachName<E extends Key>(names: Names): AsyncGenerator<E[]> {
   const read = reader<E>(names);
   for (let ended = false; !ended; ) {

@@ -1,15 +1,15 @@
 import type { Key } from './key.ts';
 
 /**
- * The part of the table's layout that notifications have.
+ * The part of the table's layout (keys.ts) for notifications.
  *
  * | pk | sk | item |
  * |---|---|---|
- * | `NC#<id>` | `NC` | notification configuration, with the last answers it got |
- * | `RUN#<id>`, `WS#<id>` | `TOLD#<notification configuration id>#<trigger>#<status>` | which event tells it, and whether that is over |
- * | `ORG#<name>` | `EMAILRECIPIENT#<sha-256>` | address that notifications go to: whether it was verified, or unsubscribed |
- * | `EMAILTOKEN#<sha-256>` | `EMAILTOKEN` | → e-mail recipient who may verify an address or unsubscribe with it |
- * | `EMAILS#<organization>#<day>` | `COUNT` | how many e-mails were sent that day |
+ * | `NC#<id>` | `NC` | notification configuration, with its last responses |
+ * | `RUN#<id>`, `WS#<id>` | `TOLD#<notification configuration id>#<trigger>#<status>` | the event that sends it, and whether it is complete |
+ * | `ORG#<name>` | `EMAILRECIPIENT#<sha-256>` | recipient: whether the address was verified, or unsubscribed |
+ * | `EMAILTOKEN#<sha-256>` | `EMAILTOKEN` | → e-mail recipient, to verify the address or unsubscribe |
+ * | `EMAILS#<organization>#<day>` | `COUNT` | number of e-mails sent that day |
  */
 export const notificationKeys = {
   notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),

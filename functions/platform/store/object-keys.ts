@@ -1,10 +1,12 @@
-/** Keys of objects in the bucket. The functions' permissions go by the first part of a key. */
+/** Keys of objects in the bucket. The functions' permissions depend on the first part of a key. */
 export const objects = {
   /** Uploads by clients; read once, to accept them (bucket.ts `presignUpload`). */
   upload: (name: string) => `uploads/${name}`,
-  /** Of the explorer, for as long as uploads are kept. */
+  /** Export of the explorer, kept like uploads. */
   exported: (id: string) => `uploads/${id}.csv`,
-  /** @param copy tells uploads apart that were accepted at the same time; missing: stored before uploads were copied */
+  /**
+   * @param copy distinguishes uploads that were accepted at the same time; missing: stored before uploads were copied
+   */
   configuration: (configurationVersionId: string, copy?: string) =>
     `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
   /** A commit as a configuration, for all followers of its repository. */
@@ -12,7 +14,7 @@ export const objects = {
     `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
   moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
   moduleDetails: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.json`,
-  /** @param what of the version: its sums, their signature, or a platform's binary */
+  /** @param what content of the version: its sums, their signature, or a platform's binary */
   providerFile: (providerVersionId: string, digest: string, what: string) =>
     `registry/providers/${providerVersionId}/${digest}/${what}`,
   /** A provider of a public registry, for all runs. */
@@ -28,22 +30,25 @@ export const objects = {
   outcomes: (runId: string, taskResultId: string, version: string) =>
     `outcomes/${runId}/${taskResultId}/${version}.json`,
   costEstimate: (runId: string) => `runs/${runId}/cost-estimate.json`,
-  /** @param sha256 of the content; missing: stored before states were keyed by it */
+  /** @param sha256 hash of the content; missing: stored before states were keyed by it */
   state: (workspaceId: string, stateVersionId: string, sha256?: string) =>
     `states/${workspaceId}/${stateVersionId}${sha256 === undefined ? '' : `/${sha256}`}.tfstate`,
-  /** @param copy of an upload; missing: where a runner puts it, once */
+  /** @param copy copy of an upload; missing: the place where a runner uploads it once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** What an apply has changed in the state with that MD5, for as long as uploads are kept (resources/states/snapshots.ts). */
+  /** Changes that an apply made to the state with that MD5, kept like uploads (resources/states/snapshots.ts). */
   stateChanges: (runId: string, md5: string) => `uploads/state-changes/${runId}/${md5}`,
   /**
-   * Where a runner leaves a state that could not be saved as a state version; nobody reads it there
+   * Upload of a runner whose state could not be saved as a state version; always copied before it is read
    * (lifecycle/queue/unsaved-states.ts).
    */
   leftState: (runId: string) => `runs/${runId}/apply/left-state`,
-  /** The file of a state that its runner had kept, encrypted, until it is taken in (runner/api/kept-states.ts). */
+  /**
+   * The encrypted file of a state that its runner had kept, until the platform has restored it
+   * (runner/api/kept-states.ts).
+   */
   keptState: (runId: string, sha256: string) => `uploads/kept-states/${runId}/${sha256}`,
-  /** Beside the states, although never a version: it does not expire either. */
+  /** Stored beside the state versions, without being one, so that it does not expire either. */
   erroredState: (workspaceId: string, runId: string, copy?: string) =>
     `states/${workspaceId}/${runId}${copy === undefined ? '' : `.${copy}`}.errored.tfstate`,
   outputs: (workspaceId: string, stateVersionId: string, sha256?: string) =>

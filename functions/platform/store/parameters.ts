@@ -3,10 +3,10 @@ import { Cache } from './cache.ts';
 
 /** Secrets that the operator keeps in Parameter Store. */
 
-/** How long a function's instance goes on with one that may have been replaced. */
+/** Keeps a value for five minutes, after which a replaced secret is read. */
 const cached = new Cache<string>({ maxWeight: 100, keptMs: 5 * 60_000 });
 
-/** Decrypted, without space around it. At most one request every five minutes. */
+/** The decrypted value, trimmed. At most one request every five minutes. */
 export const readParameter = async (name: string): Promise<string> => {
   const known = cached.get(name);
   if (known !== undefined) return known;
@@ -19,5 +19,5 @@ export const readParameter = async (name: string): Promise<string> => {
   return value;
 };
 
-/** They are read again the next time. */
+/** Makes the next reads request the values again. */
 export const forgetParameters = (): void => cached.clear();

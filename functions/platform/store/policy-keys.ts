@@ -10,12 +10,12 @@ const scopeKey = (scope: PolicyScope): string =>
       : `WS#${scope.workspace}`;
 
 /**
- * The part of the table's layout that policies have.
+ * The part of the table's layout (keys.ts) for policies.
  *
  * | pk | sk | item |
  * |---|---|---|
  * | `POLICY#<id>` | `POLICY` | policy |
- * | `POLSET#<id>` | `POLSET` | policy set, with what it applies to |
+ * | `POLSET#<id>` | `POLSET` | policy set, with its scopes |
  * | | `VAR#<id>`, `VARKEY#…` | its parameters, as a workspace's variables |
  * | | `VERSION#<created at>#<id>` | → policy set version id |
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |

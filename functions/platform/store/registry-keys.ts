@@ -1,19 +1,19 @@
 import { type Key, sortable } from './key.ts';
 
 /**
- * What the table (keys.ts) holds of the registry:
+ * The part of the table's layout (keys.ts) for the registry:
  *
  * | pk | sk | item |
  * |---|---|---|
- * | `ORG#<name>` | `MODNAME#<case apart>#<provider>#<registry>#<namespace>` | → module id; the uniqueness of addresses |
- * | | `PROVNAME#<registry>#<namespace>#<name>` | → provider id; the uniqueness of addresses |
- * | | `GPG#<key id>` | public key that its providers are signed with |
- * | | `TESTING#<run id>` | test run that goes on |
+ * | `ORG#<name>` | `MODNAME#<case apart>#<provider>#<registry>#<namespace>` | → module id; unique addresses |
+ * | | `PROVNAME#<registry>#<namespace>#<name>` | → provider id; unique addresses |
+ * | | `GPG#<key id>` | public key that verifies its providers |
+ * | | `TESTING#<run id>` | test run in progress |
  * | `MOD#<id>` | `MOD` | module of the registry |
  * | | `V#<version>` | version of it |
  * | | `VAR#<id>`, `VARKEY#…` | environment variables of its tests, as a workspace's |
  * | | `TEST#<created at>#<run id>` | → test run |
- * | `NOCODE#<id>` | `NOCODE` | how workspaces are made from a module |
+ * | `NOCODE#<id>` | `NOCODE` | settings of a no-code module |
  * | `PROV#<id>` | `PROV` | provider of the registry |
  * | | `V#<version>` | version of it, with its platforms |
  */

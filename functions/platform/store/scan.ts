@@ -10,7 +10,7 @@ export interface Paging {
 
 export interface ScanResult<R> {
   items: R[];
-  /** How many match among those that were read, which are all of them unless `more`. */
+  /** Number of matches among the entries read, which are all entries unless `more`. */
   total: number;
   more: boolean;
 }
@@ -22,18 +22,18 @@ export interface Scan<P, R> {
   narrow(pointers: P[]): P[] | Promise<P[]>;
   /** Their records; missing ones are left out. */
   records(pointers: P[]): Promise<R[]>;
-  /** Missing: the pointer is enough. */
+  /** Missing: the pointer is sufficient. */
   fits?(record: R): boolean;
 }
 
-/** How many records, and how many pointers, one request reads at most. */
+/** Maximum number of records and of pointers that one request reads. */
 const maxRecords = 2000;
 const maxPointers = 20_000;
 /** Batches grow, so that neither a full page nor a rare match costs many reads. Pointers are some 200 bytes each. */
 const smallestPiece = { records: 20, pointers: 100 };
 const largestPiece = 500;
 
-/** The filter matches so rarely that one request could not fill the page within its limits. */
+/** The filter matches too rarely for one request to fill the page within its limits. */
 export class FilterTooWideError extends Error {
   override name = 'FilterTooWideError';
   readonly looked: number;
@@ -45,7 +45,7 @@ export class FilterTooWideError extends Error {
 }
 
 /**
- * Reads on until the page is full and one more match is known.
+ * Reads until the page is full and one more match is found.
  * @throws {FilterTooWideError} instead of leaving out matches silently
  */
 export const scan = async <P, R>(

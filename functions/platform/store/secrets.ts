@@ -3,9 +3,10 @@ import { environment } from '#platform/environment.ts';
 import { callKms } from './aws.ts';
 
 /**
- * Envelope encryption of secrets in the table and in objects: a KMS data key for each value, and AES-256-GCM with it
- * here, so that values can be larger than KMS takes (4 KB). Each value is bound to its record twice, as KMS
- * encryption context (also in CloudTrail) and as additional data: copied to another record it cannot be decrypted.
+ * Envelope encryption of secrets in the table and in objects: each value has a KMS data key and is encrypted here with
+ * AES-256-GCM, so that values can exceed KMS's limit of 4 KB. Each value is bound to its record twice, by KMS
+ * encryption context (also in CloudTrail) and by additional authenticated data: a copy in another record cannot be
+ * decrypted.
  */
 
 /** Identity of the record, e.g. `{workspace: 'ws-…', variable: 'var-…'}`. Not secret. */
@@ -19,7 +20,7 @@ const additionalData = (context: SecretContext): Buffer =>
   Buffer.from(JSON.stringify(Object.entries(context).sort(([a], [b]) => (a < b ? -1 : 1))));
 
 /**
- * A data key for a program without access to KMS, and its sealed form that only {@link openDataKey} opens; both
+ * A data key for a program without access to KMS, and its encrypted form that only {@link openDataKey} opens; both
  * base64. One KMS request.
  */
 export const newDataKey = async (context: SecretContext): Promise<{ key: string; sealed: string }> => {
@@ -39,7 +40,7 @@ export const openDataKey = async (sealed: string, context: SecretContext): Promi
   return Buffer.from(Plaintext, 'base64');
 };
 
-/** Of a state that a run's runner may have to keep (platform/formats/kept-state.ts). */
+/** Context of a state that a run's runner may have to keep (platform/formats/kept-state.ts). */
 export const keptStateContext = (runId: string): SecretContext => ({ run: runId, what: 'kept state' });
 
 /** One KMS request. Layout: format, length of the wrapped key (2 bytes), wrapped key, IV, tag, ciphertext. */
@@ -56,7 +57,7 @@ export const seal = async (plaintext: string, context: SecretContext): Promise<U
 
 /**
  * One KMS request.
- * @throws {Error} when the value was altered, or sealed for another record
+ * @throws {Error} if the value was altered, or sealed for another record
  */
 export const open = async (sealed: Uint8Array, context: SecretContext): Promise<string> => {
   const bytes = Buffer.from(sealed);

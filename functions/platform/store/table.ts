@@ -15,8 +15,8 @@ import { aliased, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
 /**
- * The one table, through the AWS SDK (decisions/0005). Every change is one conditional write of one item; a failed condition is an answer (`undefined` or
- * `false`), never an exception, because the caller always has something to do about it.
+ * The one table, through the AWS SDK (decisions/0005). Every change is one conditional write of one item. A failed
+ * condition is a result (`undefined` or `false`), never an exception, because the caller always has to handle it.
  */
 
 type Item = Record<string, unknown>;
@@ -39,18 +39,18 @@ export interface Change {
   /** Paths with dots reach into maps: `{'plan.status': 'running'}`. Undefined values are left out. */
   set?: Item;
   remove?: string[];
-  /** To a number; or members to a set, which is created if missing. */
+  /** Added to a number; or members added to a set, which is created if missing. */
   add?: Record<string, number | Set<string>>;
   /** Members of a set; an empty set is removed. */
   delete?: Record<string, Set<string>>;
   /**
-   * Condition with attribute paths as they are (`plan.claimHash = :hash`; reserved words are taken care of), values as
-   * `:a`, given in `values`. A `#a` is looked up in `names`.
+   * Condition with plain attribute paths (`plan.claimHash = :hash`; reserved words are aliased), and values as `:a`,
+   * from `values`. A `#a` is resolved by `names`.
    */
   condition?: string;
   names?: Record<string, string>;
   values?: Item;
-  /** The item as it was before the change is returned. */
+  /** Returns the item as it was before the change. */
   returnsOld?: boolean;
 }
 
@@ -66,12 +66,12 @@ const whenTrue = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
 };
 
 /**
- * Whether an item can have this key: DynamoDB refuses longer ones (DynamoDB: constraints). Names in requests, which keys
- * are made of, have any length.
+ * Whether an item can have this key: DynamoDB rejects longer ones (DynamoDB: constraints), and names in requests, which
+ * become parts of keys, have any length.
  */
 const isPossible = ({ pk, sk }: Key): boolean => Buffer.byteLength(pk) <= 2048 && Buffer.byteLength(sk) <= 1024;
 
-/** Strongly consistent unless told otherwise (1 read unit per 4 KB). */
+/** Strongly consistent by default (1 read unit per 4 KB). */
 export const get = async <T>(key: Key, consistent = true): Promise<T | undefined> => {
   countRead();
   if (!isPossible(key)) return undefined;
@@ -80,7 +80,7 @@ export const get = async <T>(key: Key, consistent = true): Promise<T | undefined
   return unpacked<T>(Item);
 };
 
-/** Returns false when the condition does not hold. */
+/** Returns false if the condition does not hold. */
 export const put = async (
   item: Key & Item,
   condition?: Pick<Change, 'condition' | 'names' | 'values'>,
@@ -99,12 +99,12 @@ export const put = async (
   return done !== undefined;
 };
 
-/** True when the item was created, false when it is already there. */
+/** True if the item was created, false if it already exists. */
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
 
 /**
- * Returns the whole item as it is after the change, unless told otherwise, or undefined when the condition does not hold. A change of nothing
- * changes nothing: it creates no item either.
+ * Returns the whole item after the change by default, or undefined if the condition does not hold. An empty change has
+ * no effect, and does not create an item.
  */
 export const update = async <T>(key: Key, change: Change): Promise<T | undefined> => {
   const names: Record<string, string> = { ...change.names };
@@ -124,7 +124,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   if (adds.length) clauses.push(`ADD ${adds.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
   const deletes = Object.entries(change.delete ?? {});
   if (deletes.length) clauses.push(`DELETE ${deletes.map(([k, v]) => `${path(k)} ${value(v)}`).join(', ')}`);
-  // Without a clause DynamoDB would create the item, and it refuses an empty expression.
+  // Without a clause DynamoDB would create the item, and it rejects an empty expression.
   const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
@@ -141,7 +141,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   return unpacked<T>(done?.Attributes);
 };
 
-/** True when it was there (and the condition held). */
+/** True if the item existed (and the condition held). */
 export const remove = async (
   key: Key,
   condition?: Pick<Change, 'condition' | 'names' | 'values'>,
@@ -162,12 +162,12 @@ export const remove = async (
 
 export interface Range {
   pk: string;
-  /** Sort keys that begin so. */
+  /** Prefix of sort keys. */
   prefix?: string;
   /** Inclusive; used instead of `prefix`. */
   from?: string;
   to?: string;
-  /** Only what comes after this sort key, in the direction it is read. */
+  /** Starts after this sort key, in the direction of the read. */
   after?: string;
   limit?: number;
   reverse?: boolean;
@@ -176,7 +176,9 @@ export interface Range {
   consistent?: boolean;
 }
 
-/** `limit` items, fewer only where the range ends: DynamoDB's own pages end after 1 MB. Every item without a limit. */
+/**
+ * `limit` items, fewer only at the end of the range: DynamoDB's own pages end after 1 MB. Every item without a limit.
+ */
 export const query = async <T>(range: Range): Promise<T[]> => {
   const { after, limit = Number.POSITIVE_INFINITY, pk } = range;
   if (!isPossible({ pk, sk: range.prefix ?? range.from ?? '' })) return [];
@@ -191,7 +193,7 @@ export const query = async <T>(range: Range): Promise<T[]> => {
   return all;
 };
 
-/** Every item of the range. For lists whose length people decide on. */
+/** Every item of the range. For lists whose length users determine. */
 export const queryAll = <T>(range: Omit<Range, 'limit'>): Promise<T[]> => query<T>(range);
 
 interface Page<T> {
@@ -200,7 +202,7 @@ interface Page<T> {
 }
 
 const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
-  // DynamoDB refuses an empty interval.
+  // DynamoDB rejects an empty interval.
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) return { items: [] };
   const sort = range.index ? `${range.index}At` : 'sk';
   const names: Record<string, string> = { '#pk': range.index ? `${range.index}Shard` : 'pk' };
@@ -232,7 +234,7 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
   return { items: Items.map((item) => unmarshall(item) as T), next: LastEvaluatedKey };
 };
 
-/** Keys in one request to DynamoDB. */
+/** Maximum number of keys in one request to DynamoDB. */
 const maxKeys = 100;
 
 /** Items in the order of the keys; missing ones are left out. 1 read for 100 keys. */

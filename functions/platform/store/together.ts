@@ -7,13 +7,13 @@ interface Ask {
   reject: (error: unknown) => void;
 }
 
-/** By partition, what was asked for since the last answer. */
+/** Pending requests by partition. */
 const asked = new Map<string, Ask[]>();
 
 /**
- * As `queryAll`, where several ask for ranges of one partition at the same time that have next to nothing between them: one
- * query reads from the first to the last, for 1 read unit in place of one for each that is empty. What lies between is
- * read with it. Alone it is a query of its own.
+ * Like `queryAll`, for concurrent requests for ranges of one partition with next to nothing between them: one query
+ * reads from the first range to the last, including what lies between, for 1 read unit instead of one for each empty
+ * range. A single request becomes a normal query.
  */
 export const queryTogether = <T>(pk: string, prefix: string): Promise<T[]> =>
   new Promise<Key[]>((resolve, reject) => {

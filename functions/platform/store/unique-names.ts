@@ -4,22 +4,23 @@ import { create as createItem, get, put, remove } from './table.ts';
 /** Unique names: an item for each name points to the record that has it. */
 
 /**
- * So long a name is its claimant's alone, who writes the record meanwhile: the functions of the API are stopped after 29 s.
+ * A claimed name belongs to its claimant alone for this long, until the record is written: the API's functions are
+ * stopped after 29 s.
  */
 const claimMs = 30_000;
 
 interface Options {
-  /** How long nobody asks whether the record exists. */
+  /** Time during which the claim holds without a record. */
   ms?: number;
   /** The attribute that has the record's id. */
   attribute?: string;
-  /** What else the item has. */
+  /** Other attributes of the item. */
   others?: Record<string, unknown>;
 }
 
 /**
- * True when the record may have the name: it is free, or its claimant stopped before writing its record.
- * @param bears whether the record of that id exists and has the name
+ * True if the record may have the name: it is free, or its claimant stopped before writing its record.
+ * @param bears whether the record with that id exists and has the name
  */
 export const claimUnique = async (
   key: Key,
@@ -41,9 +42,9 @@ export const claimUnique = async (
 };
 
 /**
- * Claims a name and writes its record. Where the write fails and left no record, the name is free again for a second try; a
- * process that is killed leaves it claimed for a while.
- * @returns undefined when the name is taken
+ * Claims a name and writes its record. If the write fails and left no record, the name is released for a retry; a
+ * killed process leaves it claimed for a while.
+ * @returns undefined if the name is taken
  */
 export const createUnique = async <T>(
   key: Key,
@@ -63,7 +64,7 @@ export const createUnique = async <T>(
   }
 };
 
-/** Only of the record that holds it. */
+/** Releases the name only if this record holds it. */
 export const releaseUnique = (key: Key, id: string, attribute = 'holder'): Promise<boolean> =>
   remove(key, { condition: `${attribute} = :id`, values: { ':id': id } });
 
@@ -71,7 +72,7 @@ export const releaseUnique = (key: Key, id: string, attribute = 'holder'): Promi
 export interface UniqueNames<R extends { id: string }> {
   /** Key of the record's name. */
   key(record: R): Key;
-  /** The record of that id; undefined when there is none. */
+  /** The record with that id; undefined if there is none. */
   find(id: string, like: R): Promise<R | undefined>;
   attribute?: string;
   others?(record: R): Record<string, unknown>;
@@ -92,11 +93,11 @@ const optionsFor = <R extends { id: string }>({ attribute, others }: UniqueNames
   others: others?.(record),
 });
 
-/** As `claimUnique`. */
+/** Like `claimUnique`. */
 export const claimName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
   claimUnique(names.key(record), record.id, bearsName(names, record), optionsFor(names, record));
 
-/** As `createUnique`. */
+/** Like `createUnique`. */
 export const createNamed = <R extends { id: string }, T>(
   names: UniqueNames<R>,
   record: R,
@@ -104,13 +105,13 @@ export const createNamed = <R extends { id: string }, T>(
 ): Promise<T | undefined> =>
   createUnique(names.key(record), record.id, bearsName(names, record), write, optionsFor(names, record));
 
-/** As `releaseUnique`. */
+/** Like `releaseUnique`. */
 export const releaseName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
   releaseUnique(names.key(record), record.id, names.attribute);
 
 /**
- * Writes a change of a record, with its name if that changes: 2 writes more.
- * @param write undefined when nothing was written; the name stays as it was then
+ * Writes a change of a record, with its name if that changes: 2 more writes.
+ * @param write returns undefined if nothing was written, which keeps the name
  */
 export const rename = async <R extends { id: string }, T>(
   names: UniqueNames<R>,

@@ -1,35 +1,37 @@
 import { type Key, padded } from './key.ts';
 
 /**
- * What the table (keys.ts) holds of version control:
+ * The part of the table's layout (keys.ts) for version control:
  *
  * | pk | sk | item |
  * |---|---|---|
  * | `OC#<id>` | `OC` | OAuth client: a connection to version control |
- * | | `USE#<id>` | → workspace or policy set that is connected by it |
- * | | `REST#<repository>` | → repository that nothing follows any more, until its webhook is deleted |
- * | | `ACCOUNT#<id at the forge>` | → user whose account it is |
+ * | | `USE#<id>` | → workspace or policy set that uses it |
+ * | | `REST#<repository>` | → repository without followers, until its webhook is deleted |
+ * | | `ACCOUNT#<id at the forge>` | → user of the account |
  * | | `LINKED#<user id>` | → their account |
- * | `LINKCODE#<sha-256>` | `LINKCODE` | code that proves whose account it is |
+ * | `LINKCODE#<sha-256>` | `LINKCODE` | code that proves ownership of an account |
  * | `OT#<id>` | `OT` | token of an OAuth client |
- * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client under way |
- * | `GHAIN#<id>` | `GHAIN` | installation of the GitHub App that an organization linked |
+ * | `OATTEMPT#<sha-256>` | `OATTEMPT` | authorization of an OAuth client in progress |
+ * | `GHAIN#<id>` | `GHAIN` | installation of the GitHub App, linked to an organization |
  * | | `TOKEN#<repository>` | its token for one repository, sealed |
- * | `USER#<id>` | `GHAUTH` | a person's own authorization of the GitHub App, for an hour |
- * | `REPO#<token>#<identifier>` | `REPO` | repository that something follows, with its webhook |
+ * | `USER#<id>` | `GHAUTH` | a user's authorization of the GitHub App, for an hour |
+ * | `REPO#<token>#<identifier>` | `REPO` | followed repository, with its webhook |
  * | | `FOLLOWER#<id>` | → workspace that follows it |
- * | | `MOVE#<branch>#<number>` | from which commit to which a branch moved, and which delivery told so |
- * | | `PULLREQUEST#<number>` | which commit of a pull request counts, and the comment that says how its runs go |
+ * | | `MOVE#<branch>#<number>` | a branch's old and new commit, and the delivery that reported the move |
+ * | | `PULLREQUEST#<number>` | newest commit of a pull request, and the comment about its runs |
  * | | `PULL#<number>#<workspace>` | → run of the pull request's newest commit |
- * | `HOOK#<uuid>` | `HOOK` | → repository whose webhook has the address |
- * | | `DELIVERY#<id>` | webhook delivery: what it said, and what came of it |
- * | `ARCHIVE#<repository>#<commit>` | `ARCHIVE` | a commit's files: fetched once for all who follow |
+ * | `HOOK#<uuid>` | `HOOK` | → repository of the webhook |
+ * | | `DELIVERY#<id>` | webhook delivery, with its result |
+ * | `ARCHIVE#<repository>#<commit>` | `ARCHIVE` | a commit's files: fetched once for all followers |
  * | | `CV#<id>` | → configuration version that waits for it |
- * | `COMMIT#<token>#<identifier>#<sha>` | `COMMIT` | what was posted as the commit's status |
+ * | `COMMIT#<token>#<identifier>#<sha>` | `COMMIT` | the posted status of the commit |
  * | | `RUN#<workspace>` | → newest run of the commit in the workspace |
- * | `VCSEVENT#<organization>#<day>` | `<time>#<id>` | what came of a delivery, for people |
+ * | `VCSEVENT#<organization>#<day>` | `<time>#<id>` | result of a delivery, for users |
  */
-/** Branches may have the separator of keys in their names; one would be found among the moves of another. */
+/**
+ * Escapes separators of keys in branch names; otherwise the moves of one branch could be found among those of another.
+ */
 const branchPart = (branch: string): string => branch.replaceAll(/[%#]/g, encodeURIComponent);
 
 export const versionControlKeys = {
@@ -42,7 +44,7 @@ export const versionControlKeys = {
     pk: `OC#${id}`,
     sk: `USE#${userId}#${repository}`,
   }),
-  /** One that nothing follows any more, while its webhook is being deleted. */
+  /** A repository without followers, while its webhook is being deleted. */
   oauthClientRest: (id: string, repository: string): Key => ({ pk: `OC#${id}`, sk: `REST#${repository}` }),
   linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),
   linkOfUser: (clientId: string, userId: string): Key => ({ pk: `OC#${clientId}`, sk: `LINKED#${userId}` }),
@@ -62,7 +64,7 @@ export const versionControlKeys = {
     pk: `REPO#${repository}`,
     sk: `MOVE#${branchPart(branch)}#${padded(n)}`,
   }),
-  /** How the sort keys of all moves of the branch begin. */
+  /** Prefix of the sort keys of all moves of the branch. */
   movesOf: (repository: string, branch: string): Key => ({
     pk: `REPO#${repository}`,
     sk: `MOVE#${branchPart(branch)}#`,

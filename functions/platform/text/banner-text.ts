@@ -1,6 +1,7 @@
 /**
- * The text of a banner: a little HTML (Terraform Enterprise API: admin banners), of which `strong`, `em`, `b`, `i` and `a` with an address
- * stay, and every other tag goes. The page makes elements of the parts; nothing is ever taken for HTML by a browser.
+ * Text of a banner with a little HTML (Terraform Enterprise API: admin banners): `strong`, `em`, `b`, `i` and `a` with
+ * an address stay, all other tags are removed. The page creates elements from the parts; no browser ever parses the
+ * text as HTML.
  */
 
 export type BannerPart =
@@ -18,7 +19,7 @@ const decoded = (text: string): string =>
 const encoded = (text: string): string =>
   text.replace(/[&<>]/g, (character) => (character === '&' ? '&amp;' : character === '<' ? '&lt;' : '&gt;'));
 
-/** Only where a browser runs nothing. */
+/** Only addresses that cannot execute code in a browser. */
 const safeHref = (attributes: string): string | undefined => {
   const [, double, single] = hrefIn.exec(attributes) ?? [];
   const text = decoded(double ?? single ?? '').trim();
@@ -31,7 +32,7 @@ const elementOf = (name: string, attributes: string): Element | undefined => {
   return href === undefined ? undefined : { tag: 'a', href, parts: [] };
 };
 
-/** What stays of a text. Tags that are never closed end with it. */
+/** The allowed parts of a text. Unclosed tags end with it. */
 export const bannerParts = (html: string): BannerPart[] => {
   const root: BannerPart[] = [];
   const open: Element[] = [];
@@ -58,5 +59,5 @@ const written = (part: BannerPart): string => {
   return `<${part.tag}${attributes}>${part.parts.map(written).join('')}</${part.tag}>`;
 };
 
-/** The text with nothing but what stays. */
+/** The text with only the allowed tags. */
 export const sanitized = (html: string): string => bannerParts(html).map(written).join('');

@@ -22,7 +22,7 @@ interface Output {
   value?: unknown;
   sensitive?: boolean;
 }
-/** About one resource: read, refreshed, created, … */
+/** A message about one resource: read, refreshed, created, … */
 export interface Hook {
   resource?: { addr?: string };
   action?: string;
@@ -83,7 +83,7 @@ const repeatsPlan = ({ type, changes }: Message): boolean =>
 /** Display lines for an object of a log. */
 export const linesOf = (message: Message, phase: PhaseName): string[] => {
   const { type = '', diagnostic, hook, outputs = {} } = message;
-  // The log begins with the version.
+  // The log already begins with the version.
   if (type === 'version' || type === 'provision_complete' || (phase === 'apply' && repeatsPlan(message))) return [];
   if (type === 'diagnostic' && diagnostic) return diagnosticLines(diagnostic);
   const text = String(message['@message'] ?? '');

@@ -1,9 +1,9 @@
 /**
- * Characters that are not seen, or that reorder others: control characters except line feed and tab, bidirectional controls
- * (Unicode Standard Annex #9), and code points that fonts leave out.
+ * Characters that are invisible, or that reorder others: control characters except line feed and tab, bidirectional
+ * controls (Unicode Standard Annex #9), and code points that fonts leave out.
  */
 const hidden = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/gu;
-/** Those that shape what is beside them: in emoji, and joiners in Arabic and Indic scripts. */
+/** Characters that shape their neighbors: in emoji, and joiners in Arabic and Indic scripts. */
 const shaping =
   /(?:(?<=\p{Extended_Pictographic})\ufe0f|\ufe0f(?=\u20e3)|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{Script=Arabic}\p{M}])[\u200c\u200d](?=\p{L}))/gu;
 const ordinary = /^[\n\t\x20-\x7e]*$/;
@@ -13,7 +13,10 @@ const escaped = (character: string): string => {
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
 };
 
-/** Texts that differ look different, and read in the order in which they are used: hidden characters appear as `\u200b`. */
+/**
+ * Makes different texts look different, and read in the order in which they are used: hidden characters appear as
+ * `\u200b`.
+ */
 export const visible = (text: string): string => {
   if (ordinary.test(text) || text.search(hidden) < 0) return text;
   const kept = new Set([...text.matchAll(shaping)].map(({ index }) => index));

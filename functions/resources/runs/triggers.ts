@@ -110,7 +110,7 @@ export const createRunTrigger = async (
   return refusal;
 };
 
-/** Takes over the name from a creation that was interrupted before its trigger was written. */
+/** Takes over the claim of a creation that was interrupted before its trigger was written. */
 const takeOver = async (claim: Pointer): Promise<boolean> => {
   const holder = await get<Pointer>({ pk: claim.pk, sk: claim.sk });
   if (holder && (await getRunTrigger(holder.runTriggerId))) return false;

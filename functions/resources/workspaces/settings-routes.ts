@@ -138,8 +138,10 @@ const safeDelete =
   (deleteWorkspace: DeleteWorkspace) =>
   async ({ subject, principal }: Context<Workspace>): Promise<Answer> => {
     checkUnmanaged(subject, 'delete');
+    const queued = await firstQueued(subject.id);
+    // No user can unlock a workspace that a run holds: the run has to end.
+    if (queued && subject.lock?.kind !== 'user') throw busy(subject);
     if (subject.lock) throw conflict(`Workspace ${subject.name} is locked. Unlock it first.`);
-    if (await firstQueued(subject.id)) throw busy(subject);
     if (subject.state?.resources) {
       throw conflict(
         `Workspace ${subject.name} still manages ${subject.state.resources} resources. Destroy them first, or delete the workspace with force.`,

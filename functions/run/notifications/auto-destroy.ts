@@ -17,10 +17,10 @@ export type AutoDestroyTrigger = keyof typeof autoDestroyTriggers;
 
 export interface AutoDestroyNotice {
   kind: 'reminder' | 'results';
-  /** When it is to be destroyed, or was. Each pair of kind and time is sent once. */
+  /** Planned or actual time of the destruction. Each pair of kind and time is sent once. */
   at: Timestamp;
   run?: { id: string; status: RunStatus; createdAt: Timestamp };
-  /** Why no run was created. */
+  /** Reason why no run was created. */
   obstacle?: string;
 }
 
@@ -76,7 +76,7 @@ const payloadOf = (
   },
 });
 
-/** @param about `baseUrl`: of this platform, without a slash at the end */
+/** @param about `baseUrl`: URL of this platform, without a trailing slash */
 export const autoDestroyMessage = (
   notice: AutoDestroyNotice,
   workspace: { name: string; organization: string },

@@ -5,7 +5,7 @@ import { type Message, present, type TriggerWords } from './message.ts';
 
 const words: TriggerWords = { label: 'Change request', hint: 'Someone requested a change of a workspace.' };
 
-/** The first is documented by HCP Terraform, the second sent by its Go client; both mean the same. */
+/** HCP Terraform documents the first, and its Go client sends the second; both mean the same. */
 export const changeRequestTriggers = {
   'team:change_request': words,
   'change_request:created': words,
@@ -44,7 +44,7 @@ interface Facts {
   configurationId: string;
   /** Name of the user. */
   createdBy: string;
-  /** Of this platform, without a slash at the end. */
+  /** URL of this platform, without a trailing slash. */
   baseUrl: string;
 }
 

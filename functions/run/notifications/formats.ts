@@ -2,7 +2,7 @@ import type { Message, UrlDestinationType } from './message.ts';
 
 /** A notification in the format of each kind of destination. Pure. */
 
-/** On one line: a line break would end a link, or begin a quotation. */
+/** Puts text on one line: a line break would end a link, or begin a quotation. */
 const line = (text: string, maxLength = 300): string => {
   const flat = text.replaceAll(/\s+/g, ' ').trim();
   return flat.length > maxLength ? `${flat.slice(0, maxLength - 1)}…` : flat;
@@ -12,7 +12,7 @@ const line = (text: string, maxLength = 300): string => {
 const escaped = (text: string, maxLength?: number): string =>
   line(text, maxLength).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Slack: Block Kit, by an incoming webhook. `text` is what notifications of the client show. */
+/** Slack: Block Kit, sent to an incoming webhook. `text` is shown in the client's notifications. */
 const slack = ({ headline, facts, link }: Message): object => {
   const title = escaped(headline);
   const text = link ? `<${encodeURI(link.url)}|${title}>` : title;
@@ -38,7 +38,7 @@ const colors: Record<Message['tone'], string> = {
   neutral: '0969DA',
 };
 
-/** Microsoft Teams: a MessageCard, by an incoming webhook. */
+/** Microsoft Teams: a MessageCard, sent to an incoming webhook. */
 const teams = ({ headline, facts, link, tone }: Message): object => {
   const title = escaped(headline);
   return {
@@ -72,7 +72,7 @@ export interface EmailContent {
   text: string;
 }
 
-/** Plain text: what people wrote is shown as it is, and links to nowhere. */
+/** Plain text: user input is shown unchanged, and never becomes a link. */
 export const emailContent = ({ headline, facts, link }: Message): EmailContent => {
   const title = line(headline, 200) || 'Notification';
   const rows = facts.map(([name, value]) => `${name}: ${line(value)}`);

@@ -25,7 +25,7 @@ export interface HealthEvent {
   prior?: HealthResult;
 }
 
-/** The triggers that a result sets off. */
+/** Triggers of a result. */
 export const healthTriggersOf = (result: HealthResult): HealthTrigger[] => {
   if (!result.succeeded) return ['assessment:failed'];
   return [
@@ -65,7 +65,7 @@ interface HealthPayload {
   };
 }
 
-/** `run-X` → `asmtres-X`: a result shares the characters of the run that it is of. */
+/** `run-X` → `asmtres-X`: a result shares the characters of its run's id. */
 export const assessmentResultId = (runId: string): string => runId.replace(/^run-/, 'asmtres-');
 
 const detailsOf = (result: HealthResult, baseUrl: string): ResultDetails => {
@@ -115,7 +115,7 @@ const payloadOf = (
 
 const countOf = (number: number | undefined): string | undefined => (number === undefined ? undefined : String(number));
 
-/** @param about `baseUrl`: of this platform, without a slash at the end */
+/** @param about `baseUrl`: URL of this platform, without a trailing slash */
 export const healthMessage = (
   trigger: HealthTrigger,
   event: Pick<HealthEvent, 'result' | 'prior'>,

@@ -1,11 +1,11 @@
-/** What every kind of notification is made into, and every kind of destination is made from. Pure. */
+/** Common form of all notifications, which is converted to the format of each destination. Pure. */
 
 export type Fact = [name: string, value: string];
 
 export interface Message {
-  /** As sent to destinations of type `generic` (HCP API: notification configurations). */
+  /** Body for destinations of type `generic` (HCP API: notification configurations). */
   payload: object;
-  /** For people, on one line. */
+  /** Summary for users, on one line. */
   headline: string;
   /** Fields besides the headline, by name; none in a verification. */
   facts: Fact[];
@@ -13,7 +13,7 @@ export interface Message {
   tone: 'attention' | 'good' | 'bad' | 'neutral';
 }
 
-/** The words of a trigger on the page. */
+/** Label of a trigger on the page. */
 export interface TriggerWords {
   label: string;
   hint: string;
@@ -24,6 +24,6 @@ export const present = (facts: [name: string, value: string | null | undefined][
   facts.filter((fact): fact is Fact => typeof fact[1] === 'string');
 
 export const destinationTypes = ['generic', 'slack', 'microsoft-teams'] as const;
-/** With a URL; `email` has recipients. */
+/** Types with a URL; `email` has recipients instead. */
 export type UrlDestinationType = (typeof destinationTypes)[number];
 export type DestinationType = UrlDestinationType | 'email';

@@ -5,7 +5,7 @@ import { type Message, present, type TriggerWords } from './message.ts';
 
 /** Notifications of a run (HCP API: notification configurations). Pure. */
 
-/** Which status sets off which is a column of the statuses (status.ts). */
+/** The table of statuses (status.ts) has the trigger of each status. */
 export const runTriggers = {
   'run:created': { label: 'Created', hint: 'The run was queued.' },
   'run:planning': { label: 'Planning', hint: 'The plan started.' },
@@ -45,7 +45,7 @@ export const notificationOf = (
   return { trigger, status: status as NotifiedStatus };
 };
 
-/** As sent to destinations of type `generic`; the fields of the run are null in a verification. */
+/** Body for destinations of type `generic`; the fields of the run are null in a verification. */
 export interface RunPayload {
   payload_version: 1;
   notification_configuration_id: string;
@@ -78,7 +78,7 @@ export interface RunFacts {
   /** Names of users. */
   createdBy: string;
   updatedBy: string | null;
-  /** Of this platform, without a slash at the end. */
+  /** URL of this platform, without a trailing slash. */
   baseUrl: string;
 }
 
@@ -94,7 +94,7 @@ const waits = (request: string) => (run: Run) => `Run planned${planned(run)}. ${
 const toConfirm = waits('Confirm or discard it');
 const toOverride = waits('Policies failed: override them or discard the run');
 
-/** Counts only: names and values of resources stay where the run's readers are. */
+/** Counts only: names and values of resources stay with users who can read the run. */
 const texts: Record<NotifiedStatus, (run: Run) => string> = {
   pending: () => 'Run created',
   planning: () => 'Run planning',
@@ -160,7 +160,7 @@ export const runMessage = (run: Run, notice: RunNotice, facts: RunFacts): Messag
   };
 };
 
-/** Only verifies the destination. */
+/** Message that verifies a destination. */
 export const verificationMessage = (configurationId: string, name: string): Message & { payload: RunPayload } => {
   const message = `Verification of ${name}`;
   const payload: RunPayload = {

@@ -1,20 +1,19 @@
 /**
- * What an agent and the control plane say to each other: JSON over HTTPS below `<address>/agent/v1`, with
- * `Authorization: Bearer <token of the agent pool>`. Every call may be repeated.
+ * The protocol between an agent and the control plane: JSON over HTTPS below `<address>/agent/v1`, with
+ * `Authorization: Bearer <token of the agent pool>`. Every call can be repeated.
  *
  * | call | body → answer |
  * |---|---|
  * | `POST /register` | {@link Registration} → {@link RegisteredAgent} |
- * | `POST /next` | {@link WorkRequest} → {@link NextWork}: a job of the pool that is its own from now on, or how long to wait |
- * | `POST /ping` | {@link Ping} → {@link PingAnswer}: it lives, and whether it works; or ends |
- * | `POST /over` | {@link JobEnd} → `{}`: the runner that it has started has ended |
+ * | `POST /next` | {@link WorkRequest} → {@link NextWork}: a job of the pool, assigned to this agent, or how long to wait |
+ * | `POST /ping` | {@link Ping} → {@link PingAnswer}: that it is alive, and its job; or that it ends |
+ * | `POST /over` | {@link JobEnd} → `{}`: the runner that it started has ended |
  * | `POST /request` | {@link RequestPoll} → {@link NextRequest}: a request that the agent sends for the platform, or how long to wait |
- * | `POST /answer` | {@link RequestAnswer} → `{}`: what came of it |
+ * | `POST /answer` | {@link RequestAnswer} → `{}`: the result of the request |
  *
- * The job comes with a claim, with which the agent starts the runner (run/protocols/runner.ts): that has a token of its own then,
- * and talks for itself. 401: the token is dead. 403: it is for agents of
- * the other kind. 410: register again. Any other 4xx is a defect; 429, 5xx and connection
- * errors are tried again.
+ * The job comes with a claim, with which the agent starts the runner (run/protocols/runner.ts): the runner
+ * gets its own token for its calls. 401: the token is invalid. 403: the call is for agents of the other kind.
+ * 410: register again. Any other 4xx is a defect; 429, 5xx and connection errors are retried.
  */
 import type { PhaseName } from '../run.ts';
 
@@ -22,7 +21,7 @@ export interface Registration {
   /** Chosen by the agent, for as long as it runs. */
   instance: string;
   name: string;
-  /** Of an agent that sends requests for the platform, and does no runs (platform/net/forwarding/box.ts). */
+  /** Set by an agent that sends requests for the platform, and executes no runs (platform/net/forwarding/box.ts). */
   publicKey?: string;
 }
 
@@ -32,16 +31,16 @@ export interface RegisteredAgent {
   /** Name of its pool. */
   pool: string;
   organization: string;
-  /** How often to ping at least; without pings it counts as lost. */
+  /** Maximum interval of pings; an agent without pings counts as lost. */
   pingSeconds: number;
-  /** Origin of the platform's storage: the only one that an agent uploads what it fetched to. */
+  /** Origin of the platform's storage: the agent uploads downloaded content only there. */
   storage: string;
 }
 
 export interface WorkRequest {
   agent: string;
   name: string;
-  /** Counts as a ping too, which costs a write. */
+  /** Counts as a ping, which costs a write. */
   ping: boolean;
 }
 
@@ -69,19 +68,19 @@ export interface PingAnswer {
 export interface JobEnd {
   agent: string;
   job: { runId: string; phase: PhaseName };
-  /** For people, should the runner not have reported: `exit code 1`. */
+  /** Message for users if the runner did not report: `exit code 1`. */
   why: string;
 }
 
-/** Of an agent that registered with a public key. */
+/** Poll of an agent that registered with a public key. */
 export interface RequestPoll {
   agent: string;
   name: string;
-  /** Given, it counts as a ping too, which costs two writes. */
+  /** If set, the poll counts as a ping, which costs two writes. */
   publicKey?: string;
 }
 
-/** All of it base64; platform/net/forwarding/messages.ts is what is in the box. */
+/** All values are base64; platform/net/forwarding/messages.ts has the contents of the box. */
 export interface TakenRequest {
   id: string;
   box: string;

@@ -1,16 +1,16 @@
 /**
- * What a phase is to show to others instead of a stored secret: one workload identity token for each configuration that
- * the workspace's variables ask for (HCP Terraform: dynamic provider credentials).
+ * Credentials that a phase presents to others instead of a stored secret: one workload identity token for each
+ * configuration in the workspace's variables (HCP Terraform: dynamic provider credentials).
  */
 
 interface CredentialBase {
-  /** Of several configurations of one provider; absent for the default one. */
+  /** Distinguishes several configurations of one provider; absent for the default one. */
   tag?: string;
   /** `aud` of the token. */
   audience: string;
 }
 
-/** A token alone, for whatever the configuration does with it. */
+/** A token without a provider, for use by the configuration itself. */
 export interface PlainCredential extends CredentialBase {
   provider: 'token';
 }
@@ -34,13 +34,13 @@ export interface AzureCredential extends CredentialBase {
 
 export interface VaultCredential extends CredentialBase {
   provider: 'vault';
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   address: string;
   namespace?: string;
   /** Where the JWT backend is mounted, e.g. `jwt`. */
   authPath: string;
   role: string;
-  /** PEM of the authority to trust beside the usual ones. */
+  /** PEM of an authority to trust in addition to the usual ones. */
   caCertificate?: string;
   timeoutSeconds: number;
 }
@@ -59,13 +59,13 @@ export type Credential =
 
 interface Backed {
   tag?: string;
-  /** Tag of the configuration of Vault that makes it; absent for the default one. */
+  /** Tag of the Vault configuration that issues it; absent for the default one. */
   vault?: string;
-  /** Path of Vault's API that makes it. */
+  /** Path of Vault's API that issues it. */
   path: string;
-  /** What is written there; it is read when there is nothing. */
+  /** Body of a write to the path; without a body the path is read. */
   body?: Record<string, string>;
-  /** Until the cloud knows it everywhere. */
+  /** Time until the credential is valid everywhere in the cloud. */
   sleepSeconds: number;
 }
 
@@ -75,7 +75,7 @@ export interface BackedAws extends Backed {
 
 export interface BackedGcp extends Backed {
   provider: 'vault_backed_gcp';
-  /** What Vault makes of a service account. */
+  /** Kind of credential that Vault issues for a service account. */
   makes: 'access_token' | 'service_account_key';
 }
 
@@ -83,8 +83,8 @@ export interface BackedAzure extends Backed {
   provider: 'vault_backed_azure';
 }
 
-/** What Vault makes for a cloud (HCP Terraform: Vault-backed dynamic credentials). */
+/** Credentials that Vault issues for a cloud (HCP Terraform: Vault-backed dynamic credentials). */
 export type BackedCredential = BackedAws | BackedGcp | BackedAzure;
 
-/** With its token, as a runner gets it. */
+/** A credential with its token, as runners receive it. */
 export type Signed<C extends Credential = Credential> = C & { token: string };

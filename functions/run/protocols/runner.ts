@@ -3,49 +3,52 @@ import type { Artifact, PhaseName, PhaseReport } from '../run.ts';
 import type { BackedCredential, Signed } from './credential.ts';
 
 /**
- * What a runner and the control plane say to each other: JSON over HTTPS below `<STEPFORM_URL>/runner/v1`.
+ * The protocol between a runner and the control plane: JSON over HTTPS below `<STEPFORM_URL>/runner/v1`.
  *
  * A runner starts with a single-use claim (environment `STEPFORM_CLAIM`), exchanges it for a job with a short-lived
- * token for one run and phase, and may do nothing else. Every call may be repeated: the second time changes nothing.
+ * token for one run and phase, and the token permits nothing else. A repeated call has no further effect.
  *
  * | call | body → answer |
  * |---|---|
  * | `GET /program/{name}` (no token) | → 302 to this program; 404 where images have it |
- * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another has registered, or it is none of ours |
- * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when claimed by another or the run has ended |
- * | `POST /kept-state` (no token) | {@link KeptStateRequest} → {@link KeptStateAnswer}; 403 for what no runner of this platform kept |
+ * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another runner has registered, or the platform did not start it |
+ * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when another runner has claimed it or the run has ended |
+ * | `POST /kept-state` (no token) | {@link KeptStateRequest} → {@link KeptStateAnswer}; 403 for a file that no runner of this platform wrote |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
- * | `POST /heartbeat` | {@link HeartbeatRequest} or – → {@link Heartbeat}; with `?renew=errored-state` also a new address for that |
+ * | `POST /heartbeat` | {@link HeartbeatRequest} or – → {@link Heartbeat}; with `?renew=errored-state` also a new URL for that upload |
  * | `POST /uploads` | {@link UploadsRequest} → {@link UploadsAnswer} |
- * | `POST /providers` | {@link ProvidersRequest} → {@link ProvidersAnswer}: packages that the platform keeps |
- * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state comes along |
+ * | `POST /providers` | {@link ProvidersRequest} → {@link ProvidersAnswer}: packages that the platform has cached |
+ * | `POST /state-versions` | {@link StateVersionRequest} → {@link StateVersionAnswer}; a small state is in the request |
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
- * | `POST /errored-state` | – → {@link ErroredStateAnswer}: where a state goes that cannot become the workspace's |
+ * | `POST /errored-state` | – → {@link ErroredStateAnswer}: the upload URL for a state that was rejected as the workspace's state |
  * | `POST /report` | {@link ReportRequest} → {@link ReportAnswer} |
  * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
  *
- * All but `ready`, `claim` and `kept-state` send `Authorization: Bearer <token>`. 401 or 410: the token is dead; stop Terraform at once and exit.
+ * All but `ready`, `claim` and `kept-state` send `Authorization: Bearer <token>`. 401 or 410: the token is invalid; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
  */
 
 export type { Artifact, PhaseName, PhaseReport };
 
-/** What is uploaded when the phase is reported and its token dead. */
+/** Uploads that continue after the phase was reported and its token expired. */
 export type DeferredUpload = 'provider-schemas' | 'state-json';
 
-/** Of a runner that was started before a run needs it: `STEPFORM_CLAIM` is `warm-….<secret>` then. */
+/** Request of a runner that was started before a run needs it: its `STEPFORM_CLAIM` is `warm-….<secret>`. */
 export interface ReadyRequest {
   claim: string;
-  /** Chosen by the runner: 32 random bytes in base64url. The first one counts, and becomes the claim of its run. */
+  /**
+   * Chosen by the runner: 32 random bytes in base64url. The platform accepts the first key, which becomes the claim of
+   * its run.
+   */
   key: string;
 }
 
-/** `claim`: to be presented with the key behind it, `<claim>.<key>`. */
+/** `claim`: the runner presents it with its key, `<claim>.<key>`. */
 export type ReadyAnswer = { action: 'wait'; afterMs: number } | { action: 'claim'; claim: string } | { action: 'exit' };
 
 export interface ClaimRequest {
   claim: string;
-  /** Chosen by the runner, so that a claim whose answer was lost can be repeated. */
+  /** Chosen by the runner, so that it can repeat a claim whose response was lost. */
   nonce: string;
 }
 
@@ -68,66 +71,69 @@ export interface Job {
     replaceAddrs: string[];
     allowConfigGeneration: boolean;
     debug: boolean;
-    /** It only looks at the health of what there is; checks that fail are a finding. */
+    /** The run only assesses health; failed checks are a finding. */
     assesses?: boolean;
-    /** It runs the tests of a module, and plans nothing. */
+    /** The run executes the tests of a module, and plans nothing. */
     tests?: { filters: string[]; directory: string; verbose: boolean; parallelism?: number };
-    /** It looks for resources that are not managed yet, and plans nothing. */
+    /** The run searches for unmanaged resources, and plans nothing. */
     queries?: { generatesConfiguration: boolean };
   };
-  /** Terraform's JSON UI lines instead of text in the log. */
+  /** The log contains Terraform's JSON UI lines instead of text. */
   structuredOutput: boolean;
-  /** No command line draws its plan, so that nothing waits for the providers' schemas. */
+  /** No command line renders its plan, so that nothing waits for the providers' schemas. */
   withoutSchemas?: true;
-  /** For Terraform itself: reads, from the public API, the state of workspaces that share theirs. */
+  /** For Terraform itself: reads, from the public API, the state of workspaces that share it. */
   stateToken: string;
   /** Presigned GET of the configuration archive (gzip tar). */
   configurationUrl: string;
   /** Presigned GET of the current state; null when there is none. */
   stateUrl: string | null;
-  /** Presigned GET of the `plan` artifact; only for an apply by a runner that did not make the plan. */
+  /** Presigned GET of the `plan` artifact; set only for an apply by a runner that did not make the plan. */
   planUrl: string | null;
   /**
-   * Of what those lead to, as the control plane has recorded it: `sha256:<hex>` or `md5:<hex>`. Anything else is refused.
-   * Absent for what a former version recorded without one.
+   * Checksums of the content behind those URLs: `sha256:<hex>` or `md5:<hex>`. The runner rejects other content. Absent
+   * for content that a former version recorded without one.
    */
   checksums: { configuration?: string; state?: string; plan?: string };
-  /** Presigned PUTs of what nearly every phase uploads, for one that takes no longer than they last: else asked for anew. */
+  /** Presigned PUTs for the artifacts of nearly every phase. A phase that outlasts them requests new ones. */
   uploadUrls?: UploadsAnswer['urls'];
-  /** So many bytes of artifacts may come with the report instead; absent: none. */
+  /** Maximum number of bytes of artifacts that the report can contain; absent: none. */
   enclosedBytes?: number;
-  /** Presigned PUT for a state that cannot become the workspace's; null for a plan. */
+  /** Presigned PUT for a state that was rejected as the workspace's state; null for a plan. */
   erroredStateUrl: string | null;
   /** Encrypts a state that could not be stored; null for a plan. */
   keptStateKey: KeptStateKey | null;
   /** In rising precedence; a later entry of the same category and key wins. */
   variables: JobVariable[];
-  /** What configures providers, one for each; absent: nothing does. */
+  /** Configurations of providers, at most one for each; absent: none. */
   providerSets?: JobProviderSet[];
-  /** Private key that modules are fetched from Git repositories with; absent: none. */
+  /** Private key to fetch modules from Git repositories; absent: none. */
   sshKey?: string;
-  /** `TFC_RUN_ID` and its like. */
+  /** `TFC_RUN_ID` and similar variables. */
   environment: Record<string, string>;
-  /** Registries whose providers the platform keeps for all runs; absent: none. */
+  /** Registries whose providers the platform shares between runs; absent: none. */
   sharedProviderHosts?: string[];
-  /** What Terraform identifies itself with to others; absent when the variables ask for nothing. */
+  /** Identity of Terraform towards other services; absent unless the variables configure one. */
   identity?: {
     credentials: Signed[];
-    /** What Vault makes, once the run has a token of it. */
+    /** Credentials that Vault issues, once the run has its Vault token. */
     backed: BackedCredential[];
-    /** For people: why there are none although the variables ask for some. Terraform is not started. */
+    /** Message for users: why the configured identity is unavailable. Terraform is not started. */
     problem?: string;
   };
-  /** How often to call `heartbeat` at least. */
+  /** Maximum interval between heartbeats. */
   heartbeatSeconds: number;
-  /** Where nobody can stop the runner from outside: without an answer to its beats for so long, it ends by itself. */
+  /**
+   * Set when the platform cannot stop the runner from outside: the runner ends by itself after this long without an
+   * answer to its heartbeats.
+   */
   silentSeconds?: number;
-  /** How long to stand by after a plan with something to apply; 0 = do not. */
+  /** Time to stand by after a plan with changes; 0 = end at once. */
   holdSeconds: number;
   limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
 }
 
-/** How a provider is configured, by the organization. */
+/** A provider configuration of the organization. */
 export interface JobProviderSet {
   name: string;
   /** `registry.terraform.io/hashicorp/aws`, in lower case. */
@@ -148,21 +154,21 @@ export interface JobVariable {
   sensitive: boolean;
 }
 
-/** While Terraform stops, when it has changed. */
+/** Sent while Terraform stops, when it has changed. */
 export interface HeartbeatRequest {
-  /** What Terraform finishes first; at most {@link maxOpenChanges}. */
+  /** Changes that Terraform finishes first; at most {@link maxOpenChanges}. */
   open: OpenChange[];
 }
 export const maxOpenChanges = 20;
 
 export interface Heartbeat {
-  /** `interrupt`: stop Terraform as Ctrl-C does and report `canceled`; `kill`: end it at once. */
+  /** `interrupt`: interrupt Terraform like Ctrl-C and report `canceled`; `kill`: end it at once. */
   signal: 'continue' | 'interrupt' | 'kill';
-  /** Presigned PUT in place of the job's, in answer to a heartbeat that asks for it. */
+  /** Presigned PUT that replaces the job's, if the heartbeat requested one. */
   erroredStateUrl?: string;
 }
 
-/** With what is small enough to be stored on the way: artifacts in base64, {@link maxEnclosedBytes} together. */
+/** Includes small artifacts, in base64, {@link maxEnclosedBytes} together. */
 export type ReportRequest = PhaseReport & { enclosed?: Partial<Record<Artifact, string>> };
 
 export const maxEnclosedBytes = 256 * 1024;
@@ -171,11 +177,11 @@ export interface UploadsRequest {
   artifacts: Artifact[];
 }
 export interface UploadsAnswer {
-  /** Presigned PUT URLs by artifact, good for a minute and once: with `if-none-match: *`. */
+  /** Presigned PUT URLs by artifact, valid for a minute and for one upload: with `if-none-match: *`. */
   urls: Partial<Record<Artifact, string>>;
 }
 
-/** As Terraform's lock file names it. */
+/** As in Terraform's lock file. */
 export interface ProviderName {
   /** `registry.terraform.io/hashicorp/aws`, in lower case. */
   address: string;
@@ -193,12 +199,12 @@ export interface ProvidersRequest {
 export interface SharedProvider extends ProviderName {
   /** Presigned GET of the zip. */
   url: string;
-  /** Hex. Content that the run's lock file does not have is not used, whatever is said here. */
+  /** Hex. The runner rejects content whose hash is not in the run's lock file, regardless of this value. */
   sha256: string;
 }
 
 export interface ProvidersAnswer {
-  /** Those that are there; Terraform installs the others itself. */
+  /** The available packages; Terraform installs the others itself. */
   providers: SharedProvider[];
 }
 
@@ -207,7 +213,7 @@ export interface StateVersionRequest {
   lineage: string;
   /** Hex MD5 of the raw state. */
   md5: string;
-  /** Hex, of one that is uploaded. */
+  /** Hex; set for an uploaded state. */
   sha256?: string;
   size: number;
   /** A snapshot taken while Terraform still applies. */
@@ -215,17 +221,17 @@ export interface StateVersionRequest {
   /** The state itself in base64, when it has at most {@link maxInlineStateBytes}; a larger one is uploaded. */
   content?: string;
 }
-/** Twice the round trips of an upload take longer than so many bytes do. */
+/** Below this size, sending the content is faster than the two round trips of an upload. */
 export const maxInlineStateBytes = 256 * 1024;
 
 /**
- * A snapshot of a large state as what has changed in it (state-changes.ts): kept until a whole state follows, and applied
- * should the runner end without one.
+ * A snapshot of a large state as a difference (state-changes.ts): kept until a whole state follows, and applied if the
+ * runner ends without one.
  */
 export interface StateChangesRequest {
-  /** Hex MD5 of the state that they change: what the control plane has by the last call. */
+  /** Hex MD5 of the state before the changes, which the control plane has from the last call. */
   before: string;
-  /** The first changes of a state that was stored as a whole. */
+  /** The first changes after a whole state. */
   first: boolean;
   /** Base64, of at most {@link maxInlineStateBytes}. */
   changes: string;
@@ -233,9 +239,12 @@ export interface StateChangesRequest {
 
 export interface StateVersionAnswer {
   id: string;
-  /** Presigned PUT that wants the announced SHA-256 (base64) as `x-amz-checksum-sha256`; null when it is stored already. */
+  /**
+   * Presigned PUT that requires the announced SHA-256 (base64) as `x-amz-checksum-sha256`; null when it is stored
+   * already.
+   */
   uploadUrl: string | null;
-  /** It came with its content, and is verified and current. */
+  /** The request contained the content, which is verified and current. */
   complete?: true;
 }
 
@@ -246,7 +255,7 @@ export interface ErroredStateAnswer {
 
 export interface ReportAnswer {
   next: 'hold' | 'exit';
-  /** The apply of the plan that is reported, where nothing is to be waited for. */
+  /** The apply of the reported plan, if the run waits for nothing else. */
   job?: Job;
   /** Presigned PUTs. */
   laterUrls: Partial<Record<DeferredUpload, string>>;
@@ -257,11 +266,14 @@ export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'
 export interface KeptStateKey {
   /** Base64 of 32 bytes. */
   key: string;
-  /** Base64; the same key as only the platform can open it. */
+  /** Base64; the same key, encrypted so that only the platform can decrypt it. */
   sealed: string;
 }
 
-/** A state that a runner kept (kept-state.ts); sent by who finds its file, again until it is taken. */
+/**
+ * A state that a runner kept (kept-state.ts). The program that finds its file sends this request until the platform has
+ * the state.
+ */
 export interface KeptStateRequest {
   runId: string;
   /** As in the file. */
@@ -271,7 +283,7 @@ export interface KeptStateRequest {
 }
 
 /**
- * `wait`: the run has not ended; `upload`: send the file to this presigned PUT, which wants its SHA-256 (base64) as
- * `x-amz-checksum-sha256`, and ask again; `taken`: the file is not needed any more.
+ * `wait`: the run has not ended; `upload`: send the file to this presigned PUT, which requires its SHA-256 (base64) as
+ * `x-amz-checksum-sha256`, and repeat the request; `taken`: the file is not needed any more.
  */
 export type KeptStateAnswer = { action: 'wait' } | { action: 'upload'; uploadUrl: string } | { action: 'taken' };

@@ -45,12 +45,12 @@ export interface JsonResource {
   values?: unknown;
 }
 
-export interface JsonModule {
+interface JsonModule {
   resources?: JsonResource[];
   child_modules?: JsonModule[];
 }
 
-export interface JsonCheck {
+interface JsonCheck {
   address?: { to_display?: string };
   status?: string;
   problems?: { message?: string }[];

@@ -45,7 +45,7 @@ export interface Planned {
 }
 
 /** A result of conditions: of a resource, an output, a variable or a check block, or of one of their instances. */
-export interface PlannedCheck {
+interface PlannedCheck {
   address: string;
   status: number;
   messages: string[];

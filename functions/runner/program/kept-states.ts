@@ -21,14 +21,31 @@ export const writeKeptState = async (
 ): Promise<void> => {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const part = `${file}.${process.pid}`;
-  const handle = await open(part, 'w', 0o600);
   try {
-    await handle.writeFile(sealState(content, runId, key));
+    const handle = await open(part, 'w', 0o600);
+    try {
+      await handle.writeFile(sealState(content, runId, key));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(part, file);
+    await syncFolder(dirname(file));
+  } catch (error) {
+    // On a full disk: nobody would remove it.
+    await rm(part, { force: true });
+    throw error;
+  }
+};
+
+/** So that the names in it survive a loss of power, too. */
+const syncFolder = async (folder: string): Promise<void> => {
+  const handle = await open(folder);
+  try {
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(part, file);
 };
 
 const post = async (url: string, request: KeptStateRequest): Promise<KeptStateAnswer> => {

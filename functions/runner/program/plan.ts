@@ -3,6 +3,7 @@ import { parseExactly } from '#platform/formats/exact-json.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { FileBody } from '#platform/net/transport/http.ts';
 import { UnknownPlanFileError } from '#runner/plan-file/errors.ts';
+import type { ComparedJson } from '#runner/plan-file/json.ts';
 import { PhaseError, TerraformError } from './errors.ts';
 import { fromDirectory, type Phase } from './phase.ts';
 import { writePlanArchive } from './plan-archive.ts';
@@ -143,7 +144,7 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
  * providers, the file is compared with it without them (decisions/0148).
  * @throws {PhaseError} when they differ
  */
-const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: PlanJson): Promise<void> => {
+const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: ComparedJson): Promise<void> => {
   const [{ difference }, { readPlanFile }] = await Promise.all([
     import('#runner/plan-file/compare.ts'),
     import('#runner/plan-file/plan-file.ts'),
@@ -171,12 +172,12 @@ const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas)
 };
 
 /** @throws {PhaseError} */
-const readPlanJson = async (file: string): Promise<PlanJson> => {
+const readPlanJson = async (file: string): Promise<PlanJson & ComparedJson> => {
   const { size } = await stat(file);
   if (size > maxPlan)
     throw new PhaseError(`The plan in JSON has ${size} bytes, more than ${maxPlan}: split the configuration.`);
   try {
-    return await readJson<PlanJson>(file);
+    return await readJson<PlanJson & ComparedJson>(file);
   } catch (error) {
     throw new PhaseError(`The plan in JSON cannot be read: ${messageOf(error)}.`);
   }

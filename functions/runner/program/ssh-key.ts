@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Phase } from './phase.ts';
+import { effective } from './terraform/variables.ts';
 import { removeForeign } from './workspace/foreign-paths.ts';
 import { give } from './workspace/tree.ts';
 
@@ -8,11 +9,11 @@ import { give } from './workspace/tree.ts';
 const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Provides the workspace's SSH key while modules are fetched: `init` runs no code of the configuration, and afterwards
- * the key is deleted. A variable GIT_SSH_COMMAND of the workspace takes precedence.
+ * Provides the workspace's SSH key while modules are fetched, and deletes it afterwards. A variable GIT_SSH_COMMAND of the workspace takes
+ * precedence: the key is not there for its program. Programs that other variables name can read it (security.md).
  */
 export const withSshKey = async <T>({ job, files, user, environment }: Phase, fetch: () => Promise<T>): Promise<T> => {
-  if (!job.sshKey) return fetch();
+  if (!job.sshKey || effective(job.variables, 'env').some(({ key }) => key === 'GIT_SSH_COMMAND')) return fetch();
   const file = join(files.ssh, 'key');
   await mkdir(files.ssh, { mode: 0o700 });
   try {

@@ -34,7 +34,7 @@ const packed = async (folder: string): Promise<Record<string, string>> => {
   return entries;
 };
 
-it('packs what Terraform packs: no .git, only modules of .terraform, at any depth', async () => {
+it('a configuration archive contains what Terraform packs: no .git, only modules of .terraform, at any depth', async () => {
   for (const name of [
     'main.tf',
     'a/b.tf',
@@ -54,7 +54,7 @@ it('packs what Terraform packs: no .git, only modules of .terraform, at any dept
   ]);
 });
 
-it('excludes files in .terraformignore; the last matching rule decides', async () => {
+it('a configuration archive excludes files in .terraformignore; the last matching rule decides', async () => {
   for (const name of [
     'main.tf',
     'notes.md',
@@ -71,7 +71,7 @@ it('excludes files in .terraformignore; the last matching rule decides', async (
   expect(Object.keys(await packed(root)).sort()).toEqual(['.terraformignore', 'a/top.txt', 'keep.md', 'main.tf']);
 });
 
-it('keeps links within the folder, copies targets outside of it, and does not follow loops', async () => {
+it('a configuration archive keeps links within the folder, copies targets outside of it, and follows no loops', async () => {
   write('in/main.tf');
   write('shared/vars.tf');
   symlinkSync('main.tf', join(root, 'in', 'same.tf'));
@@ -87,7 +87,7 @@ it('keeps links within the folder, copies targets outside of it, and does not fo
   });
 });
 
-it('reads --var by the declared type, as Terraform does', () => {
+it('--var is read by the declared type, as in Terraform', () => {
   write(
     'main.tf',
     'variable "text" {}\nvariable "n" {\n type = number\n}\nvariable "list" {\n type = list(string)\n}\n',

@@ -27,7 +27,7 @@ const usageOf = (args: string[]): string => {
   throw new Error('it was taken');
 };
 
-it('accepts options before and after arguments, short, repeated, and with one dash like Terraform’s', () => {
+it('options are accepted before and after arguments, short, repeated, and with one dash like Terraform’s', () => {
   const call = parse(command, ['-m', 'a b', '.', '--target', 'a.b', '-target=c["d"]', '-watch', '--', '-x']);
   expect(call.text('message')).toBe('a b');
   expect(call.texts('target')).toEqual(['a.b', 'c["d"]']);
@@ -43,16 +43,16 @@ it.each([
   [['.', '--watch=yes'], '--watch takes no value'],
   [[], 'Missing argument <folder>: stepform runs start <folder> [name]'],
   [['a', 'b', 'c'], 'Unexpected argument "c"'],
-])('%j: %s', (args, message) => {
+])('a wrong argument is a usage error: %j: %s', (args, message) => {
   expect(usageOf(args)).toContain(message);
 });
 
-it('refuses options that a program of its own would ignore', () => {
+it('options that a program of its own would ignore are refused', () => {
   const start = findCommand(['start', '--json']);
   expect(() => start && parse(start.command, start.rest)).toThrow('stepform start has no option --json');
 });
 
-it('shows the usage when a required argument is missing', () => {
+it('a missing required argument is a usage error that shows the usage', () => {
   expect(parse(command, ['--help']).flag('help')).toBe(true);
 });
 
@@ -62,11 +62,11 @@ it.each([
   [['variable'], 'stepform variables'],
   [['workspaces', 'frobnicate'], 'See: stepform workspaces --help'],
   [['frobnicate'], 'See: stepform --help'],
-])('%j is no command: %s', (args, advice) => {
+])('%j is not a command: %s', (args, advice) => {
   expect(() => findCommand(args)).toThrow(advice);
 });
 
-it('finds commands of one and two words, and groups', () => {
+it('commands of one and two words are found, and groups', () => {
   expect(findCommand(['lock', '-w', 'a'])).toMatchObject({ command: { name: 'lock' }, rest: ['-w', 'a'] });
   expect(findCommand(['state', 'pull', '7'])).toMatchObject({ command: { name: 'state pull' }, rest: ['7'] });
   expect(findCommand(['state'])).toBeUndefined();

@@ -23,7 +23,7 @@ const checkout = (): void => {
   git('-c', 'commit.gpgsign=false', 'commit', '-q', '-m', 'First network', '-m', 'And why.');
 };
 
-it('is the checked-out commit, with its URL', async () => {
+it('the commit of a run is the checked-out commit, with its URL', async () => {
   checkout();
   const sha = git('rev-parse', 'HEAD');
   expect(await commitOf(folder)).toEqual({
@@ -37,7 +37,7 @@ it('is the checked-out commit, with its URL', async () => {
   });
 });
 
-it('is absent for uncommitted changes and for repositories without commits', async () => {
+it('the commit of a run is absent for uncommitted changes and for repositories without commits', async () => {
   expect(await commitOf(folder)).toBeUndefined();
   checkout();
   writeFileSync(join(folder, 'more.tf'), '');
@@ -49,6 +49,6 @@ it.each([
   ['ssh://git@git.example.com:2222/a/b.git', 'https://git.example.com/a/b'],
   ['git@bitbucket.org:a/b', 'https://bitbucket.org/a/b'],
   ['/srv/git/network.git', undefined],
-])('of %s has the URL %s, without credentials', (remote, address) => {
+])('a commit of %s has the URL %s, without credentials', (remote, address) => {
   expect(webAddressOf(remote)).toBe(address);
 });

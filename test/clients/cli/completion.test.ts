@@ -10,7 +10,7 @@ import { completionScript, shells } from '#clients/cli/completion.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** What bash offers for the last of these words. */
+/** Bash's completions for the last of these words. */
 const offered = (...words: string[]): string[] => {
   const script = `${completionScript('bash', commands)}
 COMP_WORDS=(stepform ${words.map((word) => `'${word}'`).join(' ')})
@@ -46,10 +46,10 @@ it.runIf(has('bash'))('bash completes the values of options with a fixed set', (
   expect(offered('workspaces', 'settings', '--description', 'o')).toEqual([]);
 });
 
-/** A terminal (util-linux): what is written to it has been typed. */
+/** A terminal (util-linux): its input is treated as typed. */
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 
-/** What fish offers for a line, without what it says of it. */
+/** Fish's completions for a line, without their descriptions. */
 const offeredByFish = (line: string): string[] => {
   const script = `${completionScript('fish', commands)}\ncomplete -C '${line}'`;
   const text = execFileSync('fish', ['--no-config', '-c', script], { encoding: 'utf8' });
@@ -69,7 +69,7 @@ it.runIf(has('fish'))('fish completes commands, subcommands, options and their v
   }
 });
 
-/** What a shell reads when it starts: the words of the command are printed instead of run, each in its brackets. */
+/** The start files of each shell: they print the words of the command instead of running it, each in brackets. */
 const starts = {
   bash: {
     file: 'rc',
@@ -83,7 +83,7 @@ const starts = {
   },
 };
 
-it.each(['bash', 'zsh'] as const)('%s completes in a terminal, as people press Tab', async (shell) => {
+it.each(['bash', 'zsh'] as const)('%s completes in a terminal when the user presses Tab', async (shell) => {
   if (!terminal || !has(shell)) return;
   const folder = mkdtempSync(join(tmpdir(), 'completion-'));
   const { file, prepare, command } = starts[shell];

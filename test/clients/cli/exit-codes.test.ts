@@ -7,7 +7,7 @@ import { endOf, exitCodeOf, waitsForOthers, waitsForPerson } from '#clients/cli/
 import { Session } from '#clients/cli/session.ts';
 import { ApiError } from '#clients/client/client.ts';
 
-/** What scripts rely on: exit codes by their numbers, the request of each decision, and `--json`. */
+/** Behavior that scripts rely on: exit codes by their numbers, the request of each decision, and `--json`. */
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -63,7 +63,7 @@ it('a missing file is a usage error', () => {
   expect(failureOf(error)).toEqual({ code: 2, errors: [{ title: 'File not found: a.tfstate' }] });
 });
 
-it('a run waits for a person while it is confirmable or has a failed policy to override', () => {
+it('a run waits for a decision while it is confirmable or has a failed policy to override', () => {
   const run = (can: boolean, confirmable = true) =>
     runOf({
       status: 'planned',
@@ -118,7 +118,7 @@ it.each([
   expect(code ?? 0).toBe(0);
 });
 
-it('runs confirm --json prints the run as it is after the decision, and nothing else', async () => {
+it('runs confirm --json prints only the run after the decision', async () => {
   const { printed } = await perform('confirmed', 'runs', 'confirm', 'run-1', '--json');
   expect(JSON.parse(printed)).toMatchObject({ data: { id: 'run-1', attributes: { status: 'confirmed' } } });
 });

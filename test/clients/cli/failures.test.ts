@@ -6,7 +6,7 @@ import { CommandError, exit } from '#clients/cli/exit.ts';
 import { failureOf } from '#clients/cli/failures.ts';
 import { Session } from '#clients/cli/session.ts';
 
-/** Errors that name what is wrong and the remedy, without a platform: each response of the server is given. */
+/** Errors with cause and remedy, without a platform: each test provides the server's response. */
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -46,14 +46,14 @@ const json = (body: unknown, status = 200) => new Response(JSON.stringify(body),
 it.each([
   ['a web page', () => new Response('<!doctype html>')],
   ['another API', () => json([])],
-])('names the address when %s responds', async (_, respond) => {
+])('an error names the address when %s responds', async (_, respond) => {
   answering(respond);
   const failure = await failureOfCommand('organizations', 'list');
   expect(failure.code).toBe(exit.failed);
   expect(failure.text).toContain('https://tfe.example responds, but not with HCP Terraform’s API');
 });
 
-it('names TFE_TOKEN when the server refuses it, which signing in would not replace', async () => {
+it('an error names TFE_TOKEN when the server rejects it, because signing in would not replace it', async () => {
   answering(() => json({ errors: [{ status: '401', title: 'unauthorized' }] }, 401));
   const failure = await failureOfCommand('organizations', 'list');
   expect(failure).toEqual({
@@ -62,7 +62,7 @@ it('names TFE_TOKEN when the server refuses it, which signing in would not repla
   });
 });
 
-it('tells a missing organization from a missing workspace', async () => {
+it('an error distinguishes a missing organization from a missing workspace', async () => {
   const notFound = () => json({ errors: [{ status: '404', title: 'not found' }] }, 404);
   answering(notFound);
   const options = ['--organization', 'acme', '--workspace', 'netwrok'];
@@ -76,14 +76,14 @@ it('tells a missing organization from a missing workspace', async () => {
   expect(text).toContain('stepform workspaces create netwrok --organization acme');
 });
 
-it('refuses a misspelled status before any request', async () => {
+it('a misspelled status is refused before any request', async () => {
   const requests = answering(() => json({ data: [] }));
   const failure = await failureOfCommand('runs', 'list', '--organization', 'acme', '--status', 'erored');
   expect(failure).toEqual({ code: exit.usage, text: '--status erored: not a status of runs. Did you mean errored?' });
   expect(requests).toEqual([]);
 });
 
-it('does not delete a variable set without a confirmation', async () => {
+it('a variable set is not deleted without a confirmation', async () => {
   const requests = answering(() => json({ data: [{ id: 'varset-1', attributes: { name: 'aws' } }] }));
   const failure = await failureOfCommand('variable-sets', 'delete', 'aws', '--organization', 'acme');
   expect(failure.code).toBe(exit.usage);
@@ -93,7 +93,7 @@ it('does not delete a variable set without a confirmation', async () => {
   expect(requests).toContain('DELETE /api/v2/varsets/varset-1');
 });
 
-it('refuses to confirm a run that has ended', async () => {
+it('a run that has ended cannot be confirmed', async () => {
   const run = { id: 'run-1', type: 'runs', attributes: { status: 'canceled', actions: {}, permissions: {} } };
   const requests = answering(() => json({ data: run }));
   const failure = await failureOfCommand('runs', 'confirm', 'run-1');

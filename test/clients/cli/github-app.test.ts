@@ -9,7 +9,7 @@ import { Call } from '#clients/cli/arguments.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 import { localGithubAppVariable } from '#infra/stack/github-app.ts';
 
-/** Creating the platform's GitHub App, with a server in place of GitHub's API and requests in place of a browser. */
+/** Creation of the platform's GitHub App, with a server in place of GitHub's API and requests in place of a browser. */
 
 let github: Server;
 let url: string;
@@ -52,7 +52,7 @@ const wanted = (change: object = {}) => ({
 
 const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** What the page would send to GitHub. */
+/** The content that the page would send to GitHub. */
 const openPage = async (said: string) => {
   const [at = ''] = /http:\/\/127\S+/.exec(said) ?? [];
   const html = await (await fetch(at)).text();
@@ -69,7 +69,7 @@ const begin = async (change: object = {}) => {
   return { registered, ...(await openPage(said[0] ?? '')) };
 };
 
-it('sends a manifest with the needed permissions, and exchanges the code for the secrets', async () => {
+it('github-app create sends a manifest with the needed permissions, and exchanges the code for the secrets', async () => {
   const { registered, base, action, manifest } = await begin();
   expect(action.pathname).toBe('/organizations/acme/settings/apps/new');
   expect(manifest).toEqual({
@@ -99,7 +99,7 @@ it('sends a manifest with the needed permissions, and exchanges the code for the
   expect(requests).toEqual(['POST /app-manifests/c%2F1/conversions']);
 });
 
-it('turns the webhook off where GitHub cannot reach the platform', async () => {
+it('github-app create turns the webhook off if GitHub cannot reach the platform', async () => {
   const { registered, base, action, manifest } = await begin({ publicUrl: 'https://localhost:7881', owner: undefined });
   expect(action.pathname).toBe('/settings/apps/new');
   expect(manifest.hook_attributes.active).toBe(false);
@@ -108,14 +108,14 @@ it('turns the webhook off where GitHub cannot reach the platform', async () => {
   expect((await registered).webhookSecret).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('reports when GitHub does not return the secrets', async () => {
+it('github-app create reports when GitHub does not return the secrets', async () => {
   const { registered, base, action } = await begin();
   conversion = { status: 404, body: {} };
   await fetch(`${base}/created?code=used&state=${action.searchParams.get('state')}`);
   await expect(registered).rejects.toThrow('did not return the app');
 });
 
-it('stores the secrets in private files, in the format of the local platform', async () => {
+it('github-app create stores the secrets in private files, in the format of the local platform', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'app-'));
   const out = join(parent, 'app');
   const [output, said] = [[] as string[], [] as string[]];

@@ -6,7 +6,7 @@ const change = (actions: string[], before: unknown, after: unknown, more = {}) =
 
 const printed = (plan: Parameters<typeof planLines>[0]) => stripVTControlCharacters(planLines(plan).join('\n'));
 
-it('prints the changes of a plan, destructive ones first', () => {
+it('the changes of a plan are printed, destructive ones first', () => {
   expect(
     printed({
       resource_changes: [
@@ -39,7 +39,7 @@ Changes to outputs:
       ~ url = "a" → "b"`);
 });
 
-it('shows no sensitive values and no control characters', () => {
+it('printed changes contain no sensitive values and no control characters', () => {
   const text = planLines({
     resource_changes: [
       {
@@ -60,6 +60,6 @@ it('shows no sensitive values and no control characters', () => {
   expect(text).not.toContain('\x1b]');
 });
 
-it('prints nothing for a plan without changes', () => {
+it('a plan without changes prints nothing', () => {
   expect(planLines({ resource_changes: [{ address: 'a.b', change: change(['no-op'], {}, {}) }] })).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { preflight } from '#clients/cli/preflight.ts';
 
-/** The services that are asked, as far as they are. */
+/** The called services, with the operations that the checks use. */
 let server: Server;
 let folder: string;
 interface Answer {
@@ -79,12 +79,12 @@ beforeEach(() => {
 
 const whats = async () => (await preflight()).missing.map(({ what }) => what);
 
-it('finds no missing prerequisites in a prepared account', async () => {
+it('preflight finds no missing prerequisites in a prepared account', async () => {
   expect(await preflight()).toEqual({ account: '123456789012', region: 'eu-central-1', missing: [], low: [] });
   expect(actions).toHaveLength(8);
 });
 
-it('names low quotas of a new account and how to raise them, without blocking the deployment', async () => {
+it('preflight names low quotas of a new account and how to raise them, without blocking the deployment', async () => {
   quota.body = JSON.stringify({ Quota: { Value: 6 } });
   const { missing, low } = await preflight();
   expect(missing).toEqual([]);
@@ -95,7 +95,7 @@ it('names low quotas of a new account and how to raise them, without blocking th
     },
     expect.objectContaining({ what: expect.stringContaining('Fargate: On-Demand vCPUs: 6') }),
   ]);
-  // Who may not look deploys all the same.
+  // Users without permission to read quotas can deploy all the same.
   for (const [status, body] of [
     [400, '{"__type":"AccessDeniedException"}'],
     [200, 'no JSON'],
@@ -105,7 +105,7 @@ it('names low quotas of a new account and how to raise them, without blocking th
   }
 });
 
-it('names a missing region and missing credentials without calling AWS', async () => {
+it('preflight names a missing region and missing credentials without calling AWS', async () => {
   vi.stubEnv('AWS_REGION', undefined);
   vi.stubEnv('AWS_DEFAULT_REGION', undefined);
   vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
@@ -119,13 +119,13 @@ it('names a missing region and missing credentials without calling AWS', async (
   expect(actions).toEqual([]);
 });
 
-it('names credentials that AWS rejects, and stops there', async () => {
+it('preflight names credentials that AWS rejects, and stops there', async () => {
   identity = { status: 403, body: '<Error><Message>The security token is expired</Message></Error>' };
   expect(await whats()).toEqual(['Credentials: AWS rejected them (The security token is expired).']);
   expect(actions).toHaveLength(1);
 });
 
-it('names an account without CDK bootstrap, or with an old one, and the command', async () => {
+it('preflight names an account without CDK bootstrap, or with an old one, and the command', async () => {
   parameter = { status: 400, body: '{"__type":"ParameterNotFound"}' };
   expect((await preflight()).missing).toEqual([
     {
@@ -135,12 +135,12 @@ it('names an account without CDK bootstrap, or with an old one, and the command'
   ]);
   parameter = { status: 200, body: JSON.stringify({ Parameter: { Value: '5' } }) };
   expect(await whats()).toEqual([expect.stringContaining('version 5 of 123456789012')]);
-  // Who may not look leaves it to the CDK.
+  // Without permission to read the version, the CDK checks it.
   parameter = { status: 400, body: '{"__type":"AccessDeniedException"}' };
   expect(await whats()).toEqual([]);
 });
 
-it('names a Docker without daemon, and an AWS that does not respond', async () => {
+it('preflight names a Docker without daemon, and an AWS that does not respond', async () => {
   vi.stubEnv('CDK_DOCKER', docker('exit 1'));
   vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:9');
   expect(await whats()).toEqual([
@@ -149,7 +149,7 @@ it('names a Docker without daemon, and an AWS that does not respond', async () =
   ]);
 });
 
-it('names a missing service-linked role of ECS, and the command that makes it', async () => {
+it('preflight names a missing service-linked role of ECS, and the command that creates it', async () => {
   answers.GetRole = { status: 404, body: '<Error><Code>NoSuchEntity</Code></Error>' };
   expect((await preflight()).missing).toEqual([
     {
@@ -161,7 +161,7 @@ it('names a missing service-linked role of ECS, and the command that makes it', 
   expect(await whats()).toEqual([]);
 });
 
-it('names a VPC quota that is used up, except for an own network and an upgrade', async () => {
+it('preflight names an exhausted VPC quota, except for an own network and an upgrade', async () => {
   const networks = (tags = '') => ['vpc-1', 'vpc-2'].map((id) => `<item><vpcId>${id}</vpcId>${tags}</item>`).join('');
   quota.body = JSON.stringify({ Quota: { Value: 2 } });
   answers.DescribeVpcs = { status: 200, body: networks() };
@@ -176,7 +176,7 @@ it('names a VPC quota that is used up, except for an own network and an upgrade'
   expect((await preflight({ stackName: 'Second' })).missing).toHaveLength(1);
 });
 
-it('names zones of the network in which there is no Fargate', async () => {
+it('preflight names zones of the network without Fargate', async () => {
   const zones = (...ids: string[]) =>
     ids.map((id, n) => `<item><zoneName>us-west-1${'abc'[n]}</zoneName><zoneId>${id}</zoneId></item>`).join('');
   vi.stubEnv('AWS_REGION', 'us-west-1');
@@ -186,12 +186,12 @@ it('names zones of the network in which there is no Fargate', async () => {
   expect(await whats()).toEqual([]);
 });
 
-it('names a region without the runtime of the functions', async () => {
+it('preflight names a region without the runtime of the functions', async () => {
   answers['/layers'] = { status: 400, body: '{"__type":"InvalidParameterValueException"}' };
   expect(await whats()).toEqual(['Lambda: no runtime nodejs24.x in eu-central-1.']);
 });
 
-it('checks the bootstrap whose qualifier the deployment uses', async () => {
+it('preflight checks the bootstrap whose qualifier the deployment uses', async () => {
   parameter = { status: 400, body: '{"__type":"ParameterNotFound"}' };
   const { missing } = await preflight({ '@aws-cdk/core:bootstrapQualifier': 'acme' });
   expect(missing[0]?.todo).toBe(
@@ -199,7 +199,7 @@ it('checks the bootstrap whose qualifier the deployment uses', async () => {
   );
 });
 
-it('names a region outside the partition of the credentials', async () => {
+it('preflight names a region outside the partition of the credentials', async () => {
   identity.body = '<Arn>arn:aws-us-gov:iam::123456789012:user/x</Arn><Account>123456789012</Account>';
   expect(await whats()).toEqual([expect.stringContaining('eu-central-1 is not in the partition')]);
 });

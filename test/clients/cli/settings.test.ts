@@ -8,7 +8,7 @@ import { credentialsFile, forgetToken, keepToken, keptToken } from '#clients/cli
 import { exit } from '#clients/cli/exit.ts';
 import { findLocalPlatform, type LocalPlatform } from '#clients/cli/local-platform.ts';
 
-/** Where commands go, and as whom. */
+/** The server and the account of a command. */
 
 let folder: string;
 
@@ -34,7 +34,7 @@ const local: LocalPlatform = {
 
 const places = { option: undefined, block: undefined, local: undefined, env: {} };
 
-it('takes the server from the option, environment, cloud block, this machine or the only login, in this order', () => {
+it('the server comes from the option, environment, cloud block, this machine or the only login, in this order', () => {
   const all = {
     option: 'a.example',
     block: 'd.example',
@@ -58,7 +58,7 @@ it('takes the server from the option, environment, cloud block, this machine or 
   expect(() => findAddress(places)).toThrow('No server configured');
 });
 
-it('reaches the platform on this machine without its certificate, by each of its names', () => {
+it('the platform on this machine is reached without its certificate, by each of its names', () => {
   expect(findAddress({ ...places, option: 'localhost:8443', local })).toMatchObject({
     url: 'http://localhost:8080',
     host: 'localhost:8443',
@@ -67,14 +67,14 @@ it('reaches the platform on this machine without its certificate, by each of its
 });
 
 it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', 'ftp://a.example', ''])(
-  'rejects "%s" as a host',
+  'the host "%s" is rejected',
   (option) => {
     expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
   },
 );
 
 it.each(['http://stepform.lan', 'http://10.0.0.7:8080', 'http://localhost.example', 'http://x.localhost'])(
-  'refuses plain http to another machine, %s, unless it is named',
+  'plain http to another machine, %s, is refused unless its host is allowed',
   (option) => {
     const { host } = new URL(option);
     expect(() => findAddress({ ...places, option })).toThrow(`STEPFORM_PLAIN_HTTP_HOSTS=${host}`);
@@ -84,13 +84,13 @@ it.each(['http://stepform.lan', 'http://10.0.0.7:8080', 'http://localhost.exampl
 );
 
 it.each(['http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])(
-  'accepts plain http to %s',
+  'plain http to %s is accepted',
   (option) => {
     expect(findAddress({ ...places, option }).url).toBe(option);
   },
 );
 
-it('uses the token of the host, and never sends TFE_TOKEN to a host from a file', () => {
+it('the token is that of the host, and TFE_TOKEN is never sent to a host from a file', () => {
   const byOption = findAddress({ ...places, option: 'my-host.example' });
   const byBlock = findAddress({ ...places, block: 'my-host.example' });
   const env = { TFE_TOKEN: 'of-env' };
@@ -106,7 +106,7 @@ it('uses the token of the host, and never sends TFE_TOKEN to a host from a file'
   expect(findToken(findAddress({ ...places, local }), local, {}).token).toBe('of-the-machine');
 });
 
-it('stores tokens like terraform login: for the owner only, leaving other entries unchanged', () => {
+it('tokens are stored like by terraform login: readable by the owner only, leaving other entries unchanged', () => {
   mkdirSync(join(folder, '.terraform.d'));
   writeFileSync(credentialsFile(), '{"credentials":{"other.example":{"token":"theirs"}},"future":1}');
   keepToken('a.example:8443', 'mine');
@@ -123,7 +123,7 @@ it('stores tokens like terraform login: for the owner only, leaving other entrie
   expect(readFileSync(credentialsFile(), 'utf8')).toBe('not json');
 });
 
-it('reads the cloud block like terraform, with missing arguments from the environment', () => {
+it('the cloud block is read like by terraform, with missing arguments from the environment', () => {
   const env = { TF_CLOUD_ORGANIZATION: 'env-org', TF_CLOUD_HOSTNAME: 'env.example', TF_WORKSPACE: 'env-ws' };
   expect(readCloudBlock(folder, {})).toEqual({});
   expect(readCloudBlock(folder, env)).toEqual({ host: 'env.example', organization: 'env-org', workspace: 'env-ws' });
@@ -139,7 +139,7 @@ it('reads the cloud block like terraform, with missing arguments from the enviro
   expect(readCloudBlock(folder, {})).toMatchObject({ host: 'h.example', workspace: 'net-selected' });
 });
 
-it('finds the platform of a parent folder, and trusts only addresses on this machine', () => {
+it('the platform of a parent folder is found, and trusted only with an address on this machine', () => {
   mkdirSync(join(folder, '.stepform'));
   mkdirSync(join(folder, 'inner'));
   write('.stepform/local.json', JSON.stringify(local));

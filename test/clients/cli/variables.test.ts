@@ -83,7 +83,7 @@ describe('a configuration in JSON', () => {
     expect(runVariables(['zones=["a"]', 'any=[1]'], folder).map(({ value }) => value)).toEqual(['["a"]', '"[1]"']);
   });
 
-  it('may use the remote backend', () => {
+  it('can use the remote backend', () => {
     write('backend.tf.json', {
       terraform: { backend: { remote: { organization: 'acme', workspaces: { prefix: 'net-' } } } },
     });
@@ -97,7 +97,7 @@ describe('a configuration in JSON', () => {
   });
 });
 
-it('names the program as it was started', () => {
+it('help names the program as it was started', () => {
   const npx = { npm_command: 'exec', npm_lifecycle_script: "'stepform' runs list" };
   expect(programOf(npx)).toBe('npx stepform');
   expect(programOf({})).toBe('stepform');

@@ -20,7 +20,7 @@ const run = (attributes: Record<string, unknown> = {}): Resource => ({
   links: { 'self-html': '/app/acme/workspaces/net%20work/runs/run-1' },
 });
 
-it('prints which run is watched and its page URL', () => {
+it('a watch prints which run is watched and its page URL', () => {
   expect(linesOf({ event: 'run', id: 'run-1', message: 'More', run: run({ 'is-destroy': true }) })).toEqual([
     'More (destroy)  run-1 in acme/net work',
     'https://a.example/app/acme/workspaces/net%20work/runs/run-1',
@@ -28,7 +28,7 @@ it('prints which run is watched and its page URL', () => {
   ]);
 });
 
-it('separates Terraform’s lines from the stages', () => {
+it('a watch separates Terraform’s lines from the stages', () => {
   const changes = { additions: 1, changes: 2, destructions: 3, imports: 4 };
   const log = (line: string): WatchEvent => ({ event: 'log', phase: 'plan', line });
   expect(
@@ -50,7 +50,7 @@ it('separates Terraform’s lines from the stages', () => {
   ]);
 });
 
-it('prints results of run tasks, policies and cost estimates', () => {
+it('a watch prints results of run tasks, policies and cost estimates', () => {
   const policy = {
     name: 'few',
     'enforcement-level': 'soft-mandatory',
@@ -118,7 +118,7 @@ it('prints results of run tasks, policies and cost estimates', () => {
   ]);
 });
 
-it("prints no control sequences from other users' texts", () => {
+it("a watch prints no control sequences from other users' texts", () => {
   const hostile = '\x1b]0;owned\x07\x1b[2J\x9b31mred\x1b[31m\rx';
   const lines = linesOf(
     { event: 'run', id: 'run-1', message: hostile, run: run() },
@@ -155,11 +155,11 @@ it.each([
   ['canceled', false, exit.canceled],
   ['planned', false, exit.needsPerson],
   ['policy_override', true, exit.needsPerson],
-])('%s (policy failed: %s) ends with %i', (status, policyFailed, code) => {
+])('a watch of a run that is %s (policy failed: %s) ends with %i', (status, policyFailed, code) => {
   expect(exitCodeOf({ run: run({ status }), policyFailed })).toBe(code);
 });
 
-it('sizes columns by their visible text', () => {
+it('columns are sized by their visible text', () => {
   expect(
     columns([
       ['a', '\x1b[1mbold\x1b[22m', 'x'],

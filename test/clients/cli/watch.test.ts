@@ -7,7 +7,7 @@ import { exitCodeOf } from '#clients/cli/outcome.ts';
 import { type WatchEvent, watchRun } from '#clients/cli/watch.ts';
 import { Client } from '#clients/client/client.ts';
 
-/** A run that fails a policy, is overridden and applied, as an API tells of it that is away for a moment. */
+/** An API with a run that fails a policy, is overridden and applied; it is unreachable for a moment. */
 
 const stamps: [status: string, stamp: string][] = [
   ['pending', 'plan-queueable-at'],
@@ -21,7 +21,7 @@ const stamps: [status: string, stamp: string][] = [
 
 class Platform {
   readonly server: Server;
-  /** Place among the statuses. */
+  /** Index of the current status. */
   at = 0;
   looks = 0;
   away = false;
@@ -48,7 +48,7 @@ class Platform {
       return { status: 200, body: { resource_changes: [{ address: 'a.b', change }] } };
     }
     if (path.includes('/policy-checks/')) return { status: 200, body: { data: this.#check() } };
-    // Each look finds it one further, except where a person has to decide; once nobody answers.
+    // Each request advances it, except while it waits for a decision; one request gets no response.
     if (this.looks++ > 0 && stamps[this.at]?.[0] !== 'policy_override')
       this.at = Math.min(this.at + 1, stamps.length - 1);
     this.away = this.looks === 2;
@@ -125,7 +125,7 @@ const brief = (event: WatchEvent): string => {
   }
 };
 
-it("prints each stage's output, then its result; asks once; and waits while the platform is unreachable", async () => {
+it("a watch prints each stage's output, then its result; asks once; and waits while the platform is unreachable", async () => {
   await new Promise<void>((resolve) => platform.server.listen(0, '127.0.0.1', resolve));
   const told: string[] = [];
   const overrides: (string | undefined)[] = [];
@@ -143,7 +143,7 @@ it("prints each stage's output, then its result; asks once; and waits while the 
     'run',
     'stage Pending done 1',
     'log plan planned',
-    // Lines of JSON have no changes: these are read from the plan.
+    // JSON lines contain no changes: these come from the plan.
     'log plan ',
     'log plan   # a.b will be created',
     'log plan   +   a.b',
@@ -160,7 +160,7 @@ it("prints each stage's output, then its result; asks once; and waits while the 
   expect(exitCodeOf(snapshot)).toBe(exit.done);
 });
 
-it('says after a minute that the run waits for a runner', async () => {
+it('a watch reports after a minute that the run waits for a runner', async () => {
   const at = new Date(Date.now() - 61_000).toISOString();
   let looks = 0;
   const server = createServer((_, response) => {

@@ -5,7 +5,7 @@ import { organizationViews, type Place, pathOf, placeOf, tabs } from '#clients/c
 const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/);
 const id = (prefix: string) => fc.stringMatching(/^[A-Za-z0-9]{16}$/).map((text) => `${prefix}-${text}`);
 
-/** `settings/tokens` and `organizations/new` are the page's own. */
+/** `settings/tokens` and `organizations/new` belong to the page itself. */
 const organization = name.filter((text) => text !== 'settings' && text !== 'organizations');
 
 const places: fc.Arbitrary<Place> = fc.oneof(
@@ -40,12 +40,12 @@ describe('addresses', () => {
     );
   });
 
-  it('of the command line are known', () => {
+  it('of the command line are supported', () => {
     const run = { view: 'run', organization: 'acme', workspace: 'network', run: 'run-CZcmD7eagjhyX0vN' };
     expect(placeOf('/app/acme/network/runs/run-CZcmD7eagjhyX0vN')).toEqual(run);
     expect(placeOf('/app/acme/workspaces/network/runs/run-CZcmD7eagjhyX0vN')).toEqual(run);
     expect(placeOf('/app/settings/tokens')).toEqual({ view: 'tokens' });
-    // What the CLI prints for workspaces with names of the page's own words.
+    // URLs that the CLI prints for workspaces with the same names as parts of the page's addresses.
     expect(placeOf('/app/acme/workspaces/runs/run-CZcmD7eagjhyX0vN')).toMatchObject({ workspace: 'workspaces' });
     expect(placeOf('/app/acme/workspaces/workspaces/runs/run-CZcmD7eagjhyX0vN')).toMatchObject({
       view: 'run',
@@ -53,7 +53,7 @@ describe('addresses', () => {
     });
   });
 
-  it('that are unknown lead nowhere', () => {
+  it('that are unknown lead to no view', () => {
     for (const path of [
       '/elsewhere',
       '/app/acme/workspaces/a/nonsense',

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ApiError, Client } from '#clients/client/client.ts';
 
-/** Statuses of the server's next answers; 0 ends the connection. After the last, 201. */
+/** Statuses of the server's next responses; 0 ends the connection. After the last one, 201. */
 let answers: number[];
 let received: { url: string; key: string | undefined }[];
 let server: Server;
@@ -28,7 +28,7 @@ afterEach(() => {
   server.close();
 });
 
-it('repeats the creation of a run with the same key until it has an answer', async () => {
+it('the creation of a run is repeated with the same key until it has a response', async () => {
   answers = [0, 500];
   expect((await client.createRun('ws-1')).id).toBe('run-1');
   const [key] = received.map((one) => one.key);
@@ -38,7 +38,7 @@ it('repeats the creation of a run with the same key until it has an answer', asy
   expect(received.at(-1)?.key, 'another run has another key').not.toBe(key);
 });
 
-it('does not repeat a creation that was refused, or another POST', async () => {
+it('a rejected creation, and any other POST, is not repeated', async () => {
   answers = [422];
   await expect(client.createRun('ws-1')).rejects.toBeInstanceOf(ApiError);
   answers = [503];

@@ -7,9 +7,9 @@ it.each([
   ['a\u2066b\ufeff\u00ad', 'a\\u2066b\\ufeff\\u00ad'],
   ['\u{e0041}x\u3164', '\\u{e0041}x\\u3164'],
   ['\x1b[31m\0\r\x9b', '\\u001b[31m\\u0000\\u000d\\u009b'],
-  // Joiners and selectors where they do not shape anything.
+  // Joiners and selectors without an effect on their neighbors.
   ['a\u200db\u200cc1\ufe0f', 'a\\u200db\\u200cc1\\ufe0f'],
-])('shows what is hidden in %j', (text, shown) => {
+])('hidden characters in %j become visible', (text, shown) => {
   expect(visible(text)).toBe(shown);
 });
 
@@ -19,11 +19,11 @@ it.each([
   ['👩\u200d💻 ❤\ufe0f 1\ufe0f\u20e3 🇫🇷 👍🏽'],
   ['می\u200cخواهم'],
   ['क्\u200dष'],
-])('leaves %j as it is', (text) => {
+])('%j stays unchanged', (text) => {
   expect(visible(text)).toBe(text);
 });
 
-it('takes a megabyte without a noticeable wait', () => {
+it('a megabyte of text is processed without a noticeable wait', () => {
   const started = performance.now();
   visible('é\u200b'.repeat(500_000));
   visible('x'.repeat(1_000_000));

@@ -22,7 +22,7 @@ const named = (html: string) => [...html.matchAll(/assets\/([^"]+)"/g)].map(([, 
 
 const contentOf = ({ br }: PageFile) => brotliDecompressSync(Buffer.from(br, 'base64'));
 
-/** How the bundler writes imports. */
+/** The bundler's form of imports. */
 const atOnce = /(?:\bfrom|\bimport)"\.\/([^"]+\.js)"/g;
 const lazily = /\bimport\("\.\/([^"]+\.js)"\)/g;
 const importedIn = (file: PageFile | undefined, how: RegExp): string[] =>
@@ -30,7 +30,7 @@ const importedIn = (file: PageFile | undefined, how: RegExp): string[] =>
     ? [...contentOf(file).toString().matchAll(how)].map(([, name = '']) => name)
     : [];
 
-/** With all that they import at once. */
+/** Scripts with everything that they import statically. */
 const loaded = (names: string[], all = new Set<string>()): Set<string> => {
   for (const name of names) if (!all.has(name)) loaded(importedIn(files.assets[name], atOnce), all.add(name));
   return all;
@@ -57,7 +57,8 @@ describe('the page', () => {
   it('loads nothing from other hosts', () => {
     const texts = [files.html, ...Object.values(files.assets).map((file) => contentOf(file).toString())];
     const hosts = texts.flatMap((text) => text.match(/\bhttps?:\/\/[^\s"'`)]+/g) ?? []);
-    // Names of XML vocabularies are no addresses, those of forges are what a form sends to the API, and a public module links to its page.
+    // Names of XML vocabularies are not addresses, URLs of forges are sent to the API by a form, and a public module
+    // links to its page.
     const named =
       /^(http:\/\/www\.w3\.org\/|https:\/\/((api\.)?github|gitlab)\.com(\/api\/v4)?$|https:\/\/registry\.terraform\.io\/modules\/)/;
     expect(hosts.filter((url) => !named.test(url))).toEqual([]);

@@ -10,8 +10,8 @@ import { startBrowser } from './browser/support/browser.ts';
 import { findBrowser } from './browser/support/find-browser.ts';
 
 /**
- * `node test/clients/web/screenshots.ts [folder]`: pictures of the main views, for the README, of a platform of their own with
- * real runs in it. They are made again whenever the page changes.
+ * `node test/clients/web/screenshots.ts [folder]`: pictures of the main views for the README, from a separate platform
+ * with real runs. Repeat it whenever the page changes.
  */
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -144,7 +144,7 @@ const publish = async (client: Client, organization: string): Promise<string> =>
   return `/app/${organization}/registry/modules/${address}`;
 };
 
-/** Who judges runs, and who may do what: after the runs, which it would change. @returns addresses */
+/** Policies, run tasks and team permissions: created after the runs, which they would affect. @returns addresses */
 const govern = async (client: Client, organization: string) => {
   const home = `/organizations/${organization}`;
   const description = 'What every workspace in production has to keep to';
@@ -183,7 +183,7 @@ const govern = async (client: Client, organization: string) => {
   const project = await client.create(
     `${home}/projects`,
     'projects',
-    { name: 'payments', description: 'Whatever touches money', 'default-execution-mode': 'local' },
+    { name: 'payments', description: 'Payment services', 'default-execution-mode': 'local' },
     { 'tag-bindings': { data: bindings } },
   );
   await client.create(
@@ -192,7 +192,7 @@ const govern = async (client: Client, organization: string) => {
     { name: 'ledger', description: 'Accounts and bookings' },
     { project: { data: { type: 'projects', id: project.id } } },
   );
-  // Somebody tries what is not for them.
+  // A rejected attempt for the audit trail.
   const fresh = await client.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
   const foreign = new Client(client.url, fresh.attributes.token);
   await foreign.call('DELETE', `/teams/${team.id}`).catch(() => {});
@@ -209,7 +209,7 @@ const govern = async (client: Client, organization: string) => {
 
 const take = async (page: Page, name: string): Promise<void> => {
   await page.evaluate(() => document.fonts.ready);
-  // Decisions are ready, and people have their names.
+  // Waits until decisions are active and names are loaded.
   await page.waitForFunction(
     () => !document.querySelector('.settling') && !document.querySelector('main')?.innerText.includes('by …'),
   );

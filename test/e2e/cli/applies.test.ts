@@ -30,13 +30,13 @@ describe('terraform apply', () => {
     expect(text).not.toMatch(/hunter2|@level/);
   });
 
-  it('asks no question when there are no changes', async () => {
+  it('does not ask when there are no changes', async () => {
     const text = await here.succeed('apply');
     expect(text).toContain('No changes. Your infrastructure matches the configuration.');
     expect(text).not.toContain('Enter a value');
   });
 
-  it('with -auto-approve asks no question', async () => {
+  it('with -auto-approve does not ask', async () => {
     const text = await here.succeed(['apply', '-auto-approve', '-var', 'n=next', '-replace=terraform_data.b']);
     expect(text).toContain('Apply complete! Resources: 1 added, 1 changed, 1 destroyed.');
     expect(text).not.toContain('Enter a value');

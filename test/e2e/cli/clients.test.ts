@@ -4,8 +4,8 @@ import { cloud, Terraform } from '../support/terraform.ts';
 import { newName } from '../support/world.ts';
 
 /**
- * Older Terraform and OpenTofu as clients: each makes its workspace, shows a plan that its own version made, and applies.
- * `test/api/clients.test.ts` has the same by recorded requests, from Terraform 1.1 on and without the programs.
+ * Older Terraform and OpenTofu as clients: each creates its workspace, shows a plan of its own version, and applies.
+ * `test/api/clients.test.ts` does the same with recorded requests, from Terraform 1.1 on and without the programs.
  */
 describe.concurrent.each(clients)('$engine $version', (one) => {
   it.skipIf(!isAtHand(one))(
@@ -31,6 +31,6 @@ describe.concurrent.each(clients)('$engine $version', (one) => {
   );
 });
 
-it('are of both engines', () => {
+it('the clients include both engines', () => {
   expect(new Set(clients.map(({ engine }) => engine))).toEqual(new Set(['terraform', 'tofu']));
 });

@@ -58,7 +58,7 @@ resource "terraform_data" "slow" {
   const state = await download(path);
   here.write('main.tf', configuration);
   expect(await here.succeed('plan')).toMatch(/terraform_data.slow will be created/);
-  // Locks and unlocks the workspace, and does not bring that state in.
+  // Locks and unlocks the workspace, and does not restore that state.
   await here.succeed('state mv terraform_data.before terraform_data.moved');
   expect((await client.run(next.id)).attributes.status).toBe('pending');
   here.write('errored.tfstate', JSON.stringify(state));

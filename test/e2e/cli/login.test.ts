@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { cloud, example, host, Terraform } from '../support/terraform.ts';
 import { client, newName, platform } from '../support/world.ts';
 
-/** With nothing else on its path, terraform finds no browser to open. */
+/** With nothing else on its PATH, terraform finds no browser. */
 const alone = (here: Terraform): Record<string, string> => {
   const bin = join(here.directory, 'bin');
   mkdirSync(bin);
@@ -13,7 +13,7 @@ const alone = (here: Terraform): Record<string, string> => {
   return { PATH: bin };
 };
 
-/** What a browser does with the page's form. */
+/** Submits the page's form like a browser. */
 const submit = async (page: Response, address: string, token: string): Promise<Response> => {
   const inputs = (await page.text()).matchAll(/name="([^"]+)" value="([^"]*)"/g);
   const fields = new URLSearchParams([...inputs].map(([, name = '', value = '']) => [name, value]));
@@ -42,7 +42,7 @@ it('terraform login gets its own token, which works until it is revoked; logout 
   expect(refused.status).toBe(403);
   const allowed = await submit(refused, address, platform.token);
   expect(allowed.status).toBe(303);
-  // Terraform ends as soon as it has the code, now and then before it has answered the browser.
+  // Terraform exits once it has the code, sometimes before it has answered the browser.
   await fetch(allowed.headers.get('location') ?? '').catch(() => {});
   const { code, text } = await command.ended;
   expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Success!') });

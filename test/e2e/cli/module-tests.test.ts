@@ -12,7 +12,7 @@ import { client, newName, organization, platform, type Resource } from '../suppo
 const name = newName('tested');
 const modules = `/organizations/${organization}/registry-modules`;
 const base = `/organizations/${organization}/tests/registry-modules/private/${organization}/${name}/aws`;
-// Terraform takes no module from a host without a dot, as localhost is.
+// Terraform rejects module hosts without a dot, such as localhost.
 const cloudRun = `-cloud-run=localterraform.com/${organization}/${name}/aws`;
 
 const folder = newSharedFolder('module-tests-');
@@ -159,7 +159,7 @@ describe('terraform test -cloud-run', () => {
 
   it('destroys what it created when it is interrupted', async () => {
     const kept = file('kept');
-    // Terraform ends the block that it is at, destroys, and skips the rest.
+    // Terraform finishes the current block, destroys, and skips the rest.
     const after = 'run "after" {\n  variables {\n    wait = 3600\n  }\n}\n';
     const here = runner({ a: assertion('output.size == 1') + after });
     await here.succeed('init -input=false');

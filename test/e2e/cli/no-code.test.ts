@@ -12,7 +12,7 @@ import {
   untilFinal,
 } from '../support/world.ts';
 
-/** A workspace without configuration: from a module of the registry to what Terraform applied, and to its next version. */
+/** A workspace without its own configuration: from a registry module to its first apply, and to the next version. */
 
 const name = newName('ready');
 const modules = `/organizations/${organization}/registry-modules`;
@@ -89,7 +89,7 @@ const outputs = async ({ id }: Resource): Promise<Record<string, unknown>> => {
   return Object.fromEntries(list.map(({ attributes }) => [attributes.name, attributes.value]));
 };
 
-it('is provisioned with the real Terraform, and upgraded after a user confirms the diff', async () => {
+it('a no-code workspace is provisioned with the real Terraform, and upgraded after a user confirms the diff', async () => {
   const workspaces = `/no-code-modules/${noCode.id}/workspaces`;
   const attributes = { name: newName(), 'auto-apply': true };
   const workspace = await post(workspaces, 'workspaces', attributes, vars({ size: 'large', password: 'hidden' }));

@@ -19,7 +19,7 @@ describe.concurrent('terraform plan, in a workspace that has resources,', () => 
     expect(text).toContain('# terraform_data.a will be updated in-place');
     expect(text).toMatch(/~ input {2}= "x" -> "changed"/);
     expect(text.match(/Plan: 0 to add, 1 to change, 0 to destroy\./g)).toHaveLength(1);
-    // How the runner keeps its state is nobody's business.
+    // The backend that the runner uses must not be visible.
     expect(text).not.toMatch(/backend "local"|successfully initialized|@level/);
     const { attributes } = await runIn(text);
     expect(attributes).toMatchObject({
@@ -128,7 +128,7 @@ describe.concurrent('a plan that is saved', () => {
     expect(applied).toContain('n = "kept"');
     expect(await here.fail('apply saved.tfplan')).toContain('Saved plan is already applied');
 
-    // What was applied is the workspace's configuration now.
+    // The applied configuration is now the workspace's.
     const next = await client.createRun(workspace.id, { 'plan-only': true });
     expect(next.relationships?.['configuration-version']).toEqual(run.relationships?.['configuration-version']);
   });

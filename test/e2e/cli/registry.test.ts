@@ -6,7 +6,7 @@ import { host, Terraform } from '../support/terraform.ts';
 import { client, newName, newWorkspace, organization, readLog, startRun, untilFinal } from '../support/world.ts';
 import { zipOf } from '../support/zip-of.ts';
 
-/** The real terraform installs what the organization published. */
+/** The real terraform installs modules and providers that the organization published. */
 
 const put = async (url: string, body: Uint8Array): Promise<void> => {
   const { status } = await fetch(url, { method: 'PUT', body: body as unknown as BodyInit });
@@ -27,7 +27,7 @@ const publish = async (name: string, version: string): Promise<void> => {
 
 describe('a module of the registry', () => {
   const name = newName('module');
-  // Terraform takes no module from a host without a dot, as localhost is.
+  // Terraform rejects module hosts without a dot, such as localhost.
   const source = `localterraform.com/${organization}/${name}/aws`;
   const configuration = `module "whole" {
   source  = "${source}"
@@ -73,7 +73,7 @@ describe('a provider of the registry', () => {
     .slice(0, 40);
   const [os, arch] = [process.platform === 'darwin' ? 'darwin' : 'linux', process.arch === 'arm64' ? 'arm64' : 'amd64'];
   const filename = `terraform-provider-${name}_1.0.0_${os}_${arch}.zip`;
-  // Terraform checks and unpacks it; nothing here starts it.
+  // Terraform verifies and unpacks it; the test does not run it.
   const zip = zipOf(`terraform-provider-${name}_v1.0.0`, Buffer.from('#!/bin/sh\nexit 1\n'));
   const shasum = createHash('sha256').update(zip).digest('hex');
   const providers = `/organizations/${organization}/registry-providers`;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { example, remote, runIn, Terraform, workspaceNamed } from '../support/terraform.ts';
 import { client, newName } from '../support/world.ts';
 
-/** The older way to the same platform: its client draws no plans, so that it is given text. */
+/** The older client of the same API: it does not render plans, so it gets text. */
 
 describe.concurrent('with backend "remote", terraform', () => {
   it('plans, applies, shows and destroys in one workspace', async () => {
@@ -22,7 +22,7 @@ describe.concurrent('with backend "remote", terraform', () => {
     const applied = await here.succeed('apply', ['yes']);
     expect(applied).toContain('Apply complete! Resources: 2 added');
     expect(applied, 'JSON lines, which it does not render').not.toContain('"@level"');
-    // Its client takes variables from such files only.
+    // This client takes variables from such files only.
     here.write('n.auto.tfvars', 'n = "next"\n');
     expect(await here.succeed('apply -auto-approve')).toContain('0 added, 1 changed, 0 destroyed');
     expect(await here.succeed('output -raw n')).toBe('next');

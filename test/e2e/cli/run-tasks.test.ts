@@ -38,7 +38,7 @@ describe.concurrent('terraform, with run tasks,', () => {
     expect(await here.succeed('apply -auto-approve')).toContain('Apply complete!');
   });
 
-  it('plans without a question', async () => {
+  it('plans, and shows their overall result', async () => {
     const { here, workspace } = await inWorkspace();
     const { task } = await newTask(passes);
     await attach(workspace, task, ['pre_plan', 'post_plan']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cloud, example, remote, Terraform, workspaceNamed } from '../support/terraform.ts';
 import { newName } from '../support/world.ts';
 
-/** terraform init, when a state is there already. */
+/** terraform init with an existing state. */
 
 describe.concurrent('a state from another backend', () => {
   it('is migrated from a file', async () => {

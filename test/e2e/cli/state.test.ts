@@ -3,11 +3,11 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { inWorkspace, type Terraform } from '../support/terraform.ts';
 import { client, organization, type Resource } from '../support/world.ts';
 
-/** Commands that look at the state or change it without a run. */
+/** Commands that read or change the state without a run. */
 
 let here: Terraform;
 let workspace: Resource;
-/** What every test begins with: the example, applied, at whatever serial. */
+/** Initial state of every test: the example, applied, with any serial. */
 let applied: State;
 
 interface State {
@@ -46,7 +46,7 @@ describe('terraform output', () => {
 });
 
 it('terraform console evaluates with the state', async () => {
-  // It says that it waits for the lock, when that takes a while.
+  // It may print that it waits for the lock.
   expect(await here.succeed('console', ['terraform_data.a.output'])).toMatch(/^"x"$/m);
 });
 
@@ -82,7 +82,7 @@ describe('terraform state', () => {
     expect(await here.succeed('output')).toBe('n = "pushed"\n');
     expect((await stateNow()).serial).toBeGreaterThan(now.serial);
 
-    // What is known of the outside is wrong now, which only a refresh finds.
+    // The state is wrong about the real resource, which only a refresh detects.
     expect(await here.succeed('plan -refresh-only')).toContain('~ n      = "pushed" -> "x"');
     expect(await here.succeed('apply -refresh-only -auto-approve')).toContain('0 added, 0 changed, 0 destroyed');
     expect(await here.succeed('output -raw n')).toBe('x');

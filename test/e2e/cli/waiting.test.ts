@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inWorkspace, runIn } from '../support/terraform.ts';
 import { client, resources, startRun, untilConfirmable, untilFinal, untilUnlocked } from '../support/world.ts';
 
-/** Something quick, then something that goes on until it is interrupted. */
+/** A quick resource, then one that runs until it is interrupted. */
 const slow = `${resources(['quick'])}
 resource "terraform_data" "slow" {
   depends_on = [terraform_data.quick]
@@ -49,7 +49,7 @@ describe.concurrent('terraform apply, when it has to wait,', () => {
   it('gives up after the given timeout', async () => {
     const { here, workspace } = await inWorkspace(files['main.tf']);
     await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
-    // terraform ends without canceling anything when its own interrupt meets one of its requests.
+    // terraform exits without canceling anything if its own interrupt aborts one of its requests.
     const canceled = 'The remote operation was successfully cancelled.';
     let text = '';
     for (let attempt = 1; attempt <= 5 && !text.includes(canceled); attempt++) {
@@ -110,7 +110,7 @@ describe.concurrent('Ctrl-C', () => {
     const command = here.start('apply');
     await command.until('Enter a value:');
     command.interrupt();
-    // Whether terraform calls this a failure depends on which of two of its goroutines hears of it first.
+    // Whether terraform reports this as a failure depends on a race between two of its goroutines.
     await command.ended;
     const run = await runIn(command.text);
     expect(run.attributes.actions['is-confirmable']).toBe(true);

@@ -22,7 +22,7 @@ describe.concurrent('terraform init, by name,', () => {
     expect(workspace.attributes).toMatchObject({ 'execution-mode': 'remote', 'terraform-version': '1.11.4' });
     const projects = await client.list(`/organizations/${organization}/projects?filter[names]=${project}`);
     expect(projects.map(({ id }) => ({ id, type: 'projects' }))).toEqual([workspace.relationships?.project?.data]);
-    // Somebody else, who finds both there.
+    // Another user finds both.
     await at(settings).succeed('init -input=false');
     expect((await workspaceNamed(name)).id).toBe(workspace.id);
   });

@@ -5,9 +5,12 @@ import { gunzipSync } from 'node:zlib';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import type { Local } from './platform.ts';
 
-/** Secrets that nothing has by chance, and a search for them in every form that something could be written in. */
+/** Secrets that cannot occur by chance, and a search for them in every encoding. */
 
-/** Base64 of a text that stands anywhere in another one: three forms, by where it begins, without their uncertain ends. */
+/**
+ * Base64 of a text inside another one: three forms, depending on its offset, without the ends that depend on the
+ * neighbors.
+ */
 const base64Of = (text: string): string[] =>
   [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]).toString('base64');
@@ -21,7 +24,7 @@ const formsOf = (core: string): string[] => [
   ...base64Of(core).flatMap((form) => [form, form.replaceAll('+', '-').replaceAll('/', '_')]),
 ];
 
-/** What every token of the platform looks like. */
+/** Patterns of all tokens of the platform. */
 const tokens: [string, RegExp][] = [
   ['a token of a runner', /run-[A-Za-z0-9]{16}\.(plan|apply)\.[\w-]{40,}/],
   ['a token of the platform', /\bsf[a-z]{1,8}_[A-Za-z0-9_.-]{43,}/],
@@ -37,14 +40,14 @@ export interface Find {
 export class Canaries {
   readonly #forms = new Map<string, Buffer[]>();
 
-  /** A new secret; with several words none of them may be found. `written` puts more around it. */
+  /** A new secret; if it has several words, each of them is searched for. `written` adds text around it. */
   plant(name: string, { words = 1, written = (core: string) => core } = {}): string {
     const cores = Array.from({ length: words }, () => randomBytes(8).toString('hex'));
     this.know(name, ...cores);
     return written(cores.join(' '));
   }
 
-  /** One that was not made here. */
+  /** Adds a secret that was not created here. */
   know(name: string, ...cores: string[]): void {
     this.#forms.set(
       name,
@@ -52,13 +55,13 @@ export class Canaries {
     );
   }
 
-  /** Which secrets are in there, compressed or not. */
+  /** The secrets in the bytes, compressed or not. */
   in(bytes: Buffer): string[] {
     const canaries = [...this.#forms].filter(([, forms]) => forms.some((form) => bytes.includes(form)));
     return [...new Set([...canaries.map(([name]) => name), ...this.#compressed(bytes)])];
   }
 
-  /** Also tokens, which are nobody's to keep. */
+  /** Also finds tokens, which must not be stored at all. */
   inFolder(folder: string): Find[] {
     return files(folder).flatMap((place) => {
       const bytes = contentOf(place);
@@ -66,7 +69,7 @@ export class Canaries {
     });
   }
 
-  /** In every item, as the table gives it out. */
+  /** Searches every item, as the table returns it. */
   async inTable({ awsCredentials: credentials, awsEndpointUrl: endpoint, tableName: TableName }: Local) {
     const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials });
     const finds: Find[] = [];
@@ -91,7 +94,7 @@ export class Canaries {
   }
 }
 
-/** An object of the local S3 has its attributes behind its content. */
+/** An object of the local S3 has its attributes after its content. */
 const contentOf = (place: string): Buffer => {
   const bytes = readFileSync(place);
   return place.endsWith('=') ? bytes.subarray(0, -1024) : bytes;

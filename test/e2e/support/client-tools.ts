@@ -7,8 +7,9 @@ import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { goBuild, inScratch, sourceOf } from '#test/support/go-build.ts';
 
 /**
- * Older command lines, built from source by way of the Go module proxy: `npm run clients` builds those that are missing and
- * runs their tests. It takes some twenty minutes, once. They lie where runners look for engines, so that each plans with itself.
+ * Older command lines, built from source through the Go module proxy: `npm run clients` builds the missing ones and
+ * runs their tests. It takes some twenty minutes, once. They are stored where runners look for engines, so that each
+ * plans with its own version.
  */
 export interface Client {
   engine: 'terraform' | 'tofu';
@@ -28,18 +29,18 @@ const client = (engine: Client['engine'], version: string): Client => ({
   path: join(binaries, engine, version, engine),
 });
 
-/** Of each generation one that the proxy has. */
+/** One of each generation that the proxy has. */
 export const clients: Client[] = [
   ...['1.5.7', '1.6.6', '1.8.5'].map((version) => client('terraform', version)),
   ...['1.6.3', '1.8.11', '1.9.4', '1.12.6'].map((version) => client('tofu', version)),
 ];
 
-/** The first with `terraform query`. */
+/** The first release with `terraform query`. */
 export const queryClient = client('terraform', '1.14.0');
 
 export const isAtHand = ({ path }: Client): boolean => existsSync(path);
 
-/** Backends that are modules of their own since 1.14, which the proxy's archive of Terraform does not have. */
+/** Removes backends that are separate modules since 1.14, which the proxy's archive of Terraform does not include. */
 const withoutBackends = async (source: string): Promise<void> => {
   const registry = join(source, 'internal/backend/init/init.go');
   const imports =
@@ -59,7 +60,7 @@ const buildClient = async ({ engine, version, path }: Client): Promise<void> => 
   await inScratch(async (scratch) => {
     const folder = await sourceOf(`${module}@v${version}`, scratch);
     if (path === queryClient.path) await withoutBackends(folder);
-    // Without it, what is built calls itself a development version.
+    // Without it, the build reports a development version.
     await goBuild({ folder, program, target: path, variables: { [`${module}/version.dev`]: 'no' } });
   });
 };

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { coderAtHand, howToHaveCoder } from './coder-tools.ts';
 import { newName, organization, platform } from './world.ts';
 
-/** The coder command line, unchanged, in a folder of its own. */
+/** The unmodified coder command line, in its own folder. */
 
 export const coder = coderAtHand();
 if (!coder) console.log(`skipped: ${howToHaveCoder}`);
@@ -82,7 +82,7 @@ export const read = async (path: string): Promise<any> => {
   return answer.json();
 };
 
-/** Signed in. */
+/** Signs in. */
 export const startSession = async (files: Record<string, string>) => {
   const folder = await mkdtemp(join(tmpdir(), 'coder-session-'));
   await mkdir(join(folder, 'demo'));
@@ -93,7 +93,7 @@ export const startSession = async (files: Record<string, string>) => {
     HOME: folder,
     CODER_CONFIG_DIR: join(folder, 'config'),
     CODER_URL: platform.environmentsUrl,
-    // Other tests make organizations of theirs.
+    // Other tests create their own organizations.
     CODER_ORGANIZATION: organization,
     NO_COLOR: '1',
   };

@@ -5,8 +5,8 @@ import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { goBuild, inScratch, sourceOf } from '#test/support/go-build.ts';
 
 /**
- * The command line and the Terraform provider that environments are for, built from source for tests alone:
- * `npm run coder`, once for a machine.
+ * The coder command line and its Terraform provider, built from source for tests alone: `npm run coder`, once per
+ * machine.
  */
 
 const cliVersion = '2.29.1';
@@ -14,7 +14,7 @@ const providerVersion = '2.13.1';
 const architecture = process.arch === 'x64' ? 'amd64' : process.arch;
 
 const cli = join(process.env.STEPFORM_CACHE || machineCache, `coder-${cliVersion}`, 'coder');
-/** Where every Terraform looks before it asks a registry (Terraform: implied local mirror directories). */
+/** Terraform looks there before it asks a registry (Terraform: implied local mirror directories). */
 const mirror = '/usr/local/share/terraform/plugins';
 const provider = join(
   mirror,
@@ -22,7 +22,7 @@ const provider = join(
   `terraform-provider-coder_v${providerVersion}`,
 );
 
-/** Undefined where one of them is missing. */
+/** Undefined if one of them is missing. */
 export const coderAtHand = (): string | undefined => (existsSync(cli) && existsSync(provider) ? cli : undefined);
 
 export const howToHaveCoder = `no coder ${cliVersion} and provider ${providerVersion} on this machine; "npm run coder" builds them with Go`;

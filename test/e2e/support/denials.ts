@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** As IAM words it; the local endpoint logs each one, also where the function that was denied goes on without. */
+/** IAM's message; the local endpoint logs each one, even if the function continues without the permission. */
 const denial = /\S+ \S+ is not authorized to perform: \S+ on resource: \S+/g;
 
-/** What IAM has denied on a platform so far: one line per caller, action and resource. */
+/** Denials of IAM on a platform so far: one line per caller, action and resource. */
 export const denials = (dataDir: string): string[] => {
   const logs = join(dataDir, 'logs');
   const denials = (existsSync(logs) ? readdirSync(logs) : []).flatMap(
@@ -13,7 +13,7 @@ export const denials = (dataDir: string): string[] => {
   return [...new Set(denials)];
 };
 
-/** @throws {Error} that names every permission that is missing in infra/functions/ */
+/** @throws {Error} with every permission that is missing in infra/functions/ */
 export const checkNothingWasDenied = (dataDir: string, before: string[] = []): void => {
   const added = denials(dataDir).filter((line) => !before.includes(line));
   if (added.length) throw new Error(`Denied by IAM, so missing in infra/functions/:\n${added.join('\n')}`);

@@ -8,7 +8,7 @@ import { packFolder } from '#clients/cli/archive.ts';
 import { sha256Of } from '#platform/store/integrity.ts';
 import { zipOf } from './zip-of.ts';
 
-/** Providers that are built for tests: Terraform finds them in the configuration itself. */
+/** Providers for tests: Terraform finds them in the configuration itself. */
 
 const run = promisify(execFile);
 const here = import.meta.dirname;
@@ -17,7 +17,7 @@ const platform = `${process.platform === 'darwin' ? 'darwin' : 'linux'}_${proces
 
 export const hasGo = spawnSync('go', ['version']).status === 0;
 
-/** Builds a provider when it is not there yet. */
+/** Builds a provider if it does not exist yet. */
 const build = async (name: string, source: string): Promise<Buffer> => {
   const version = sha256Of(await readFile(join(here, source, 'main.go'))).slice(0, 12);
   const built = join(here, `../../../.build/${source}/${version}/terraform-provider-${name}`);
@@ -40,7 +40,7 @@ const providerIn = async (folder: string, name: string, program: Buffer): Promis
 const needs = (name: string): string =>
   `terraform {\n  required_providers {\n    ${name} = { source = "example.com/test/${name}" }\n  }\n}\n`;
 
-/** A configuration's archive with a provider whose resource is a file anywhere, which a test can change by hand. */
+/** Archive of a configuration with a provider whose resource is a file anywhere, which a test can change by hand. */
 export const withDriftProvider = async (main: string): Promise<Buffer> => {
   const folder = await mkdtemp(join(tmpdir(), 'drift-provider-'));
   await providerIn(folder, 'drift', await build('drift', 'drift-provider'));

@@ -5,12 +5,12 @@ import { operate } from './operator.ts';
 import { until } from './waiting.ts';
 import { organization, platform } from './world.ts';
 
-/** Templates and environments by their API, where no test is about the command line. */
+/** Templates and environments through their API, for tests that are not about the command line. */
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
 type Open = any;
 
-/** @throws {Error} for an answer that is a refusal */
+/** @throws {Error} for an error response */
 export const environmentsApi = async (method: string, path: string, body?: unknown): Promise<Open> => {
   const isArchive = body instanceof Uint8Array;
   const answer = await fetch(`${platform.environmentsUrl}/api/v2${path}`, {
@@ -28,7 +28,7 @@ export const environmentsApi = async (method: string, path: string, body?: unkno
 
 const maxWaitMs = 60_000;
 
-/** Imported, as a version of the template or of none yet. */
+/** Imports a version, of the template or without one. */
 export const pushVersion = async (files: Record<string, string>, name: string, templateId?: string): Promise<Open> => {
   const { hash } = await environmentsApi('POST', '/files', gunzipSync(await packFiles(files)));
   const { id } = await environmentsApi('POST', `/organizations/${organization}/templateversions`, {
@@ -52,7 +52,7 @@ export const pushTemplate = async (name: string, files: Record<string, string>):
   return environmentsApi('POST', `/organizations/${organization}/templates`, { name, template_version_id: version.id });
 };
 
-/** Its latest build, once that has ended. */
+/** Waits for the latest build to end. */
 export const untilBuilt = (id: string): Promise<Open> =>
   until(
     async () => (await environmentsApi('GET', `/workspaces/${id}?include_deleted=true`)).latest_build,
@@ -67,8 +67,8 @@ export const createEnvironment = async (templateId: string, name: string, more: 
 };
 
 /**
- * What the platform does every minute, now: an operator may invoke the function at any time. Nothing where tests have the
- * API alone, whose minute they wait for.
+ * Runs the platform's one-minute sweep now, which operators can invoke at any time. Does nothing if the tests only have
+ * the API; they then wait for the next one.
  */
 export const sweep = async (): Promise<void> => {
   const { awsEndpointUrl: endpoint } = platform;

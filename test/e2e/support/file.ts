@@ -2,9 +2,9 @@ import { afterAll, inject } from 'vitest';
 import { checkNothingWasDenied, denials } from './denials.ts';
 import { isRoot, sharedFolder } from './shared-folder.ts';
 
-/** Around every file of tests of a whole platform. */
+/** Hooks of every test file that uses a whole platform. */
 
-// Platforms in the test's own process.
+// For platforms in the test's own process.
 if (isRoot) process.env.STEPFORM_ROOM_FOLDERS = sharedFolder();
 
 const { dataDir } = inject('platform');

@@ -1,10 +1,10 @@
 import { synthesizedApplication } from '#infra/local/commands/platform.ts';
 import type { Template } from '#infra/local/host/template.ts';
 
-/** So soon an {@link impatient} platform notices that heartbeats are missing. */
+/** An {@link impatient} platform detects missing heartbeats after this long. */
 export const missedSeconds = 10;
 
-/** The application as it is, but for the seconds in which a missed heartbeat is noticed. */
+/** The unmodified application, except for a shorter heartbeat timeout. */
 export const impatient = async () => {
   const application = await synthesizedApplication();
   const text = JSON.stringify(application.template);

@@ -2,9 +2,9 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const maxRegion = 256 * 2 ** 20;
 
-/** What a process has in its memory, as root reads it on Linux: the first group of each match. @param pattern global */
-export const inMemory = (pid: number, pattern: RegExp): string[] => {
-  const file = openSync(`/proc/${pid}/mem`, 'r');
+/** Claims of the tasks that a runner has performed, the one at work among them, as root finds them in its memory on Linux. */
+export const claimsIn = (pid: number): string[] => {
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
   try {
     return readFileSync(`/proc/${pid}/maps`, 'latin1')
       .split('\n')
@@ -14,17 +14,15 @@ export const inMemory = (pid: number, pattern: RegExp): string[] => {
         if (!(length > 0 && length <= maxRegion)) return [];
         const bytes = Buffer.alloc(length);
         try {
-          readSync(file, bytes, 0, length, BigInt(`0x${from}`));
+          readSync(memory, bytes, 0, length, BigInt(`0x${from}`));
         } catch {
-          // Given back meanwhile.
+          // The memory was released meanwhile.
           return [];
         }
-        return [...bytes.toString('latin1').matchAll(pattern)].map(([, group = '']) => group);
+        const claims = bytes.toString('latin1').matchAll(/STEPFORM_CLAIM(?:=|":")([\w.-]+)/g);
+        return [...claims].map(([, claim = '']) => claim);
       });
   } finally {
-    closeSync(file);
+    closeSync(memory);
   }
 };
-
-/** Claims of the tasks that a runner has performed, the one at work among them. */
-export const claimsIn = (pid: number): string[] => inMemory(pid, /STEPFORM_CLAIM(?:=|":")([\w.-]+)/g);

@@ -1,6 +1,6 @@
 import type { Local } from './platform.ts';
 
-/** What only whoever operates the platform can do, past the API: straight into its table and bucket on this machine. */
+/** Operator actions that bypass the API: directly in the table and bucket on this machine. */
 
 export const operate = ({ awsCredentials, awsEndpointUrl, bucketName, tableName }: Partial<Local>): void => {
   Object.assign(process.env, {
@@ -13,7 +13,7 @@ export const operate = ({ awsCredentials, awsEndpointUrl, bucketName, tableName 
   });
 };
 
-/** Somebody meddled with the table: no state follows the workspace's. @returns what mends it */
+/** Corrupts the table: no state can follow the workspace's. @returns a function that repairs it */
 export const meddle = async (workspaceId: string): Promise<() => Promise<void>> => {
   const { get, update } = await import('#platform/store/table.ts');
   const { keys } = await import('#platform/store/keys.ts');
@@ -25,7 +25,7 @@ export const meddle = async (workspaceId: string): Promise<() => Promise<void>> 
   };
 };
 
-/** Lets the time pass that a canceled run has to stop by itself. */
+/** Lets the cool-off of a canceled run pass. */
 export const endCoolOff = async (runId: string): Promise<void> => {
   const { updateRun } = await import('#resources/runs/records.ts');
   await updateRun(runId, { set: { 'cancel.forceAvailableAt': new Date().toISOString() } });

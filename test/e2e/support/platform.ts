@@ -9,7 +9,7 @@ import { runners, send } from './runners.ts';
 import { isRoot, sharedFolder } from './shared-folder.ts';
 import { reportOutputOf, until } from './waiting.ts';
 
-/** What `npm start` writes into `local.json`. */
+/** Contents of `local.json`, which `npm start` writes. */
 export interface Local {
   url: string;
   httpsUrl: string;
@@ -27,10 +27,10 @@ export interface Local {
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A platform of its own, as a process that can be stopped, killed and started again on the same data. */
+/** A separate platform, as a process that can be stopped, killed and started again on the same data. */
 export class PlatformProcess {
   readonly dataDir: string;
-  /** What the next start runs: this checkout, another one, or a folder that the package is installed in. */
+  /** Code for the next start: this checkout, another one, or a folder with the installed package. */
   checkout = root;
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;
@@ -44,7 +44,7 @@ export class PlatformProcess {
     const platform = new PlatformProcess(await mkdtemp(join(above, 'stepform-test-')), env);
     platform.checkout = checkout;
     const { STEPFORM_TEST_TLS: certificate } = process.env;
-    // Making one takes as long as half of the start.
+    // Creating one takes half of the start.
     if (certificate) await cp(certificate, join(platform.dataDir, 'tls'), { recursive: true });
     await platform.start();
     return platform;
@@ -54,12 +54,12 @@ export class PlatformProcess {
     return JSON.parse(readFileSync(join(this.dataDir, 'local.json'), 'utf8')) as Local;
   }
 
-  /** What it has said so far. */
+  /** Its output so far. */
   get output(): string {
     return readFileSync(join(this.dataDir, 'output.txt'), 'utf8');
   }
 
-  /** @param args of `npm start` */
+  /** @param args arguments of `npm start` */
   async start(args: string[] = []): Promise<void> {
     const output = openSync(join(this.dataDir, 'output.txt'), 'a');
     const starts = () => this.output.split('ready').length;
@@ -75,7 +75,7 @@ export class PlatformProcess {
         env: {
           ...process.env,
           ...(before > 1 ? {} : { PORT: '0', HTTPS_PORT: '0' }),
-          // Tests side by side are one user.
+          // Concurrent tests share one user.
           STEPFORM_REQUESTS_PER_SECOND: '1000',
           STEPFORM_ENVIRONMENT_DEBUG: 'true',
           ...(isRoot ? { STEPFORM_ROOM_FOLDERS: sharedFolder() } : {}),
@@ -107,12 +107,12 @@ export class PlatformProcess {
 
   async remove(): Promise<void> {
     await this.stop();
-    // The next start would find them; there is none.
+    // The next start would find the runners; there is none.
     for (const runner of runners(this.dataDir)) send(runner, 'SIGKILL');
     try {
       checkNothingWasDenied(this.dataDir);
     } finally {
-      // What was killed just now may still have been writing there.
+      // Killed processes may still have been writing there.
       await rm(this.dataDir, { recursive: true, force: true, maxRetries: 10 });
     }
   }

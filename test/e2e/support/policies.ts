@@ -1,7 +1,7 @@
 import { archive, policyFiles } from '#test/support/policies.ts';
 import { client, newName, organization, type Resource } from './world.ts';
 
-/** Attaches a policy set of one policy to the workspace: which fails with "too large", unless another rule is given. */
+/** Attaches a policy set of one policy to the workspace; by default it fails with "too large". */
 export const attachPolicy = async (
   workspace: Resource,
   level: 'advisory' | 'mandatory' | 'soft-mandatory' | 'hard-mandatory',
@@ -17,7 +17,7 @@ export const attachPolicy = async (
   return set;
 };
 
-/** As clients do: to the link they are given, and then they wait. */
+/** Uploads to the given link, like clients, and waits. */
 const uploadPolicy = async (set: Resource, files: Record<string, string>): Promise<Resource> => {
   const version = await client.create(`/policy-sets/${set.id}/versions`, 'policy-set-versions', {});
   const body = new Uint8Array(await archive(files));

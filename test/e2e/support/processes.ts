@@ -21,7 +21,7 @@ const all = (): Process[] =>
       }
     });
 
-/** Everything a process has started, directly or not. */
+/** All processes that a process has started, directly or indirectly. */
 export const descendants = (pid: number): Process[] => {
   const processes = all();
   const descendants: Process[] = [];
@@ -47,7 +47,7 @@ export const killAll = (processes: Process[]): void => {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone already.
+      // The process has ended.
     }
   }
 };

@@ -3,7 +3,7 @@ import type { TaskPayload } from '#run/task-payload.ts';
 import { startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 import { client, newName, organization, type Resource } from './world.ts';
 
-/** Run tasks as their makers run them: a server, that hears of runs and calls back. */
+/** Run tasks as external services: a server that receives requests and calls back. */
 
 const servers: TaskServer[] = [];
 export const closeServers = async (): Promise<void> => {
@@ -11,7 +11,7 @@ export const closeServers = async (): Promise<void> => {
 };
 afterAll(closeServers);
 
-/** The answer to a callback; its body is read by nobody. */
+/** Sends a callback; its response body is not read. */
 export const callBack = async (
   { task_result_callback_url: url, access_token }: TaskPayload,
   attributes: { status: string; message?: string; url?: string },
@@ -28,12 +28,12 @@ export const callBack = async (
   return response.status;
 };
 
-/** What a task does with a request for its verdict, after it has answered 200. */
+/** Reaction of a task to a request, after the response 200. */
 type Work = (payload: TaskPayload) => unknown;
 
 export const passes: Work = (payload) => callBack(payload, { status: 'passed', message: 'nothing found' });
 export const fails: Work = (payload) => callBack(payload, { status: 'failed', message: '2 of 6 failed' });
-/** Somebody else calls back, or nobody. */
+/** Sends no callback; the test may send one. */
 export const isSilent: Work = () => {};
 
 /** A server that is closed after the tests. */

@@ -6,11 +6,11 @@ import { Canaries } from './canaries.ts';
 import type { Local } from './platform.ts';
 import { callBack } from './run-tasks.ts';
 
-/** Every place that takes a secret, and one for each of them. */
+/** Every input for secrets, with one secret for each. */
 
 export const canaries = new Canaries();
 
-/** JSON, HTML, HCL and shells have to write these in their own ways. */
+/** JSON, HTML, HCL and shells escape these differently. */
 const awkward = (core: string) => `a"b\\c<${core}>&'%7Bä`;
 
 const values = {
@@ -38,7 +38,7 @@ output "configured" {
   sensitive = true
 }`;
 
-/** None of it is declared sensitive, and it is printed: the platform's word counts. */
+/** Prints undeclared sensitive values: only the platform marks them as sensitive. */
 export const printing = (then: string) => `${declared}
 resource "terraform_data" "a" {
   input = join(",", local.all)
@@ -52,7 +52,7 @@ resource "terraform_data" "a" {
   lifecycle {
     precondition {
       condition     = var.secret == ""
-      error_message = "It must not be any of these by no means whatever happens: \${join(" or even ", local.all)}"
+      error_message = "It must not be any of these under no circumstances, ever: \${join(" or even ", local.all)}"
     }
   }
 }`;
@@ -90,7 +90,7 @@ export const workspaceHas = async (client: Client, workspace: Resource): Promise
   await Promise.all(variables.map((variable) => client.setVariable(workspace.id, { ...variable, sensitive })));
 };
 
-/** Says what it was given. */
+/** Attaches a policy that returns its parameter. */
 export const attachPolicy = async (client: Client, organization: string, workspace: Resource): Promise<Resource> => {
   const set = await client.create(
     `/organizations/${organization}/policy-sets`,
@@ -108,7 +108,7 @@ export const attachPolicy = async (client: Client, organization: string, workspa
   return set;
 };
 
-/** What is refused, is not kept and not repeated either. */
+/** Sends invalid requests with secrets, which must be neither stored nor repeated. */
 export const refusals = async (client: Client, workspace: Resource, local: Local): Promise<void> => {
   const { url, organization } = local;
   const refused = (name: string) => canaries.plant(`refused: ${name}`);
@@ -143,7 +143,7 @@ export const refusals = async (client: Client, workspace: Resource, local: Local
   for (const { ok } of more) expect(ok).toBe(false);
 };
 
-/** Everything that the API tells of it. */
+/** Reads everything that the API returns about it. */
 export const readAll = async (client: Client, organization: string, runs: Resource[], set: Resource): Promise<void> => {
   const { data: included = [] } = await client.call<Resource[]>(
     'GET',

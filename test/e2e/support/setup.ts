@@ -5,14 +5,14 @@ import { type Local, PlatformProcess } from './platform.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** `dataDir`: where a platform on this machine has its logs. */
+    /** `dataDir`: folder with the logs of a platform on this machine. */
     platform: Pick<Local, 'url' | 'organization' | 'token'> & Partial<Local> & { dataDir?: string };
   }
 }
 
 /**
- * The platform under test: one that STEPFORM_E2E names (a `local.json`, or one written by hand for a deployment on
- * AWS: url, organization, token), else one started for this run.
+ * The platform under test: from STEPFORM_E2E (a `local.json`, or a handwritten one for a deployment on AWS: url,
+ * organization, token), otherwise one started for this run.
  */
 export default async (project: TestProject) => {
   const existing = process.env.STEPFORM_E2E;

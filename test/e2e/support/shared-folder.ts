@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 export const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
-/** What runs on this machine may see and write beside their own folders (`STEPFORM_ROOM_FOLDERS`). */
+/** Folders that runs on this machine can read and write besides their own (`STEPFORM_ROOM_FOLDERS`). */
 export const sharedFolder = (): string => {
   const folder = isRoot ? '/var/lib/stepform-tests' : tmpdir();
   mkdirSync(folder, { recursive: true });
@@ -12,7 +12,7 @@ export const sharedFolder = (): string => {
   return folder;
 };
 
-/** A folder in it, which any user may write. */
+/** A folder in it, which any user can write. */
 export const newSharedFolder = (prefix: string): string => {
   const folder = mkdtempSync(join(sharedFolder(), prefix));
   chmodSync(folder, 0o777);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Something for `terraform plan` to wait for: a state in a place that does not answer for a while. */
+/** Makes `terraform plan` wait: a state at a server that does not answer for a while. */
 export interface SlowState {
   configuration: string;
   /** Resolves when terraform waits. */
@@ -9,7 +9,7 @@ export interface SlowState {
   close(): Promise<void>;
 }
 
-/** Longer than a runner takes to hear of a cancel, and shorter than anybody waits. */
+/** Longer than a cancel takes to reach the runner, and shorter than the tests' time limits. */
 const answersAfterMs = 15_000;
 
 export const slowState = async (afterMs = answersAfterMs): Promise<SlowState> => {

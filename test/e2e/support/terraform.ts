@@ -6,14 +6,14 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll } from 'vitest';
 import { client, newName, organization, platform, type Resource } from './world.ts';
 
-/** The real terraform as somebody uses it from a directory, against the platform over HTTPS. */
+/** The real terraform in a directory, as a user runs it, against the platform over HTTPS. */
 
 export const { host } = new URL(platform.httpsUrl ?? platform.url);
 
 let root: string | undefined;
 const running = new Set<ChildProcess>();
 
-/** Ends what still runs, and removes all directories. */
+/** Ends running commands, and removes all directories. */
 export const endCommands = (): void => {
   for (const child of running) child.kill('SIGKILL');
   if (root) rmSync(root, { recursive: true, force: true });
@@ -25,20 +25,20 @@ const newDirectory = (): string => {
   root ??= mkdtempSync(join(tmpdir(), 'stepform-cli-'));
   chmodSync(root, 0o711);
   const path = join(root, newName('dir'));
-  // Where terraform keeps credentials; it does not make the directory itself.
+  // terraform keeps credentials there; it does not create the directory itself.
   mkdirSync(join(path, 'home', '.terraform.d'), { recursive: true });
-  // Terraform of a run, as whatever user, looks for files there and writes some.
+  // Terraform of a run, possibly as another user, reads and writes files there.
   chmodSync(path, 0o777);
   return path;
 };
 
 export interface Ended {
   code: number | null;
-  /** Standard output and error as they came, without colours. */
+  /** Standard output and error in order, without colors. */
   text: string;
 }
 
-/** A command while it runs: what it says can be waited for, what it asks can be answered. */
+/** A running command: tests wait for its output and answer its questions. */
 export class Command {
   readonly #child: ChildProcess;
   readonly #name: string;
@@ -56,7 +56,7 @@ export class Command {
         this.#heard();
       });
     }
-    // Whoever has ended does not read the answer.
+    // A program that has exited does not read the answer.
     child.stdin?.on('error', () => {});
     this.ended = new Promise((resolve, reject) => {
       child.on('error', reject);
@@ -72,7 +72,10 @@ export class Command {
     return stripVTControlCharacters(Buffer.concat(this.#parts).toString('utf8'));
   }
 
-  /** Waits until it has said so. @throws {Error} with all it said, when it ends without, or takes longer than `ms` */
+  /**
+   * Waits until it has printed this. @throws {Error} with all its output, if it exits without, or takes longer than
+   * `ms`
+   */
   async until(expected: string | RegExp, ms = 60_000): Promise<void> {
     const over = AbortSignal.timeout(ms);
     const heard = () => (typeof expected === 'string' ? this.text.includes(expected) : expected.test(this.text));
@@ -93,19 +96,19 @@ ${this.text}`);
     this.#child.stdin?.write(`${line}\n`);
   }
 
-  /** As Ctrl-C does. */
+  /** Interrupts it, like Ctrl-C. */
   interrupt(): void {
     this.#child.kill('SIGINT');
   }
 
-  /** Nothing will be answered any more. */
+  /** Closes its input: no further answers. */
   hangUp(): void {
     this.#child.stdin?.end();
   }
 }
 
 export interface Settings {
-  /** Written into the directory; more may follow. */
+  /** Files to write into the directory; more can follow. */
   files?: Record<string, string>;
   /** Without it, terraform has no token for the platform. */
   token?: string | null;
@@ -124,7 +127,7 @@ const registry = `host "${genericHost}" {
 }
 `;
 
-/** `state list` or, where an argument has blanks, `['plan', '-var', 'n=a b']`. */
+/** `state list` or, for an argument with spaces, `['plan', '-var', 'n=a b']`. */
 type Arguments = string | string[];
 
 export class Terraform {
@@ -143,7 +146,7 @@ export class Terraform {
       HOME: home,
       CHECKPOINT_DISABLE: '1',
       GOGC: process.env.GOGC ?? '',
-      // With a configuration of one's own, terraform does not look for what `terraform login` has kept.
+      // With an own configuration file, terraform does not look for the token of `terraform login`.
       ...(token ? { TF_CLI_CONFIG_FILE: configuration } : {}),
       ...(platform.caFile ? { SSL_CERT_FILE: platform.caFile } : {}),
       ...env,
@@ -169,7 +172,7 @@ export class Terraform {
     return new Command(child, words.join(' '));
   }
 
-  /** From start to end, with all answers given ahead. */
+  /** Runs it from start to end, with all answers given in advance. */
   async run(words: Arguments, answers: string[] = []): Promise<Ended> {
     const command = this.start(words);
     for (const answer of answers) command.answer(answer);
@@ -177,18 +180,18 @@ export class Terraform {
     return command.ended;
   }
 
-  /** What it said. @throws {Error} with that, when it fails */
+  /** Its output. @throws {Error} with the output, if it fails */
   async succeed(words: Arguments, answers?: string[]): Promise<string> {
     const { code, text } = await this.run(words, answers);
     if (code !== 0) throw new Error(`terraform ${words} ended with ${code}:\n${text}`);
     return text;
   }
 
-  /** What it said. @throws {Error} with that, when it does not fail */
+  /** Its output. @throws {Error} with the output, if it does not fail */
   async fail(words: Arguments, answers?: string[]): Promise<string> {
     const { code, text } = await this.run(words, answers);
     if (code !== 1) throw new Error(`terraform ${words} should have failed, but ended with ${code}:\n${text}`);
-    // Boxes break lines where they like.
+    // Boxes break lines anywhere.
     return text.replaceAll(/[│╷╵]/g, '').replaceAll(/\s+/g, ' ');
   }
 }
@@ -208,7 +211,7 @@ const block = (head: string, workspaces: string, more: string): string => `terra
 export const cloud = (workspaces: string, more = ''): string => block('cloud', workspaces, more);
 export const remote = (workspaces: string): string => block('backend "remote"', workspaces, '');
 
-/** A configuration that plans, changes and replaces without any provider to download. */
+/** A configuration that plans, changes and replaces without downloading a provider. */
 export const example = `variable "n" {
   default = "x"
 }
@@ -238,5 +241,5 @@ export const inWorkspace = async (configuration = example): Promise<{ here: Terr
 export const workspaceNamed = (name: string): Promise<Resource> =>
   client.get(`/organizations/${organization}/workspaces/${name}`);
 
-/** The run that a command has named. */
+/** The run in a command's output. */
 export const runIn = async (text: string): Promise<Resource> => client.run(/\/runs\/(run-\w+)/.exec(text)?.[1] ?? '');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Client as ApiClient, type Resource, until as untilMet } from '#clients/client/client.ts';
 
 /**
- * Waits of black-box tests. One that fails reports what it waited for, the run with its last events, and the end of the
+ * Waits of black-box tests. A failed wait reports its condition, the run with its last events, and the end of the
  * platform's output. It ends before the test's own limit, whose message names only the test.
  */
 
@@ -12,7 +12,7 @@ const waitMs = 60_000;
 const reportedEvents = 12;
 const reportedLines = 25;
 
-/** Platforms that tests of this process use: address, and the file that their output goes to. */
+/** Platforms in use by tests of this process: address, and output file. */
 const outputs = new Map<string, string>();
 
 export const reportOutputOf = (url: string, file: string): void => void outputs.set(url, file);
@@ -28,7 +28,7 @@ const lastLines = (file: string): string => {
 const tailsOf = (files: Iterable<string>): string[] =>
   [...files].map((file) => `end of ${file}:\n  ${lastLines(file)}`);
 
-/** A condition by its source, in one line. */
+/** Source of a condition, on one line. */
 const sourceOf = (condition: { toString(): string }): string => String(condition).replaceAll(/\s+/g, ' ').slice(0, 300);
 
 /**
@@ -39,7 +39,7 @@ const sourceOf = (condition: { toString(): string }): string => String(condition
 export const until = <T>(ask: () => Promise<T>, done: (answer: T) => boolean, ms = waitMs): Promise<T> =>
   untilMet(ask, done, ms).catch((error: unknown) => {
     const { message } = error as Error;
-    // What `ask` and `done` throw is no wait that failed.
+    // Errors of `ask` and `done` themselves are passed on.
     if (!message.startsWith('not met after ')) throw error;
     const text = [`${message}`, `waited for: ${sourceOf(done)}`, ...tailsOf(outputs.values())].join('\n');
     throw new Error(text, { cause: error });

@@ -11,7 +11,7 @@ export const { organization } = platform;
 if (platform.dataDir) reportOutputOf(platform.url, join(platform.dataDir, 'output.txt'));
 
 let names = 0;
-/** A name nobody used. */
+/** A unique name. */
 export const newName = (prefix = 'ws'): string => `${prefix}-${process.pid}-${Date.now().toString(36)}-${++names}`;
 
 export const newWorkspace = (attributes: Record<string, unknown> = {}): Promise<Resource> =>
@@ -42,7 +42,7 @@ export const readLog = async (run: Resource, phase: 'plan' | 'apply'): Promise<s
   return text;
 };
 
-/** JSON that a path of the API leads to over a redirect; undefined while there is none. */
+/** JSON behind a redirect of an API path; undefined while there is none. */
 // biome-ignore lint/suspicious/noExplicitAny: documents of Terraform's, looked into at any depth
 export const download = async (path: string): Promise<any> => {
   const headers = { authorization: `Bearer ${platform.token}` };
@@ -52,23 +52,23 @@ export const download = async (path: string): Promise<any> => {
   return response.json();
 };
 
-/** The plan as Terraform tells it. */
+/** The plan in Terraform's JSON format. */
 export const planJson = (run: Resource) => download(`/runs/${run.id}/plan/json-output`);
 
-/** Addresses of what is in the workspace's state. */
+/** Addresses of the resources in the workspace's state. */
 export const inState = async (workspace: Resource): Promise<string[]> => {
   const { attributes } = await client.get(`/workspaces/${workspace.id}/current-state-version`);
   return attributes.resources.map(({ type, name }: { type: string; name: string }) => `${type}.${name}`).sort();
 };
 
-/** A run that has ended gives its workspace back right after. */
+/** Waits until an ended run has unlocked its workspace, shortly after its end. */
 export const untilUnlocked = ({ id }: Resource): Promise<Resource> =>
   until(
     () => client.get(`/workspaces/${id}`),
     ({ attributes }) => !attributes.locked,
   );
 
-/** What the platform said of how the run ended. */
+/** The platform's reason for the run's end. */
 export const reasonOf = (run: Resource): string => String(run.attributes['end-reason'] ?? '');
 
 /** One resource per name; `wait` seconds each at creation. */

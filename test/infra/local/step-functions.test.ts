@@ -58,7 +58,7 @@ describe('an execution', () => {
         First: { Type: 'Pass', Parameters: { 'before.$': '$$.State.Name' }, ResultPath: '$.first', Next: 'Call' },
         Call: {
           ...task('Call', {
-            ResultSelector: { 'id.$': '$$.Execution.Id', 'words.$': "States.Format('$$.x {}', $$.Execution.Name)" },
+            ResultSelector: { 'id.$': '$$.Execution.Id', words: '$$.x' },
             End: true,
           }),
           Parameters: { FunctionName: 'Call', Payload: { 'all.$': '$$' } },
@@ -79,7 +79,7 @@ describe('an execution', () => {
       StateMachine: { Id: machineArn, Name: 'Runs' },
       State: { Name: 'Call', EnteredTime: '2030-01-01T00:00:00.000Z', RetryCount: 0 },
     });
-    expect(await bench.output()).toEqual({ id: executionArn('run-1'), words: '$$.x run-1' });
+    expect(await bench.output()).toEqual({ id: executionArn('run-1'), words: '$$.x' });
   });
 
   test.each([
@@ -122,6 +122,9 @@ describe('an execution', () => {
     );
     expect(create(machine({ A: { Type: 'Pass', End: true } }, { QueryLanguage: 'JSONata' }))).toThrow('JSONata');
     expect(create(machine({ A: { Type: 'Activity', End: true } }))).toThrow('State A: Type Activity is not supported');
+    const parameters = { Parameters: { 'x.$': "States.Format('{}', $.a)" } };
+    expect(create(machine({ A: { Type: 'Pass', ...parameters, End: true } }))).toThrow('State A: States.Format');
+    expect(create(machine({ A: { ...task('A'), ResultPath: '$.a[0]' } }))).toThrow('State A: $.a[0] is not a field');
   });
 });
 

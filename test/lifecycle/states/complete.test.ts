@@ -3,6 +3,7 @@ import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
+import { taskHelpers } from '#test/support/task-stages.ts';
 
 /** The last state of each run, and the states between plan and apply that may lead elsewhere. */
 
@@ -14,6 +15,10 @@ const load = async () => ({
   ...(await import('#resources/workspaces/queue-entries.ts')),
   complete: (await import('#lifecycle/states/complete.ts')).handler,
   confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
+  planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
+  stageDone: (await import('#lifecycle/states/task-stage-done.ts')).handler,
+  ...(await import('#resources/run-tasks/results.ts')),
+  joinQueue: (await import('#lifecycle/queue/queue.ts')).joinQueue,
 });
 beforeAll(async () => {
   api = await startApi();
@@ -83,4 +88,49 @@ it('only a saved plan that was confirmed, is not canceled and has no turn yet go
   expect(await isQueued({ ...confirmed, cancel: { ...by, forceAvailableAt: '' } }), 'canceled').toBe(false);
   expect(await isQueued({ ...confirmed, decision: { action: 'discard', ...by } }), 'discarded').toBe(false);
   expect(await isQueued({ ...confirmed, current: true }), 'its turn has come').toBe(false);
+});
+
+it('a confirmed plan that joins the queue a second time keeps its place', async () => {
+  const { id } = await runs.create((await runs.ready()).id, { 'save-plan': true });
+  await runs.bring(id, { status: 'confirmed' });
+  await store.joinQueue((await store.getRun(id)) as Run);
+  const { place, workspaceId } = (await store.getRun(id)) as Run;
+  await store.joinQueue((await store.getRun(id)) as Run);
+  expect((await store.firstEntries(workspaceId, 9)).map((entry) => entry.place)).toEqual([place]);
+  expect(((await store.getRun(id)) as Run).place).toBe(place);
+});
+
+it('a run behind another leaves for Pending without a runner, and is not written', async () => {
+  const { id } = await runs.ready();
+  const [first, second] = [await runs.create(id), await runs.create(id)];
+  api.aws.sent.length = 0;
+  for (const run of [first, second]) await store.planQueued({ runId: run.id, token: `${run.id}/1` });
+  const [ahead, behind] = [(await store.getRun(first.id)) as Run, (await store.getRun(second.id)) as Run];
+  expect(ahead).toMatchObject({ status: 'plan_queued', current: true, wait: { state: 'PlanQueued' } });
+  expect([behind.status, behind.wait, behind.current]).toEqual(['pending', undefined, undefined]);
+  expect(api.aws.containers.filter(({ startedBy }) => startedBy === second.id)).toEqual([]);
+  expect(api.aws.sent).toMatchObject([
+    { action: 'SendTaskFailure', input: { taskToken: `${second.id}/1`, error: 'Pending' } },
+  ]);
+});
+
+it('a stage of run tasks that failed says which task, in a sentence', async () => {
+  const help = await taskHelpers();
+  const stageOf = async (status: 'passed' | 'failed') => {
+    const run = await inState({ status: 'post_plan_running', verdicts: {} });
+    const task = await help.task({ url: 'https://192.0.2.1/' });
+    const { result } = await help.stageOf(run.id, task.id, 'post_plan');
+    const found = await store.getTaskResult(result);
+    if (found) await store.changeTaskResult(found, status);
+    await store.stageDone({ runId: run.id, stage: 'post_plan' });
+    const { failure, verdicts } = (await store.getRun(run.id)) as Run;
+    return { name: task.name, failure, verdict: verdicts?.post_plan };
+  };
+  const failed = await stageOf('failed');
+  expect(failed).toMatchObject({
+    verdict: 'failed',
+    failure: `The run failed because the run task "${failed.name}" is required to succeed.`,
+  });
+  expect(await stageOf('passed')).toMatchObject({ verdict: 'passed', failure: undefined });
+  await expect(store.stageDone({ runId: 'run-aaaaaaaaaaaaaaaa', stage: 'post_plan' })).rejects.toThrow('unknown');
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { csvCell, csvOf } from '#platform/formats/csv.ts';
 
 it.each(['=1+1', '+1+1', '-1+1', '@SUM(1)', '\t=1', '\r=1', '\n=1', '＝1', '－1', '=cmd|" /C calc"!A0'])(
-  'writes %j as text',
+  'the formula %j is written as text',
   (formula) => {
     expect(csvCell(formula)).toMatch(/^"?'/);
     expect(csvCell(formula, true)).toMatch(/^"'/);
@@ -24,16 +24,16 @@ it.each([
   ['a,b', '"a,b"'],
   ['a "b"', '"a ""b"""'],
   ['a\nb', '"a\nb"'],
-])('keeps %j, quoted if necessary', (value, cell) => {
+])('a CSV cell keeps %j, quoted if necessary', (value, cell) => {
   expect(csvCell(value)).toBe(cell);
 });
 
-it('ends every line', () => {
+it('every line of CSV is terminated', () => {
   expect(csvOf(['a', 'b'], [[1, '=2']])).toBe("a,b\r\n1,'=2\r\n");
   expect(csvOf(['a'], [], true)).toBe('"a"\r\n');
 });
 
-it('is the only code that writes CSV', async () => {
+it('csv.ts is the only code that writes CSV', async () => {
   const root = new URL('../../../', import.meta.url).pathname;
   const doubled: string[] = [];
   for await (const file of glob('functions/**/*.{ts,tsx}', { cwd: root })) {

@@ -9,14 +9,17 @@ import { redactPlan } from '#runner/program/redact.ts';
 const id = '12345678901234567891';
 const float = '0.1000000000000000055511151231257827021181583404541015625';
 
-it.each([id, `-${id}`, float, '1e400', '9007199254740993', '0.30000000000000004'])('keeps %s as it is', (number) => {
-  for (const text of [number, `{"a":${number}}`, `[1, ${number}]`, `{"a":{"b":[ ${number}]}}`])
-    expect(JSON.stringify(parseExactly(text.startsWith('-') || /^\d/.test(text) ? `[${text}]` : text))).toContain(
-      number,
-    );
-});
+it.each([id, `-${id}`, float, '1e400', '9007199254740993', '0.30000000000000004'])(
+  'the exact parser keeps %s unchanged',
+  (number) => {
+    for (const text of [number, `{"a":${number}}`, `[1, ${number}]`, `{"a":{"b":[ ${number}]}}`])
+      expect(JSON.stringify(parseExactly(text.startsWith('-') || /^\d/.test(text) ? `[${text}]` : text))).toContain(
+        number,
+      );
+  },
+);
 
-it('reads everything else as JavaScript does', () => {
+it('the exact parser reads all other JSON as JavaScript does', () => {
   fc.assert(fc.property(fc.json(), (text) => JSON.stringify(parseExactly(text)) === JSON.stringify(JSON.parse(text))));
   expect(parseExactly('{"a":9007199254740991,"b":"x: 12345678901234567891","c":1.5,"d":1e3}')).toEqual({
     a: 9007199254740991,
@@ -26,7 +29,7 @@ it('reads everything else as JavaScript does', () => {
   });
 });
 
-it('hands outputs of a state out as Terraform wrote them', () => {
+it('outputs of a state are returned as Terraform wrote them', () => {
   const state = `{"version":4,"serial":1,"lineage":"l","outputs":{"a":{"value":${id},"type":"number"},"b":{"value":[${float}],"type":["list","number"]}},
     "resources":[{"mode":"managed","type":"t","name":"n","provider":"p","instances":[{"attributes":{"id":${id}}}]}]}`;
   const { outputs, managed } = parseState(Buffer.from(state));
@@ -34,7 +37,7 @@ it('hands outputs of a state out as Terraform wrote them', () => {
   expect(managed).toBe(1);
 });
 
-it('shows changes of such numbers, and hides sensitive ones', () => {
+it('a state comparison shows changes of long numbers, and hides sensitive ones', () => {
   const change = (
     sensitive: boolean,
   ) => `{"mode":"managed","type":"t","provider_name":"p","change":{"actions":["update"],
@@ -52,7 +55,7 @@ it('shows changes of such numbers, and hides sensitive ones', () => {
   expect(JSON.stringify(changeOf(true))).not.toContain('1234567890123456789');
 });
 
-it('puts a number in the place of a sensitive one', () => {
+it('masking replaces a sensitive number', () => {
   const plan =
     parseExactly(`{"resource_changes":[{"mode":"managed","type":"t","provider_name":"p","change":{"actions":["update"],
     "before":{"id":${id}},"after":{"id":12345678901234567892},"before_sensitive":{"id":true},"after_sensitive":{"id":true}}}]}`);
@@ -62,7 +65,7 @@ it('puts a number in the place of a sensitive one', () => {
   expect(redacted.resource_changes[0]?.change).toMatchObject({ before: { id: 0 }, after: { id: 1 } });
 });
 
-it('knows such a number', () => {
+it('isExactNumber recognizes long numbers', () => {
   const { a, b } = parseExactly(`{"a":${id},"b":1}`) as Record<string, unknown>;
   expect([a, b].map(isExactNumber)).toEqual([true, false]);
 });

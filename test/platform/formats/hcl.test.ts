@@ -60,7 +60,7 @@ describe('attributes', () => {
       },
     });
   });
-  it('report the lines of their blocks', () => {
+  it('have the line of their block', () => {
     expect(parseHcl('\n\n/*\n*/ a {\n\n b {}\n}').blocks[0]).toMatchObject({ line: 4, blocks: [{ line: 6 }] });
   });
 });
@@ -77,8 +77,8 @@ describe('invalid text', () => {
     '= = =',
     'a "b" = 3',
     'x = "${"${"',
-  ])('is read to the end: %j', (text) => expect(() => parseHcl(text)).not.toThrow());
-  it('does not hide what follows on later lines', () => {
+  ])('is parsed to the end: %j', (text) => expect(() => parseHcl(text)).not.toThrow());
+  it('does not hide the blocks on later lines', () => {
     expect(outline('locals {\n x = "unclosed\n}\na {}')).toBe('locals a');
   });
 });
@@ -86,14 +86,14 @@ describe('invalid text', () => {
 describe('nesting', () => {
   const deep = 100_000;
   it.each(['[', '{', '(', '"${', 'b {\n', '"a ${[', '<<E\n${'])(
-    'beyond the maximum ends with the line: %j',
+    'is rejected beyond the maximum, with the line: %j',
     (opening) => {
       const text = `a = 1\n${opening.startsWith('b') ? '' : 'x = '}${opening.repeat(deep)}`;
       expect(() => parseHcl(text)).toThrow(/nested deeper than 200 levels in line \d+$/);
     },
   );
 
-  it('within the maximum is read', () => {
+  it('is accepted up to the maximum', () => {
     const [open, close] = ['['.repeat(150), ']'.repeat(150)];
     expect(parseHcl(`a = ${open}1${close}\n`).attributes.a).toBe(`${open}1${close}`);
     const blocks = `${'b {\n'.repeat(150)}${'}\n'.repeat(150)}`;

@@ -34,7 +34,7 @@ describe('a sensitive value', () => {
     expect(through(secrets, chunks)).toBe(expected);
   });
 
-  it('is hidden in the forms Terraform prints it in', () => {
+  it('is hidden in all forms in which Terraform prints it', () => {
     const secrets = secretsOf([variable('two "lines"\n  of secret'), variable('{ password = "hunter2!" }', true)]);
     const log = through(secrets, [
       'a = <<-EOT\n    two "lines"\n      of secret\n  b = "two \\"lines\\"\\n  of secret" c = "hunter2!"',
@@ -76,7 +76,7 @@ describe('a sensitive value', () => {
     expect(secretsOf([{ ...variable('visible'), sensitive: false }])).toEqual([]);
   });
 
-  it('is masked wherever the output is split, and nothing else changes', () => {
+  it('is masked however the output is split, and nothing else changes', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 60 });
     const secret = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 4, maxLength: 7 });
     fc.assert(

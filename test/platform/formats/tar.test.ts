@@ -52,7 +52,7 @@ describe('a tar file', () => {
     ['ustar', [names.short, names.accents, names.prefixed]],
     ['gnu', Object.values(names)],
     ['posix', Object.values(names)],
-  ])('by tar, format %s, returns its files', async (format, files) => {
+  ])('by tar, format %s, has its files read', async (format, files) => {
     expect(await read(await archived(format, files))).toEqual(expected(files));
   });
 
@@ -86,7 +86,7 @@ describe('a tar file', () => {
     ]);
   });
 
-  it('is rejected when truncated in an entry or modified in a header', async () => {
+  it('is rejected if truncated in an entry or modified in a header', async () => {
     const whole = await archived('ustar', [names.prefixed]);
     const end = 512 + Math.ceil(Buffer.byteLength(contentOf(names.prefixed)) / 512) * 512;
     for (const at of [1, 511, 512, 513, end - 1]) {
@@ -101,7 +101,7 @@ describe('a tar file', () => {
       fc.asyncProperty(fc.integer({ min: 0, max: 344 }), fc.integer({ min: 1, max: 255 }), async (at, by) => {
         const changed = Buffer.from(whole);
         changed[at] = (changed[at] ?? 0) ^ by;
-        // The checksum's own field has spare characters.
+        // The checksum field itself has spare characters.
         if (at < 148 || at >= 156) await expect(read(changed)).rejects.toThrow(TarError);
       }),
     );
@@ -138,7 +138,7 @@ describe('a tar file', () => {
     expect(closed).toBe(true);
   });
 
-  it('is read quickly, whatever its extended headers', async () => {
+  it('is read quickly, with any extended headers', async () => {
     const blocks = (content: Buffer) => Buffer.concat([content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
     const entry = (type: string, content: string): Buffer => {
       const header = Buffer.alloc(512);

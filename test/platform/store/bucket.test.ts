@@ -11,14 +11,14 @@ afterAll(() => storage.close());
 
 const text = (buffer: Buffer | number | undefined) => (Buffer.isBuffer(buffer) ? buffer.toString() : buffer);
 
-it('stores objects byte for byte', async () => {
+it('the bucket stores objects byte for byte', async () => {
   const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7) % 256));
   await bucket.putObject('runs/run-1/plan/log', bytes);
   expect((await bucket.getObject('runs/run-1/plan/log'))?.equals(bytes)).toBe(true);
   expect(await bucket.objectSize('runs/run-1/plan/log')).toBe(70_000);
 });
 
-it('returns undefined for a missing object', async () => {
+it('a missing object is read as undefined', async () => {
   expect(await bucket.getObject('runs/none')).toBeUndefined();
   expect(await bucket.getObject('runs/none', { from: 0, length: 2 })).toBeUndefined();
   expect(await bucket.getObjectUpTo('runs/none', 10)).toBeUndefined();
@@ -26,14 +26,14 @@ it('returns undefined for a missing object', async () => {
   expect(await bucket.objectSize('runs/none')).toBeUndefined();
 });
 
-it('reads ranges, and nothing past the end', async () => {
+it('a range is read, without bytes past the end', async () => {
   await bucket.putObject('runs/parts', '0123456789');
   expect(text(await bucket.getObject('runs/parts', { from: 3, length: 4 }))).toBe('3456');
   expect(text(await bucket.getObject('runs/parts', { from: 8, length: 100 }))).toBe('89');
   expect(text(await bucket.getObject('runs/parts', { from: 10, length: 100 }))).toBe('');
 });
 
-it('returns size and first bytes in one request', async () => {
+it('peekObject returns size and first bytes in one request', async () => {
   await bucket.putObject('configurations/a', 'abcdef');
   await bucket.putObject('configurations/empty', '');
   storage.calls.length = 0;
@@ -42,13 +42,13 @@ it('returns size and first bytes in one request', async () => {
   expect(await bucket.peekObject('configurations/empty', 2)).toMatchObject({ size: 0, head: Buffer.alloc(0) });
 });
 
-it('does not read an object that is too large, but returns its size', async () => {
+it('an object that is too large is not read, and its size is returned', async () => {
   await bucket.putObject('states/large', 'x'.repeat(1000));
   expect(await bucket.getObjectUpTo('states/large', 999)).toBe(1000);
   expect(text(await bucket.getObjectUpTo('states/large', 1000))).toHaveLength(1000);
 });
 
-it('reads a large object in pieces, the same whatever its size', async () => {
+it('a large object is read in pieces, with the same result for any size', async () => {
   const content = randomBytes(17 * 1024 * 1024 + 3);
   for (const size of [0, 5, 8 * 1024 * 1024, content.length]) {
     await bucket.putObject('runs/large', Uint8Array.from(content.subarray(0, size)));
@@ -63,7 +63,7 @@ const put = (url: string, body: string, headers = {}) =>
   fetch(url, { method: 'PUT', body, headers }).then(({ status }) => status);
 const sha256 = (content: string, encoding: 'hex' | 'base64') => createHash('sha256').update(content).digest(encoding);
 
-it('makes URLs that work without credentials, for one method only', async () => {
+it('presigned URLs work without credentials, for one method only', async () => {
   expect(await put(await bucket.presignUpload('sv-1.tfstate', 60), 'content')).toBe(200);
   const get = await bucket.presignGet('uploads/sv-1.tfstate', 60);
   expect(await (await fetch(get)).text()).toBe('content');
@@ -72,7 +72,7 @@ it('makes URLs that work without credentials, for one method only', async () => 
   expect(await (await fetch(get)).text()).toBe('content');
 });
 
-it('can bind an upload to its content', async () => {
+it('a presigned upload can be bound to its content', async () => {
   const url = await bucket.presignContent('states/bound', 60, sha256('content', 'hex'));
   const header = (content: string) => ({ 'x-amz-checksum-sha256': sha256(content, 'base64') });
   expect(await put(url, 'content')).toBe(403);
@@ -83,7 +83,7 @@ it('can bind an upload to its content', async () => {
   expect(text(await bucket.getObject('states/bound'))).toBe('content');
 });
 
-it('can accept one of several concurrent uploads', async () => {
+it('a presigned upload can be limited to the first of several concurrent ones', async () => {
   const url = await bucket.presignOnce('runs/once', 60);
   expect(await put(url, 'without the header')).toBe(403);
   const answers = await Promise.all(['a', 'b', 'c'].map((body) => put(url, body, bucket.onceHeaders)));
@@ -93,7 +93,7 @@ it('can accept one of several concurrent uploads', async () => {
   expect(text(await bucket.getObject('runs/once'))).toBe(first);
 });
 
-it('copies only the content that was checked, and returns its checksum', async () => {
+it('a copy contains only the checked content, and its checksum is returned', async () => {
   await bucket.putObject('uploads/a', 'reviewed');
   const head = await bucket.peekObject('uploads/a', 2);
   expect(await bucket.copyObject('uploads/a', 'states/a', head?.etag)).toBe(sha256('reviewed', 'hex'));
@@ -103,21 +103,21 @@ it('copies only the content that was checked, and returns its checksum', async (
   expect(text(await bucket.getObject('states/a'))).toBe('reviewed');
 });
 
-it('rejects content that does not match its announced checksum', async () => {
+it('the bucket rejects content that does not match its announced checksum', async () => {
   const store = (content: string) => bucket.putObject('states/said', content, undefined, sha256('right', 'hex'));
   await store('right');
   await expect(store('wrong')).rejects.toThrow(/writing states\/said: HTTP 400/);
   expect(text(await bucket.getObject('states/said'))).toBe('right');
 });
 
-it('copies within the bucket, and reports a missing source', async () => {
+it('objects are copied within the bucket, and a missing source is reported', async () => {
   await bucket.putObject('runs/a copy', 'content');
   await bucket.copyObject('runs/a copy', 'states/the copy');
   expect(text(await bucket.getObject('states/the copy'))).toBe('content');
   await expect(bucket.copyObject('runs/none', 'states/none')).rejects.toThrow(/copying runs\/none/);
 });
 
-it('retries when S3 is busy, and names the operation when retries fail', async () => {
+it('a request is retried while S3 is busy, and the error names the operation when retries fail', async () => {
   await bucket.putObject('runs/busy', 'here');
   storage.busy(2);
   expect(text(await bucket.getObject('runs/busy'))).toBe('here');
@@ -129,7 +129,7 @@ it('retries when S3 is busy, and names the operation when retries fail', async (
   storage.busy(0);
 });
 
-it('addresses the bucket by its host name on AWS', async () => {
+it('the bucket is addressed by its host name on AWS', async () => {
   const endpoint = process.env.AWS_ENDPOINT_URL_S3;
   delete process.env.AWS_ENDPOINT_URL_S3;
   try {

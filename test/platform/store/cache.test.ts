@@ -4,7 +4,7 @@ import { Cache } from '#platform/store/cache.ts';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-it('remembers values for a time, also undefined and null', () => {
+it('the cache keeps values for a time, including undefined and null', () => {
   const cache = new Cache<number | null | undefined>({ maxWeight: 10, keptMs: 1000 });
   cache.set('a', undefined);
   cache.set('b', null);
@@ -21,7 +21,7 @@ it('remembers values for a time, also undefined and null', () => {
   expect([cache.get('a'), cache.has('b')]).toEqual([1, false]);
 });
 
-it('forgets the oldest when its weight is exceeded', () => {
+it('the cache evicts the oldest entries when its weight is exceeded', () => {
   const cache = new Cache<string>({ maxWeight: 3 });
   for (const key of ['a', 'b', 'c']) cache.set(key, key);
   cache.set('a', 'again');

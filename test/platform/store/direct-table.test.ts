@@ -2,7 +2,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { callTable } from '#platform/store/direct-table.ts';
 
-/** Answers one call after the other. */
+/** Returns these answers one after the other. */
 const serve = (...answers: (object | Error)[]) => {
   const calls: unknown[][] = [];
   const table = async (...call: unknown[]) => {
@@ -25,7 +25,7 @@ beforeEach(() => {
   };
 });
 
-it('hands input and output over as they are', async () => {
+it('a direct call passes input and output unchanged', async () => {
   const output = { Item: { a: { S: 'A' } } };
   const { call, calls } = serve(output);
   const input = { TableName: 'T' };
@@ -33,13 +33,13 @@ it('hands input and output over as they are', async () => {
   expect(calls).toEqual([['GetItem', input]]);
 });
 
-it('throws a refusal of the name of the code, without another try', async () => {
+it('a direct call throws a refusal with its error code, without a retry', async () => {
   const { call, calls } = serve(refusal('ConditionalCheckFailedException'));
   await expect(call({})).rejects.toMatchObject({ name: 'ConditionalCheckFailedException', message: 'said' });
   expect(calls).toHaveLength(1);
 });
 
-it('tries again after throttling, a fault of the service and a lost connection', async () => {
+it('a direct call is retried after throttling, a service fault and a lost connection', async () => {
   const throttled = refusal('ProvisionedThroughputExceededException');
   const { call, calls } = serve(throttled, refusal('InternalServerError', 500), {});
   expect(await call({})).toEqual({});
@@ -48,7 +48,7 @@ it('tries again after throttling, a fault of the service and a lost connection',
   expect(await lost.call({})).toEqual({ ok: true });
 });
 
-it('gives up after the last try', async () => {
+it('a direct call fails after the last retry', async () => {
   const { call, calls } = serve(refusal('ThrottlingException'));
   await expect(call({})).rejects.toMatchObject({ name: 'ThrottlingException' });
   expect(calls).toHaveLength(3);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-/** Numbers that look drawn by chance, the same for a seed each time. */
+/** Pseudo-random numbers, reproducible by a seed. */
 function* numbers(seed: number): Generator<number, never> {
   for (let n = seed; ; n = (n * 1103515245 + 12345) % 2147483648) yield n >> 8;
 }
@@ -29,7 +29,7 @@ const listOf = (pk: string) => {
   return { all, add };
 };
 
-it('is never passed by requests at once, in any order, and what one refuses is not there', async () => {
+it('concurrent requests never exceed a limit, in any order, and rejected ones leave no entry', async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const { all, add } = listOf(`list ${seed}`);
     await add('before');
@@ -50,7 +50,7 @@ it('is never passed by requests at once, in any order, and what one refuses is n
   }
 });
 
-it('lets the last place be taken, and takes nothing back that was there already', async () => {
+it('a limit admits the last entry, and removes no existing entry', async () => {
   const { all, add } = listOf('one by one');
   for (const name of ['a', 'b', 'c']) expect(await add(name)).toBe(name);
   await expect(add('d')).rejects.toThrow('full');

@@ -16,7 +16,7 @@ it.each([
   `github_pat_${'a'.repeat(22)}_${'b'.repeat(59)}`,
   `glpat-${'x'.repeat(20)}`,
   `gto_${'y'.repeat(40)}`,
-])('logs no token of a forge that an error repeats: %s', (token) => {
+])('log entries contain no token of a forge that an error repeats: %s', (token) => {
   const error = new Error(`the server said: ${token}`, { cause: new Error(`Bearer ${'z'.repeat(40)}`) });
   const line = logged(() => logError('failed', error, { url: `https://x:${token}@forge.example` }));
   expect(line).not.toContain(token);
@@ -28,7 +28,7 @@ it.each([
   });
 });
 
-it('keeps other words', () => {
+it('log entries keep other words', () => {
   const line = logged(() => logWarning('repaired', { item: 'RUN#run-abc', note: 'Bearer token missing' }));
   expect(JSON.parse(line)).toEqual({
     level: 'warn',

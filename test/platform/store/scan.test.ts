@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FilterTooWideError, scan } from '#platform/store/scan.ts';
 
-/** Lists in which little fits. */
+/** Lists with few matches. */
 
 const listOf = (length: number, fits: (n: number) => boolean) => {
   let at = 0;
@@ -27,7 +27,7 @@ describe('a list with a filter', () => {
     await expect(scan(rare, { page: 1, size: 20 })).rejects.toBeInstanceOf(FilterTooWideError);
   });
 
-  it('reports that there may be more when the page is full', async () => {
+  it('reports possible further matches when the page is full', async () => {
     const page = await scan(
       listOf(5000, (n) => n < 20),
       { page: 1, size: 20 },

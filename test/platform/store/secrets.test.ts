@@ -14,7 +14,7 @@ afterAll(() => storage.close());
 
 const context = { workspace: 'ws-1', variable: 'var-1' };
 
-it('opens what it sealed, for the same record', () =>
+it('a sealed value opens for the same record', () =>
   fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (value) => {
       expect(await open(await seal(value, context), context)).toBe(value);
@@ -22,24 +22,24 @@ it('opens what it sealed, for the same record', () =>
     { numRuns: 20 },
   ));
 
-it('hides the value, and seals it differently each time', async () => {
+it('sealing hides the value, and gives a different result each time', async () => {
   const one = Buffer.from(await seal('hunter2 hunter2', context));
   const two = Buffer.from(await seal('hunter2 hunter2', context));
   expect(one.includes('hunter2')).toBe(false);
   expect(one.equals(two)).toBe(false);
 });
 
-it('accepts values larger than the limit of KMS', async () => {
+it("sealing accepts values larger than KMS's limit", async () => {
   const value = 'x'.repeat(256 * 1024);
   expect(await open(await seal(value, context), context)).toBe(value);
 });
 
-it('does not open for another record', async () => {
+it('a sealed value does not open for another record', async () => {
   const sealed = await seal('value', context);
   await expect(open(sealed, { ...context, variable: 'var-2' })).rejects.toThrow('InvalidCiphertext');
 });
 
-it('rejects ciphertext altered at any position', async () => {
+it('ciphertext altered at any position is rejected', async () => {
   const sealed = await seal('value', context);
   for (const at of [0, 10, sealed.length - 20, sealed.length - 1]) {
     const altered = Uint8Array.from(sealed);

@@ -11,7 +11,7 @@ afterAll(() => aws.close());
 
 const key = { pk: 'A', sk: 'A' };
 
-it('supports conditions with reserved words, nested paths, functions and sets', async () => {
+it('conditions support reserved words, nested paths, functions and sets', async () => {
   await table.put({ ...key, plan: { status: 'queued', hash: 'h' }, status: 'pending', action: 'a' });
   const change = (condition: string, values: Record<string, unknown> = {}) =>
     table.update(key, { set: { 'plan.status': 'running' }, condition, values });
@@ -29,7 +29,7 @@ it('supports conditions with reserved words, nested paths, functions and sets', 
   expect(await change('attribute_exists(plan.claim)')).toBeUndefined();
 });
 
-it('returns a failed condition, and throws any other error', async () => {
+it('a failed condition is a result, and any other error is thrown', async () => {
   expect(await table.create({ ...key })).toBe(false);
   expect(await table.remove(key, { condition: 'status = :s', values: { ':s': 'applied' } })).toBe(false);
   expect(await table.remove(key)).toBe(true);
@@ -37,7 +37,7 @@ it('returns a failed condition, and throws any other error', async () => {
   await expect(table.update(key, { set: { a: 1 }, condition: 'a ==' })).rejects.toThrow(/ConditionExpression/);
 });
 
-it('writes no item for an empty change', async () => {
+it('an empty change writes no item', async () => {
   const item = { ...key, sk: 'B', a: 1 };
   expect(await table.update({ pk: item.pk, sk: item.sk }, { set: {} })).toBeUndefined();
   await table.put(item);
@@ -47,7 +47,7 @@ it('writes no item for an empty change', async () => {
   expect(await table.update(there, { set: {}, condition: 'a = :a', values: { ':a': 2 } })).toBeUndefined();
 });
 
-it('returns no items for impossible keys, and each item once', async () => {
+it('a batch read returns no items for impossible keys, and each item once', async () => {
   const item = { pk: 'C', sk: 'C', a: 1 };
   await table.put(item);
   const long = { pk: 'C', sk: 'x'.repeat(1025) };

@@ -21,7 +21,7 @@ const found = async (pk: string, prefix: string) =>
 const counted = async <T>(work: () => Promise<T>): Promise<[T, number]> =>
   store.countingReads(async (): Promise<[T, number]> => [await work(), store.readCount()])();
 
-it('combines concurrent reads of one partition’s ranges into one query', async () => {
+it('concurrent reads of one partition’s ranges become one query', async () => {
   await written('ONE');
   const [answers, reads] = await counted(() =>
     Promise.all([found('ONE', 'WSTASK#'), found('ONE', 'VAR#'), found('ONE', 'VARSET#'), found('ONE', 'VAR#')]),
@@ -30,7 +30,7 @@ it('combines concurrent reads of one partition’s ranges into one query', async
   expect(reads).toBe(1);
 });
 
-it('does not combine other partitions and later reads', async () => {
+it('reads of other partitions and later reads are separate queries', async () => {
   await written('TWO');
   await store.put({ pk: 'THREE', sk: 'VAR#9' });
   const [answers, reads] = await counted(() => Promise.all([found('TWO', 'VAR#'), found('THREE', 'VAR#')]));
@@ -40,7 +40,7 @@ it('does not combine other partitions and later reads', async () => {
   expect(await found('TWO', 'VAR#')).toEqual(['VAR#1', 'VAR#2', 'VAR#3']);
 });
 
-it('fails all combined reads when the query fails', async () => {
+it('a failed query fails all reads that it combines', async () => {
   aws.failCall(1, 'before');
   const asked = [found('FOUR', 'VAR#'), found('FOUR', 'WSTASK#')];
   const said = await Promise.allSettled(asked);

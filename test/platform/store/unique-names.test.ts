@@ -28,7 +28,7 @@ const prepare = () => {
   return { records, names };
 };
 
-it('gives a name to one record, and to another once it is released', async () => {
+it('a name belongs to one record, and to another one after its release', async () => {
   const { records, names } = prepare();
   const [a, b] = [
     { id: 'a', name: 'first' },
@@ -43,7 +43,7 @@ it('gives a name to one record, and to another once it is released', async () =>
   expect(await unique.claimName(names, b)).toBe(true);
 });
 
-it('takes over a name whose claimant created no record, once the claim has ended', async () => {
+it('a name whose claimant created no record can be claimed again after the claim has expired', async () => {
   const { names } = prepare();
   expect(await unique.claimName(names, { id: 'interrupted', name: 'second' })).toBe(true);
   expect(await unique.claimName(names, { id: 'b', name: 'second' })).toBe(false);
@@ -56,7 +56,7 @@ it('takes over a name whose claimant created no record, once the claim has ended
   expect(await holderOf('second')).toBe('b');
 });
 
-it('gives a name to one of many who claim it at once, before any of them has a record', async () => {
+it('of many concurrent claims of a name one succeeds, before any claimant has a record', async () => {
   const { records, names } = prepare();
   const claim = async (n: number) => {
     const record = { id: `${n}`, name: 'wanted' };
@@ -68,7 +68,7 @@ it('gives a name to one of many who claim it at once, before any of them has a r
   expect(granted.filter(Boolean)).toHaveLength(1);
 });
 
-it('keeps a name from others while a record is renamed to it', async () => {
+it('a name is reserved while a record is renamed to it', async () => {
   const { records, names } = prepare();
   const record = { id: 'a', name: 'from' };
   records.set('a', record);
@@ -80,7 +80,7 @@ it('keeps a name from others while a record is renamed to it', async () => {
   expect(renamed).toBe('written');
 });
 
-it('releases the old name after a rename, and the new one when the write fails', async () => {
+it('a rename releases the old name, and the new one if the write fails', async () => {
   const { records, names } = prepare();
   const record = { id: 'a', name: 'old' };
   const renamed = { id: 'a', name: 'new' };
@@ -92,7 +92,7 @@ it('releases the old name after a rename, and the new one when the write fails',
   expect([await holderOf('old'), await holderOf('new')]).toEqual([undefined, 'a']);
 });
 
-it('writes nothing when the new name is taken, and claims nothing when the name stays', async () => {
+it('a rename to a taken name writes nothing, and an unchanged name is not claimed', async () => {
   const { records, names } = prepare();
   const [a, b] = [
     { id: 'a', name: 'mine' },
@@ -108,7 +108,7 @@ it('writes nothing when the new name is taken, and claims nothing when the name 
   expect(await holderOf('mine')).toBeUndefined();
 });
 
-it('works through items in batches, and stops after the batch that fails', async () => {
+it('batches are processed in order, and stop after one that fails', async () => {
   const started: number[] = [];
   let running = 0;
   let most = 0;
@@ -123,7 +123,7 @@ it('works through items in batches, and stops after the batch that fails', async
   expect([started, most]).toEqual([[1, 2, 3, 4], 2]);
 });
 
-it('reads more items than fit in one request, in the order of their keys', async () => {
+it('a batch read returns more items than fit in one request, in the order of their keys', async () => {
   const keys = Array.from({ length: 230 }, (_, i) => ({ pk: 'MANY', sk: `${i}` }));
   await inBatches(keys, 50, (key) => table.put({ ...key }));
   expect(await table.batchGet(keys.toReversed())).toEqual(keys.toReversed());

@@ -132,6 +132,22 @@ describe('a deleted workspace', () => {
     expect(await table.get(keys.autoDestroy(id))).toBeUndefined();
   });
 
+  it('keeps its SSH key, unless that was deleted', async () => {
+    const value = '-----BEGIN OPENSSH PRIVATE KEY-----\nnobody sees this line\n-----END OPENSSH PRIVATE KEY-----\n';
+    const recovered = async (isKeyDeleted: boolean) => {
+      const key = (await api.post('organizations/acme/ssh-keys', { name: uniqueName('key'), value })).body.data.id;
+      const { id } = await api.workspace();
+      const body = { data: { type: 'workspaces', attributes: { id: key } } };
+      expect((await api.call('PATCH', `workspaces/${id}/relationships/ssh-key`, { body })).status).toBe(200);
+      await remove(id);
+      if (isKeyDeleted) expect((await api.call('DELETE', `ssh-keys/${key}`)).status).toBe(204);
+      expect((await act(id, 'recover')).status).toBe(204);
+      const shown = (await api.get(`workspaces/${id}`)).body.data.relationships['ssh-key'].data;
+      return shown === null ? null : shown.id === key;
+    };
+    expect([await recovered(false), await recovered(true)]).toEqual([true, null]);
+  });
+
   it('runs nothing until a user selects an execution mode, if its agent pool was deleted', async () => {
     const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
@@ -203,7 +219,7 @@ describe('lists', () => {
     for (const action of ['recover', 'permanently-delete'] as const) {
       expect((await act(id, action, { token: reader.token })).status).toBe(403);
     }
-    const stranger = await members.somebody(uniqueName('stranger'));
+    const stranger = await members.newUser(uniqueName('stranger'));
     expect((await actingAs(api, stranger.token).get(items)).status).toBe(404);
     expect((await act(id, 'recover', { token: stranger.token })).status).toBe(404);
   });
@@ -286,7 +302,7 @@ describe('permanent deletion', () => {
   });
 
   it('happens together with the deletion of the organization', async () => {
-    const owner = actingAs(api, (await members.somebody(uniqueName('owner'))).token);
+    const owner = actingAs(api, (await members.newUser(uniqueName('owner'))).token);
     const name = uniqueName('ending');
     await owner.post('organizations', { name, email: 'a@example.com' });
     const { id } = (await owner.post(`organizations/${name}/workspaces`, { name: 'w' })).body.data;

@@ -122,7 +122,7 @@ describe('agents', () => {
     expect((await (await agentOf(pool)).next()).work.runId).toBe(first);
   });
 
-  it('receive the order to kill a runner that does not claim its job in time, which is free again then', async () => {
+  it('kill a runner that does not claim its job in time, and are free again then', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const agent = await agentOf(pool);
@@ -137,7 +137,7 @@ describe('agents', () => {
     expect(await agent.ping(id)).toEqual({ kill: true });
   });
 
-  it('receive the order to kill a runner that runs on for five minutes after the end of its run', async () => {
+  it('kill a runner that is still running five minutes after the end of its run', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const agent = await agentOf(pool);
@@ -170,7 +170,7 @@ describe('agents', () => {
     expect((await now(id)).plan.report).toBeUndefined();
   });
 
-  it('that die before they start leave the job to others, whose claim is the only valid one', async () => {
+  it('that end before they start leave the job to others, and only the new claim is valid', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const [dead, alive] = [await agentOf(pool, 'dead'), await agentOf(pool, 'alive')];

@@ -41,9 +41,13 @@ describe('an agent pool', () => {
     expect((await api.get(`${pools}?q=MAS`)).body.data.map(({ id }: { id: string }) => id)).toEqual([pool.id]);
     // The old name can be used again.
     const other = await makePool({ name: 'Builders' });
-    const names = async (query: string) =>
+    const taken = await api.patch(`agent-pools/${pool.id}`, { name: 'Builders' });
+    expect([taken.status, taken.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
+    const names = async (query: string): Promise<string[]> =>
       (await api.get(`${pools}?${query}`)).body.data.map((one: typeof pool) => one.attributes.name);
-    expect(await names('sort=-name')).toEqual((await names('sort=name')).reverse());
+    const rising = await names('sort=name');
+    expect(rising).toEqual([...rising].sort());
+    expect(await names('sort=-name')).toEqual(rising.toReversed());
     for (const sort of ['color', 'constructor', '__proto__', '-toString']) {
       expect((await api.get(`${pools}?sort=${sort}`)).status).toBe(400);
       expect((await api.get(`agent-pools/${pool.id}/agents?sort=${sort}`)).status).toBe(400);
@@ -78,6 +82,53 @@ describe('an agent pool', () => {
     const listed = await api.get(tokens);
     expect(listed.body.data).toMatchObject([{ id, attributes: { description: 'ci', token: null } }]);
     expect(JSON.stringify(listed.body)).not.toContain(attributes.token);
+  });
+});
+
+describe('the agents of a pool', () => {
+  const register = async (poolId: string, name: string) => {
+    const { registerAgent } = await import('#resources/agents/agents.ts');
+    return registerAgent({ id: poolId, organization: 'acme' }, { instance: uniqueName(name), name, address: null });
+  };
+  const pinged = async (id: string, lastPingAt: string) => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { queryAll, update } = await import('#platform/store/table.ts');
+    const agents = await queryAll<{ pk: string; sk: string; name: string }>({
+      pk: keys.agentPool(id).pk,
+      prefix: 'AGENT#',
+    });
+    for (const { pk, sk, name } of agents) if (name === 'old') await update({ pk, sk }, { set: { lastPingAt } });
+  };
+  const namesIn = async (path: string): Promise<string[]> =>
+    (await api.get(path)).body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
+
+  it('are listed in the order of their coming, and by their last ping', async () => {
+    const { id } = await makePool();
+    for (const name of ['old', 'new']) await register(id, name);
+    await pinged(id, '2026-01-01T00:00:00.000Z');
+    const path = `agent-pools/${id}/agents`;
+    const rising = await namesIn(path);
+    expect(rising.toSorted()).toEqual(['new', 'old']);
+    expect(await namesIn(`${path}?sort=-created-at`)).toEqual(rising.toReversed());
+    expect(await namesIn(`${path}?filter[last-ping-since]=2026-01-01T00:00:00Z`)).toHaveLength(2);
+    expect(await namesIn(`${path}?filter[last-ping-since]=2026-01-01T00:00:01Z`)).toEqual(['new']);
+    expect((await api.get(`${path}?filter[last-ping-since]=yesterday`)).status).toBe(400);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 400 * 24 * 3_600_000 });
+    expect(await namesIn(path), 'agents that are long gone').toEqual([]);
+  });
+
+  it('are gone with their pool, and leave nothing in the table', async () => {
+    const store = { ...(await import('#platform/store/keys.ts')), ...(await import('#platform/store/table.ts')) };
+    const { id } = await makePool();
+    const agent = await register(id, 'builder');
+    expect((await api.get(`agents/${agent.id}`)).status).toBe(200);
+    for (const other of [`${agent.id}x`, 'agent-', id, `${agent.id.slice(0, -1)}`])
+      expect((await api.get(`agents/${other}`)).status, other).toBe(404);
+    await store.update(store.keys.agentPool(id), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
+    expect((await api.get(`agents/${agent.id}`)).status, 'an agent of a deleted pool').toBe(404);
+    await store.update(store.keys.agentPool(id), { remove: ['deletedAt'] });
+    expect((await api.call('DELETE', `agent-pools/${id}`)).status).toBe(204);
+    expect(await store.queryAll({ pk: store.keys.agentPool(id).pk })).toEqual([]);
   });
 });
 
@@ -127,7 +178,7 @@ describe('the deletion of an agent pool', () => {
     expect((await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...settings })).status).toBe(
       201,
     );
-    // The request that was about to use it was interrupted.
+    // The request that was about to use it was cut off.
     const { id: other } = await api.workspace();
     await store.usePool(left.id, other);
     expect(await store.isPoolUsed(left.id), 'about to be used').toBe(true);
@@ -184,6 +235,7 @@ describe('a workspace', () => {
       attributes: { 'execution-mode': 'agent', 'setting-overwrites': { 'execution-mode': true, 'agent-pool': true } },
       relationships: { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } },
     });
+    expect((await api.get(`agent-pools/${pool.id}`)).body).not.toHaveProperty('included');
     const using = (await api.get(`agent-pools/${pool.id}?include=workspaces`)).body;
     expect(using.data.relationships.workspaces.data).toEqual([{ type: 'workspaces', id }]);
     expect(using.included[0].id).toBe(id);

@@ -129,7 +129,7 @@ describe('an allowlist of the organization', () => {
     // A second token of the same account, which is still restricted.
     await api.post(`teams/${late.team.id}/authentication-tokens`, { description: 'second' });
     expect(await from(`organizations/${name}`, outside, token)).toBe(403);
-    const invited = await members.somebody('invited');
+    const invited = await members.newUser('invited');
     const { addMember, acceptMembership, getMembershipOrInvitation } = await import('#resources/users/memberships.ts');
     await addMember(name, invited.id, 'member', { invitation: { email: 'invited@b.test' } });
     const invitation = await getMembershipOrInvitation(invited.id, name);
@@ -192,7 +192,7 @@ describe('the user who changes an allowlist', () => {
   });
 });
 
-describe('the mark that an organization has allowlists', () => {
+describe('the flag that an organization has allowlists', () => {
   it('is kept when a later change has set it again', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { getOrganization } = await import('#resources/organizations/records.ts');

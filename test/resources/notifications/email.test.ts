@@ -63,7 +63,7 @@ const member = async (): Promise<{ id: string; email: string }> => {
   const members = await memberHelpers();
   const { addMember } = await import('#resources/users/memberships.ts');
   const name = uniqueName('reader');
-  const { id } = await members.somebody(name);
+  const { id } = await members.newUser(name);
   await addMember('acme', id);
   return { id, email: `${name}@b.test` };
 };
@@ -236,7 +236,7 @@ describe('an address outside of the organization', () => {
     vi.useRealTimers();
   });
 
-  it('gets a confirmation request when it is added to a configuration, and again a day later', async () => {
+  it('gets a verification e-mail when it is added to a configuration, and again a day later', async () => {
     const { workspace } = await runIn();
     const address = `${uniqueName('added')}@outside.test`;
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;

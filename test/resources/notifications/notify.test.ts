@@ -270,7 +270,7 @@ describe('a project', () => {
     expect(await notifiesOf(workspace)).toBe(false);
   });
 
-  it('takes its configurations with it', async () => {
+  it('that is deleted takes its configurations with it', async () => {
     const projectId = await project();
     const id = await configureProject(projectId);
     expect((await api.get(pathOf(id))).body.data.relationships.subscribable.data).toEqual({
@@ -322,7 +322,7 @@ describe('a team', () => {
     ]);
   });
 
-  it('has no triggers of runs, and a workspace none of teams', async () => {
+  it('rejects triggers of runs, as a workspace rejects those of teams', async () => {
     const { status, body } = await configureTeam(await team(), { triggers: ['run:created'] });
     expect([status, body.errors[0].detail]).toEqual([
       422,
@@ -340,7 +340,7 @@ describe('a team', () => {
     expect((await api.get(pathOf(configuration))).status).toBe(404);
   });
 
-  it('costs nothing where no team has configurations', async () => {
+  it('costs nothing in organizations whose teams have no configurations', async () => {
     const { id } = (await api.post('organizations', { name: uniqueName('quiet'), email: 'a@example.com' })).body.data;
     const name = { name: uniqueName('w') };
     const workspaceId = (await api.post(`organizations/${id}/workspaces`, name)).body.data.id;

@@ -38,7 +38,7 @@ describe('a subscription', () => {
   });
 
   it('is 404 for strangers', async () => {
-    const { token } = await members.somebody('stranger');
+    const { token } = await members.newUser('stranger');
     for (const path of [
       'organizations/acme/subscription',
       'subscriptions/sub-acme',
@@ -57,7 +57,7 @@ describe('admin/organizations', () => {
     expect((await read('nosuch')).status).toBe(404);
     const { createOrganization } = await import('#resources/organizations/create.ts');
     const { defaultOrganizationSettings } = await import('#resources/organizations/records.ts');
-    const founder = await members.somebody('founder');
+    const founder = await members.newUser('founder');
     await createOrganization('other', { ...defaultOrganizationSettings, email: 'x@y.test' }, founder.id);
     expect((await api.get('organizations/other', { token: founder.token })).status).toBe(200);
     for (const name of ['acme', 'other']) expect((await read(name, founder.token)).status).toBe(404);

@@ -56,7 +56,7 @@ describe('an organization that does not accept user tokens', () => {
   it('is 404 for strangers, and for later members with a token', async () => {
     const { name, set } = await make();
     await set(false);
-    const stranger = await members.somebody('stranger');
+    const stranger = await members.newUser('stranger');
     expect((await api.get(`organizations/${name}`, { token: stranger.token })).status).toBe(404);
     const { addMember } = await import('#resources/users/memberships.ts');
     await addMember(name, stranger.id);

@@ -106,7 +106,7 @@ describe('a module', () => {
       variable "token" { ephemeral = true }
       variable "open" { sensitive = false }
     `;
-    await publish(name, '1.0.0', await packFiles({ 'main.tf': text }));
+    await publish(name, '1.0.0', await packFiles({ 'main.tf': text, 'notes.txt': 'variable "none" {}' }));
     await statuses(path);
     const { root } = (await api.get(`/api/registry/v1/modules/acme/${name}/aws/1.0.0`)).body;
     type Marked = { name: string; sensitive?: boolean; ephemeral?: boolean };

@@ -53,10 +53,12 @@ const addPlatform = async (path: string, content: string) => {
 };
 
 describe('a version of a provider', () => {
-  it('is offered to Terraform once sums, signature and a binary are there', async () => {
+  it('is offered to Terraform once checksums, signature and a binary are uploaded', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     expect(upload).toContain('/object/');
+    expect(new URL(version.links['shasums-upload']).pathname).toContain(`/object/${version.id}.SHA256SUMS`);
+    expect(new URL(version.links['shasums-sig-upload']).pathname).toContain(`/object/${version.id}.SHA256SUMS.sig`);
     const offered = async () => (await api.get(`${protocol}/versions`)).body.versions;
     await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
     await put(version.links['shasums-sig-upload'], 'signature');
@@ -81,6 +83,21 @@ describe('a version of a provider', () => {
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
   });
 
+  it('is not offered before its signature is there', async () => {
+    const { path, version, protocol } = await newVersion();
+    const { filename, upload } = await addPlatform(path, 'binary');
+    await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
+    await put(upload, 'binary');
+    const offered = async () => {
+      const { status, body } = await api.get(`${protocol}/versions`);
+      return [status, body.versions.length];
+    };
+    expect(await offered()).toEqual([200, 0]);
+    expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);
+    await put(version.links['shasums-sig-upload'], 'signature');
+    expect(await offered()).toEqual([200, 1]);
+  });
+
   it('is not offered for a platform that was deleted, which can be added again', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
@@ -91,7 +108,7 @@ describe('a version of a provider', () => {
     expect((await api.get(`${platforms}/linux/amd64`)).status).toBe(200);
     expect((await api.get(platforms)).body.data).toHaveLength(1);
     expect((await api.call('DELETE', `${platforms}/linux/amd64`)).status).toBe(204);
-    expect((await api.get(`${platforms}/linux/amd64`)).status).toBe(404);
+    expect((await api.get(`${platforms}/linux/amd64`)).status, 'the deleted platform').toBe(404);
     expect((await api.get(platforms)).body.data).toEqual([]);
     expect((await api.get(`${protocol}/versions`)).body.versions).toEqual([]);
     expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);

@@ -99,7 +99,7 @@ describe('a callback', () => {
     ]);
   });
 
-  it('wins or loses against another one at the same time, as a whole', async () => {
+  it('is applied completely or not at all when another one arrives concurrently', async () => {
     const { say, read } = await waiting();
     const answers = await Promise.all(
       ['passed', 'failed', 'passed', 'failed'].map((status) => say({ status, message: status })),
@@ -138,7 +138,7 @@ describe('a callback', () => {
     expect(told()).toEqual([]);
   });
 
-  it('may come before the request was answered', async () => {
+  it('can arrive before the request was answered', async () => {
     const { say, read, result } = await waiting();
     await say({ status: 'failed' });
     const { acknowledgeResult, getTaskResult } = await import('#resources/run-tasks/results.ts');
@@ -240,7 +240,7 @@ describe('the body of a callback', () => {
     expect(told()).toEqual([]);
   });
 
-  it('is JSON, and not more than 4.5 MB of it', async () => {
+  it('must be JSON of at most 4.5 MB', async () => {
     const { send, read } = await waiting();
     expect((await send('{"data":')).status).toBe(400);
     const large = saying({ status: 'passed' }, [outcome({ body: 'x'.repeat(4_500_000) })]);
@@ -292,7 +292,7 @@ describe('outcomes', () => {
     expect(raw).toMatchObject({ status: 200, body, headers: { 'content-type': 'text/plain; charset=utf-8' } });
   });
 
-  it('are added to those before, and replace those of the same name', async () => {
+  it('are added to earlier ones, and replace those with the same name', async () => {
     const { say, outcomes } = await waiting();
     await say({ status: 'running' }, [outcome(), outcome({ 'outcome-id': 'CC-2', description: 'second' })]);
     await say({ status: 'running' });

@@ -134,7 +134,7 @@ describe('run tasks of an organization', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('have no agents', async () => {
+  it('cannot use agent pools', async () => {
     const answer = await post({}, { 'agent-pool': { data: { type: 'agent-pools', id: 'apool-1' } } });
     expect(answer.body.errors[0].detail).toBe('The provided agent pool does not exist');
   });

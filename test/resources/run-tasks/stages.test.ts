@@ -37,7 +37,7 @@ const facts = (org: string, change = {}) => ({
 });
 
 describe('fixing the tasks of a run', () => {
-  it('costs two queries and no write when there are none', async () => {
+  it('costs two queries and no write without tasks', async () => {
     const { calls } = aws;
     expect(await stages.freezeTaskStages(facts(organization()))).toEqual({ stages: {} });
     expect(aws.calls - calls).toBe(2);
@@ -134,7 +134,7 @@ describe('fixing the tasks of a run', () => {
 const asRun = (id: string) => ({ id, status: 'planning' as const, statusTimestamps: {} });
 
 describe('tokens of a run’s tasks', () => {
-  it('are those of results that are waited for', async () => {
+  it('belong to results that executions wait for', async () => {
     const org = organization();
     const run = facts(org);
     for (const name of ['a', 'b', 'c']) {

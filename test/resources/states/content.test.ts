@@ -13,6 +13,11 @@ it.each<[string, object]>([
   ['a resource of null', { resources: [null] }],
   ['instances that are text', { resources: [{ mode: 'managed', instances: 'abc' }] }],
   ['an instance of null', { resources: [{ mode: 'managed', instances: [null] }] }],
+  ['a serial that is no whole number', { serial: 1.5 }],
+  ['a negative serial', { serial: -1 }],
+  ['a serial that is text', { serial: '1' }],
+  ['a lineage that is a number', { lineage: 5 }],
+  ['format version 3', { version: 3 }],
   ['a module that is a number', { resources: [{ module: 5, instances: [] }] }],
 ])('refuses %s as an invalid state', (_, more) => {
   expect(() => parseState(stateWith(more))).toThrow(InvalidStateError);
@@ -27,8 +32,8 @@ it('refuses attributes that are nested without end as an invalid state', () => {
 it('accepts outputs of two hundred levels, and nulls among them', () => {
   const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((inner) => [null, inner], null);
   const withOutput = (value: unknown) => parseState(stateWith({ outputs: { a: { value, type: 'dynamic' } } }));
-  expect(withOutput(nested(150)).outputs).toHaveLength(1);
-  expect(() => withOutput(nested(250))).toThrow(InvalidStateError);
+  expect(withOutput(nested(200)).outputs).toHaveLength(1);
+  expect(() => withOutput(nested(201))).toThrow(InvalidStateError);
 });
 
 it.each([
@@ -44,6 +49,32 @@ it.each([
 ])('in %s the member %s is %s', (json, name, expected) => {
   const place = placeOf(Buffer.from(json), name);
   expect(place && json.slice(place.from, place.to)).toBe(expected);
+});
+
+it('instances are named by their number or key, and their module', () => {
+  const instancesOf = (...instances: object[]) => ({
+    mode: 'managed',
+    type: 't',
+    name: 'n',
+    provider: 'provider["registry.terraform.io/hashicorp/null"]',
+    instances,
+  });
+  const { instances } = parseState(
+    stateWith({
+      resources: [
+        instancesOf({ attributes: {} }),
+        instancesOf({ index_key: 0, attributes: {} }, { index_key: 'a"b', attributes: {}, dependencies: ['t.x', 5] }),
+        { ...instancesOf({ index_key: 'k', attributes: {} }), module: 'module.inner' },
+        { ...instancesOf({ attributes: {} }), mode: 'data' },
+      ],
+    }),
+  );
+  expect(instances?.map(({ address, index, dependencies }) => [address, index, dependencies])).toEqual([
+    ['t.n', undefined, undefined],
+    ['t.n[0]', 0, undefined],
+    ['t.n["a\\"b"]', 'a"b', ['t.x']],
+    ['module.inner.t.n["k"]', 'k', undefined],
+  ]);
 });
 
 it('accepts a state without resources and outputs', () => {

@@ -104,6 +104,22 @@ describe('a state version', () => {
     const two = await write(id, { serial: 3 });
     expect(await around(one.id)).toEqual([undefined, two.id]);
     expect(await around(two.id)).toEqual([one.id, undefined]);
+    const { text: __, ...pending } = stateFile({ serial: 4 });
+    await api.post(`workspaces/${id}/state-versions`, pending);
+    expect(await around(two.id), 'before the next one is uploaded').toEqual([one.id, undefined]);
+    expect(await around(one.id)).toEqual([undefined, two.id]);
+  });
+
+  it('without content has outputs that are gone, or not yet there', async () => {
+    const id = await locked();
+    const one = await write(id, { serial: 1 });
+    await write(id, { serial: 2 });
+    await api.call('POST', `state-versions/${one.id}/actions/soft_delete_backing_data`);
+    const gone = await api.get(`state-versions/${one.id}/outputs`);
+    expect([gone.status, gone.body.errors[0].detail]).toEqual([
+      404,
+      `The content of state version ${one.id} was deleted.`,
+    ]);
   });
 
   it('includes its run, their authors and the configuration', async () => {

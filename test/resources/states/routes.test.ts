@@ -146,6 +146,50 @@ describe('a state version', () => {
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
 
+  it('that is awaited keeps the workspace locked, until it was uploaded', async () => {
+    const { id } = await locked();
+    const announced = await announce(id);
+    const unlock = () => api.call('POST', `workspaces/${id}/actions/unlock`);
+    const refused = await unlock();
+    expect([refused.status, refused.body.errors[0].title]).toEqual([422, 'latest state version is still pending']);
+    await put(announced.body.data.attributes['hosted-state-upload-url'], stateFile().text);
+    expect((await unlock()).status).toBe(200);
+    const current = await api.get(`workspaces/${id}/current-state-version`);
+    expect(current.body.data.id).toBe(announced.body.data.id);
+  });
+
+  it('is uploaded by its author alone, for as long as that user may write states', async () => {
+    const { memberHelpers } = await import('#test/support/members.ts');
+    const { token } = await (await memberHelpers()).withLevel('acme', 'write');
+    const { id } = await locked();
+    const announced = (await announce(id)).body.data;
+    const urlFor = async (sent = {}) =>
+      (await api.get(`state-versions/${announced.id}`, sent)).body.data.attributes['hosted-state-upload-url'];
+    expect(await urlFor()).toMatch(/^http/);
+    expect(await urlFor({ token }), 'for another user with permission to write states').toBeNull();
+  });
+
+  it('whose content does not have the announced checksum is discarded', async () => {
+    const { id } = await locked();
+    const { storeState } = await import('#resources/states/finalize.ts');
+    const { createStateVersion } = await import('#resources/states/records.ts');
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
+    const workspace = await getWorkspace(id);
+    if (!workspace) throw new Error('no workspace');
+    const { text, ...file } = stateFile();
+    const made = await createStateVersion({
+      workspace,
+      userId: api.userId,
+      force: false,
+      intermediate: false,
+      ...file,
+      sha256: '0'.repeat(64),
+    });
+    if ('conflict' in made) throw new Error(made.conflict);
+    await expect(storeState(made.stateVersion, Buffer.from(text))).rejects.toThrow('announced SHA-256');
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+  });
+
   it('that was abandoned with its lock does not block a later one', async () => {
     const { id } = await locked();
     await announce(id, { serial: 3 });
@@ -237,6 +281,14 @@ describe('state outputs', () => {
     expect(output).toMatchObject({ type: 'state-version-outputs', id: expect.stringMatching(/^wsout-/) });
     expect((await api.get(`state-version-outputs/${output.id}`)).body.data.attributes.value).toBe('hunter2');
     expect((await api.get(`state-version-outputs/${output.id}z`)).status).toBe(404);
+    const { memberHelpers } = await import('#test/support/members.ts');
+    const { token, team } = await (await memberHelpers()).withFlags('acme');
+    const access = { access: 'custom', 'state-versions': 'read-outputs' };
+    const of = (type: string, one: string) => ({ data: { type, id: one } });
+    await api.post('team-workspaces', access, { team: of('teams', team.id), workspace: of('workspaces', id) });
+    const seen = async (one: { id: string }) => (await api.get(`state-version-outputs/${one.id}`, { token })).status;
+    const open = body.data.find(({ attributes }: { attributes: { sensitive: boolean } }) => !attributes.sensitive);
+    expect([await seen(open), await seen(output)], 'with permission to read outputs alone').toEqual([200, 403]);
   });
 
   it('are not available before the content', async () => {

@@ -118,6 +118,19 @@ describe('state versions of a run that has ended', () => {
     expect(shown(await list(killed))).toEqual([['2 intermediate'], 1]);
   });
 
+  it('say whether the workspace has the state that the apply ended with', async () => {
+    const claimed = await runner.claim('apply');
+    const hasLast = async () => store.hasLastState(await runOf(claimed));
+    expect(await hasLast(), 'without a state').toBe(false);
+    await whole(claimed, 1, ['a']);
+    expect(await hasLast(), 'with a snapshot').toBe(false);
+    await whole(claimed, 2, ['a'], false);
+    expect(await hasLast()).toBe(true);
+    expect(await store.hasLastState({ ...(await runOf(claimed)), id: 'run-aaaaaaaaaaaaaaaa' }), 'of another run').toBe(
+      false,
+    );
+  });
+
   it('keep the history of each resource', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a']);

@@ -115,7 +115,7 @@ describe('team membership', () => {
   it('can be added by id or name, listed, included and removed', async () => {
     const { id } = await team();
     const one = await members.member('acme');
-    const other = await members.somebody('outside');
+    const other = await members.newUser('outside');
     const path = `teams/${id}/relationships/users`;
     expect((await api.call('POST', path, users(one.id, 'owner'))).status).toBe(204);
     const { data, included } = (await api.get(`teams/${id}?include=users,organization-memberships`)).body;
@@ -140,6 +140,15 @@ describe('team membership', () => {
     expect((await api.call('POST', byMembership, memberships)).status).toBe(204);
     expect((await api.call('DELETE', byMembership, memberships)).status).toBe(204);
     expect((await api.get('users/none')).status).toBe(404);
+  });
+
+  it('keeps its name when a change repeats it, and may not take a name of the platform', async () => {
+    const name = uniqueName('kept');
+    const { id } = await team({ name });
+    expect((await api.patch(`teams/${id}`, { name, visibility: 'organization' })).status).toBe(200);
+    const refused = await api.patch(`teams/${id}`, { name: 'owners' });
+    expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/attributes/name']);
+    expect((await api.patch(`teams/${id}`, { name: uniqueName('new') })).status).toBe(200);
   });
 
   it('of more than a thousand users is not included', async () => {
@@ -178,7 +187,7 @@ describe('team membership', () => {
     expect(await visibleCounts((await members.member('acme')).token)).toEqual([2, 2, 0, 2, 0]);
   });
 
-  it('gains and loses with the next request', async () => {
+  it('takes effect and ends with the next request', async () => {
     const { id } = await team({ 'organization-access': { 'read-workspaces': true } });
     const workspace = await api.workspace();
     const { id: userId, token } = await members.member('acme');
@@ -220,6 +229,10 @@ describe('the owners team', () => {
       expect.stringContaining('needs at least one owner'),
     ]);
     await api.call('POST', path, users(userId));
+    expect((await api.call('DELETE', path, users(userId, api.userId))).status, 'all at once').toBe(409);
+    expect(ids((await owners()).relationships.users.data).sort(), 'none was removed').toEqual(
+      [userId, api.userId].sort(),
+    );
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(true);
     expect((await api.call('DELETE', path, { ...users(userId), token })).status).toBe(204);
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(
@@ -280,7 +293,7 @@ describe('team managers', () => {
     expect((await api.call('PATCH', `teams/${owners.id}`, { token, body })).status).toBe(403);
   });
 
-  it('are, with members, the only ones who see secret teams', async () => {
+  it('and members are the only users who see secret teams', async () => {
     const { id } = await team();
     const one = await members.member('acme');
     const list = async () => ids((await api.get('organizations/acme/teams?page[size]=100', one)).body.data);

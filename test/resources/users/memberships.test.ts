@@ -65,7 +65,7 @@ describe('an invitation', () => {
   });
 
   it('is not given to a user with an unverified address', async () => {
-    const { token } = await members.somebody('liar');
+    const { token } = await members.newUser('liar');
     const body = { data: { attributes: { email: 'victim@comer.test' } } };
     expect((await api.call('PATCH', 'account/update', { token, body })).status).toBe(200);
     expect((await invite('victim@comer.test')).body.data.attributes.status).toBe('invited');

@@ -93,7 +93,7 @@ describe('a token', () => {
   });
 
   it('is rejected when the user has 100', async () => {
-    const { id, token } = await members.somebody('collector');
+    const { id, token } = await members.newUser('collector');
     const { createToken } = await import('#resources/users/tokens.ts');
     for (let n = 1; n < 100; n++) await createToken(id, String(n));
     const refused = await api.post(`users/${id}/authentication-tokens`, {}, {}, { token });

@@ -49,7 +49,7 @@ describe('a variable', () => {
     expect(changed.body.data.attributes.value).toBeNull();
   });
 
-  it('cannot send Terraform to another state by its arguments', async () => {
+  it('cannot point Terraform to another state through its arguments', async () => {
     const values = { key: 'TF_CLI_ARGS_apply', value: '-parallelism=3', category: 'env' };
     const variable = await create(values);
     const refused = { value: '-parallelism=3 -state-out=/tmp/elsewhere' };

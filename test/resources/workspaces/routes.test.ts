@@ -104,7 +104,7 @@ describe('a workspace', () => {
     );
   });
 
-  it('has a source that people can be led to, never a script', async () => {
+  it('has a source URL that can become a link, never a script', async () => {
     const make = (url: string | null) =>
       api.post('organizations/acme/workspaces', { name: uniqueName('ws'), 'source-name': 'portal', 'source-url': url });
     const { id, attributes } = (await make('https://portal.example.test/42')).body.data;

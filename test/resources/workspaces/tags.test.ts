@@ -48,7 +48,7 @@ describe('tags', () => {
     ['workspace', 'POST', 'tag-bindings'],
     ['workspace', 'POST', 'tags'],
     ['project', 'POST', 'tag-bindings'],
-  ])('of a %s are 50 at most, also when they are added by and by (%s %s)', async (what, method, relation) => {
+  ])('of a %s are limited to 50, even when added one after the other (%s %s)', async (what, method, relation) => {
     const { id } =
       what === 'workspace'
         ? await api.workspace()

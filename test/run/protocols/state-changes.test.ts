@@ -28,17 +28,17 @@ const stateOf = (keys: number[], value = 'x'): Buffer =>
 const makes = (before: Buffer, after: Buffer): boolean =>
   applyChanges(before, changesBetween(before, after), maxBytes).equals(after);
 
-it('recreates the newer of any two contents', () => {
+it('a difference recreates the newer of any two contents', () => {
   const anyBytes = fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes));
   fc.assert(fc.property(anyBytes, anyBytes, makes));
 });
 
-it('recreates the newer of any two states', () => {
+it('a difference recreates the newer of any two states', () => {
   const states = fc.uniqueArray(fc.nat(60)).chain((keys) => fc.string().map((value) => stateOf(keys, value)));
   fc.assert(fc.property(states, states, makes));
 });
 
-it('is only as large as the additions to a large state', () => {
+it('a difference is only as large as the additions to a large state', () => {
   const keys = Array.from({ length: 3000 }, (_, n) => n);
   const [before, after] = [stateOf(keys.filter((key) => key % 500 !== 7)), stateOf(keys)];
   expect(makes(before, after)).toBe(true);
@@ -53,11 +53,11 @@ it.each([
   ['has fractions', gzipSync('[[0, 0.5]]')],
   ['begins before the state', gzipSync('[[-1, 1]]')],
   ['reaches beyond the state', gzipSync('[[0, 100]]')],
-])('rejects changes that %s', (_, changes) => {
+])('applying changes rejects input that %s', (_, changes) => {
   expect(() => applyChanges(Buffer.from('state'), changes, maxBytes)).toThrow(/changes/);
 });
 
-it('rejects small changes that expand without limit', () => {
+it('applying changes rejects small input that expands without limit', () => {
   const before = Buffer.alloc(1000);
   const copies = gzipSync(JSON.stringify(Array.from({ length: 1000 }, () => [0, 1000])));
   expect(() => applyChanges(before, copies, 100_000)).toThrow('more than 100000 bytes');

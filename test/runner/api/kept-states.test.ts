@@ -56,7 +56,7 @@ const runOf = (id: string) => store.get<Run>(store.keys.run(id));
 const lost = async ({ isOver = true, content = kept(4) } = {}) => {
   const { run, workspace } = await runner.claim('apply');
   await runner.help.bring(run, { status: 'applying', current: true, 'apply.status': 'running' });
-  const state = { id: 'sv-3', serial: 3, lineage: 'l', md5: '', at: '', resources: 0 };
+  const state = { id: 'sv-3', serial: 3, lineage: 'l', md5: 'd41d8cd98f00b204e9800998ecf8427e', at: '', resources: 0 };
   await store.update(store.keys.workspace(workspace), { set: { state } });
   const file = store.keptStatePath(folder, run);
   await store.writeKeptState(file, content, run, await store.newDataKey(store.keptStateContext(run)));

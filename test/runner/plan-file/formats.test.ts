@@ -223,6 +223,25 @@ it.each<[what: string, content: Buffer, message: string]>([
   await expect(reading).rejects.toThrow(UnknownPlanFileError);
 });
 
+it('reads no more values than a plan has, in whatever message they are', async () => {
+  // Two bytes each: whole they would take the runner fifty times as much memory.
+  const empty = Buffer.alloc(2 * 5_100_000, Buffer.from([0x7a, 0x00]));
+  for (const content of [
+    Buffer.concat([encode([version]), empty]),
+    encode([
+      version,
+      [
+        3,
+        [
+          [13, 'a.b'],
+          [9, empty],
+        ],
+      ],
+    ]),
+  ])
+    await expect(readPlanFile(zip('tfplan', content))).rejects.toThrow('more than 5000000 values');
+});
+
 it.each<[string, ReturnType<typeof parseAddress>]>([
   ['a.b', { module: '', mode: 'managed', type: 'a', name: 'b' }],
   ['data.a.b[0]', { module: '', mode: 'data', type: 'a', name: 'b', index: 0 }],

@@ -63,13 +63,56 @@ const allowed: Record<string, string[]> = {
   'a watch for changes, which reads nothing': ['state.ts'],
 };
 
-const folder = join(import.meta.dirname, '../../../functions/runner/program');
-const importsFiles = (file: string): boolean =>
-  /\bfrom\s*['"](node:)?fs(\/promises)?['"]|\b(import|require|getBuiltinModule)\(\s*['"`](node:)?fs/.test(
-    readFileSync(join(folder, file), 'utf8'),
-  );
+/** Files of other wings that open what they are told to, and who may tell them: each with files of the runner that no other user enters. */
+const throughOthers: Record<string, string[]> = {
+  'platform/net/transport/http.ts': [
+    'artifacts.ts',
+    'client.ts',
+    'identity/vault.ts',
+    'kept-states.ts',
+    'plan.ts',
+    'transfer.ts',
+  ],
+  'platform/net/binary/fetch.ts': ['binary/download.ts'],
+};
+
+/** Ways to a module that its name does not show, or to files by another program. */
+const hidden: Record<string, string[]> = {
+  child_process: ['terraform/launch.ts', 'terraform/process.ts'],
+  createRequire: ['load-program.ts'],
+  getBuiltinModule: ['load-program.ts'],
+  'process.binding': [],
+  worker_threads: [],
+  'node:sqlite': [],
+  'import(variable)': ['fetch-program.mjs'],
+};
+
+const functions = join(import.meta.dirname, '../../../functions');
+const folder = join(functions, 'runner/program');
+const files = globSync('**/*.{ts,mjs}', { cwd: folder });
+const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8');
+const opensFiles = (text: string): boolean =>
+  /\bfrom\s*['"](node:)?fs(\/promises)?['"]|\b(import|require|getBuiltinModule)\(\s*['"`](node:)?fs/.test(text);
 
 it('the runner uses the file system elsewhere than through the door only in files with a reason', () => {
-  const using = globSync('**/*.{ts,mjs}', { cwd: folder }).filter(importsFiles);
+  const using = files.filter((file) => opensFiles(textOf(file)));
   expect(using.toSorted()).toEqual(Object.values(allowed).flat().toSorted());
+});
+
+it('nor does it by files of other wings', () => {
+  const using = files.flatMap((file) =>
+    [...textOf(file).matchAll(/(?:\bfrom\s+|\bimport\()['"]#([^'"]+)['"]/g)]
+      .map(([, target = '']) => target)
+      .filter(
+        (target) => !target.startsWith('runner/program/') && opensFiles(readFileSync(join(functions, target), 'utf8')),
+      )
+      .map((target) => [target, file]),
+  );
+  const named = Object.entries(throughOthers).flatMap(([target, users]) => users.map((file) => [target, file]));
+  expect(using.toSorted()).toEqual(named.toSorted());
+});
+
+it.each(Object.entries(hidden))('nor with %s', (how, users) => {
+  const pattern = how === 'import(variable)' ? /\bimport\((?!\s*['"])/ : new RegExp(how.replaceAll('.', '\\.'));
+  expect(files.filter((file) => pattern.test(textOf(file))).toSorted()).toEqual(users.toSorted());
 });

@@ -28,9 +28,11 @@ const configuration = async () =>
   Buffer.from(
     await packFiles({
       'main.tf':
-        'resource "terraform_data" "harmful" {\n  input = "0.0.0.0/0"\n}\noutput "open" {\n  value = "0.0.0.0/0"\n}\n',
+        'variable "open" {}\nresource "terraform_data" "harmful" {\n  input = "0.0.0.0/0"\n}\noutput "open" {\n  value = "0.0.0.0/0"\n}\n',
     }),
   );
+
+const variables = [{ key: 'open', value: 'all' }];
 
 describe('a plan whose JSON was changed', () => {
   it.each([
@@ -45,17 +47,32 @@ describe('a plan whose JSON was changed', () => {
     ['a value', 's/"input":"0.0.0.0/"input":"10.0.0.0/g', /terraform_data\.harmful: values after .*\(input\)/],
     ['an output', 's/"after":"0.0.0.0/"after":"10.0.0.0/', /output open: values after/],
     ['a planned value', 's/"input":"0.0.0.0/"input":"10.0.0.0/', /terraform_data\.harmful: planned_values/],
+    ['a variable', 's/"variables":{"open":{"value":"all"/"variables":{"open":{"value":"none"/', /variable open: /],
     ['all of it', 's/.*/{"format_version":"1.2","resource_changes":[]}/', /terraform_data\.harmful: .*not in the JSON/],
   ])('ends the run for %s', async (_, edit, where) => {
-    const { report, log } = await bench.run(jobFor(bench.plane, await configuration()), forging(edit));
+    const { report, log } = await bench.run(jobFor(bench.plane, await configuration(), { variables }), forging(edit));
     expect(report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(where) });
     expect(log).toContain('The plan in JSON is not the plan that an apply would do');
     expect(report?.artifacts).not.toContain('plan-json');
     expect(report?.message).not.toContain('0.0.0.0');
   });
 
+  it('is stored as it was compared, not with two members of one name', async () => {
+    const { report } = await bench.run(
+      jobFor(bench.plane, await configuration(), { variables }),
+      forging('s/^{/{"resource_changes":[{"forged":true}],/'),
+    );
+    expect(report).toMatchObject({ outcome: 'finished' });
+    const stored = bench.artifact('plan', 'plan-json')?.toString() ?? '';
+    expect(stored).toContain('terraform_data.harmful');
+    expect(stored).not.toContain('forged');
+  });
+
   it('is none when it was not changed', async () => {
-    const { report } = await bench.run(jobFor(bench.plane, await configuration()), forging('s/nothing/nothing/'));
+    const { report } = await bench.run(
+      jobFor(bench.plane, await configuration(), { variables }),
+      forging('s/nothing/nothing/'),
+    );
     expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
   });
 });

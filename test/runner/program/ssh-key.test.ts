@@ -62,6 +62,16 @@ it('respects GIT_SSH_COMMAND of the workspace', async () => {
   expect(readSeen()).toMatch(/^-o Own=yes .*git@host\.test/);
 });
 
+it('gives no key to a program that GIT_SSH_COMMAND of the workspace names', async () => {
+  const own = {
+    key: 'GIT_SSH_COMMAND',
+    value: `sh -c 'cat ../ssh/key >${seen}; echo looked >${seen}; exit 1'`,
+    category: 'env' as const,
+  };
+  await run({ sshKey, variables: [own] });
+  expect(readSeen()).toMatch(/^(looked\n)+$/);
+});
+
 it('sets no key by default', async () => {
   await run({});
   const call = readSeen();

@@ -3,7 +3,7 @@ import type { Command } from '../arguments.ts';
 import { program } from '../program.ts';
 import { root, runProgram } from '../run-program.ts';
 
-/** What operators do with the data folder of a platform on one machine, from a checkout or from the package. */
+/** Operations on the data folder of a platform on one machine, from a checkout or from the package. */
 
 const local = (name: string): string => join(root, 'infra/local/commands', name);
 const dataFolder = 'Data folder: STEPFORM_DATA, or .stepform in this folder.';
@@ -34,7 +34,7 @@ const recover: Command = {
   isProgram: true,
   about: 'After a restore: end the runs in progress on this machine’s platform',
   takes: '<time>',
-  more: `${dataFolder} The platform must run. The time is that of the backup, in UTC. Repeat it until "done" is true.
+  more: `${dataFolder} The platform must be running. The time is that of the backup, in UTC. Repeat it until "done" is true.
 
   ${program} recover 2026-01-31T08:00:00Z`,
   run: (call) => runProgram([local('recover-command.ts'), call.required(0)]),
@@ -45,7 +45,7 @@ const openState: Command = {
   isProgram: true,
   about: 'Print a state that a runner on this machine could not upload and kept encrypted',
   takes: '<file>',
-  more: `${dataFolder} The platform must run: it has the key.
+  more: `${dataFolder} The platform must be running: it has the key.
 
   ${program} open-state <file> > recovered.tfstate`,
   run: (call) => runProgram([local('open-state.ts'), call.required(0)]),

@@ -23,7 +23,9 @@ const start: Command = {
   name: 'start',
   isProgram: true,
   about: 'Run the platform on this machine',
-  options: { 'recovered-to': { about: 'after a restore: first end the runs that were under way then', value: 'time' } },
+  options: {
+    'recovered-to': { about: 'after a restore: first end the runs that were in progress then', value: 'time' },
+  },
   more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT, HTTPS_PORT and ENVIRONMENTS_PORT. Ctrl-C stops it;
 unfinished runs continue at the next start.
 

@@ -42,13 +42,13 @@ const find = async (session: Session, kind: Kind, name: string): Promise<Resourc
   );
 };
 
-/** By name or id. @throws {CommandError} when it does not exist */
+/** Finds one by name or id. @throws {CommandError} when it does not exist */
 export const findProject = (session: Session, name: string): Promise<Resource> => find(session, 'projects', name);
 
-/** By name or id. @throws {CommandError} when it does not exist */
+/** Finds one by name or id. @throws {CommandError} when it does not exist */
 export const findVariableSet = (session: Session, name: string): Promise<Resource> => find(session, 'varsets', name);
 
-/** By name or id. @throws {CommandError} when it does not exist */
+/** Finds one by name or id. @throws {CommandError} when it does not exist */
 export const findAgentPool = (session: Session, name: string): Promise<Resource> => find(session, 'agent-pools', name);
 
 const commandsOf = (kind: Kind): Command[] => {

@@ -91,7 +91,7 @@ const apiPaths: Record<string, string> = {
   gitea: '/api/v1',
 };
 
-/** As people call them, which the help lists too. */
+/** Names that people use, which the help lists too. */
 const providers = ['github', 'github_enterprise', 'gitlab', 'gitlab_enterprise_edition', 'gitea', 'forgejo'];
 
 const providerOf = (given: string, hasUrl: boolean): string => {
@@ -111,7 +111,7 @@ const urlsOf = (call: Call, provider: string): readonly [string, string] => {
   return [url, call.text('api-url') ?? (hostedUrls && !call.text('url') ? hostedUrls[1] : `${url}${path ?? ''}`)];
 };
 
-/** @throws {CommandError} for none: the API takes an empty one for absent */
+/** @throws {CommandError} for an empty token, which the API treats as absent */
 const readToken = async (question: string): Promise<string> => {
   const token = (await readSecret(`${question} (not shown): `)).trim();
   if (!token) throw wrongUsage('No access token given. Type it, or pipe it in.');
@@ -219,7 +219,7 @@ const redeliver: Command = {
     const found = data.find(({ id }) => id === event);
     if (!found) throw new CommandError(`No event ${plain(event)} in the last 10 days.`, exit.notFound);
     const delivery = found.attributes['delivery-id'];
-    if (!delivery) throw new CommandError(`Event ${event} is not of a delivery.`, exit.notNow);
+    if (!delivery) throw new CommandError(`Event ${event} has no delivery to repeat.`, exit.notNow);
     const path = `/organizations/${encodeURIComponent(organization)}/vcs-deliveries/${encodeURIComponent(delivery)}`;
     await session.client.call('POST', `${path}/actions/redeliver`, {});
     if (call.flag('json')) return printJson({ data: { id: event, type: 'vcs-events' } });

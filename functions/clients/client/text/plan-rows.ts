@@ -145,7 +145,7 @@ class Rows {
     }
     const isUnknown = unknown === true;
     if (!isUnknown && (same(before, after) || (isMissing(before) && isMissing(after)))) return;
-    // What is sensitive on one side is hidden on both.
+    // Values that are sensitive on one side are hidden on both.
     const marks = [beforeSensitive, afterSensitive];
     this.#add(path, this.#side(before, marks), this.#side(after, isUnknown ? false : marks, isUnknown));
   }

@@ -1,8 +1,6 @@
-import { useSignal } from '@preact/signals';
 import type { Place } from '#clients/client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
-import { errorText } from '../session.ts';
-import { Notice } from './basics.tsx';
+import { useAction } from './action.tsx';
 
 /** An attached item, such as a workspace of a variable set. */
 export interface Item {
@@ -32,14 +30,9 @@ interface Props {
 
 /** A short list with a select to add more. */
 export const Attached = ({ items, others, may, none, adding, prompt, removing, onAdd, onRemove, onChange }: Props) => {
-  const error = useSignal<string | undefined>(undefined);
+  const action = useAction();
   const perform = async (work: Promise<unknown>) => {
-    error.value = undefined;
-    try {
-      await work;
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+    await action.perform(() => work);
     onChange();
   };
   const attachedIds = new Set(items.map(({ id }) => id));
@@ -84,7 +77,7 @@ export const Attached = ({ items, others, may, none, adding, prompt, removing, o
           ))}
         </select>
       )}
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {action.failure}
     </>
   );
 };

@@ -57,7 +57,7 @@ const NotFound = () => {
   );
 };
 
-/** Nothing where the reader may not see the organization, or while that is not known. */
+/** Empty if the user may not see the organization, or while that is unknown. */
 const WorkspacesOf = ({ organization }: { organization: string }) => {
   const { value } = useLive(
     `organization/${organization}`,

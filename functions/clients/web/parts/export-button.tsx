@@ -1,27 +1,14 @@
-import { useSignal } from '@preact/signals';
-import { errorText } from '../session.ts';
-import { Notice } from './basics.tsx';
+import { useAction } from './action.tsx';
 
 /** Downloads a CSV file; shows errors next to the button. */
 export const ExportButton = ({ save }: { save(): Promise<void> }) => {
-  const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
-  const start = async () => {
-    busy.value = true;
-    error.value = undefined;
-    try {
-      await save();
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
-    busy.value = false;
-  };
+  const { busy, failure, perform } = useAction();
   return (
     <>
-      <button type="button" disabled={busy.value} onClick={start}>
+      <button type="button" disabled={busy.value} onClick={() => perform(save)}>
         {busy.value ? 'Exporting …' : 'Export CSV'}
       </button>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
     </>
   );
 };

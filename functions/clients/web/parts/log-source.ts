@@ -8,7 +8,7 @@ import { LogText } from '../text/log-text.ts';
 /** Maximum piece of the API. */
 const pieceBytes = 1_048_576;
 
-/** Logs are read on this origin, whatever the host in the API's URL. */
+/** Logs are read from this origin, regardless of the host in the API's URL. */
 const ownUrl = (url: string): string => `${base}${new URL(url).pathname.replace(/^.*?(?=\/logs\/)/, '')}`;
 
 const read = async (url: string, offset: number): Promise<Uint8Array> => {

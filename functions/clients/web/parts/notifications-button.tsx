@@ -23,7 +23,9 @@ const Bell = () => (
   </svg>
 );
 
-/** Shared by all buttons: a loaded view brings another button, and the dialog stays open until people leave the view. */
+/**
+ * Shared by all buttons: a loaded view brings another button, and the dialog stays open until the user leaves the view.
+ */
 const openAt = signal<Place | undefined>(undefined);
 const problem = signal<string | undefined>(undefined);
 

@@ -84,7 +84,7 @@ const layersOf = (ids: string[], dependencies: Map<string, Set<string>>): Map<st
   return layers;
 };
 
-/** Limit of what is useful on screen. */
+/** Maximum number of nodes for the transitive reduction; larger graphs are too dense to read anyway. */
 const mostReduced = 2_000;
 
 /** Transitive reduction: states also list indirect dependencies. */

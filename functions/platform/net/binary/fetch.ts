@@ -57,7 +57,7 @@ export const fetchSmall = async (url: string, signal: AbortSignal): Promise<Buff
 };
 
 /**
- * Returns the hex SHA-256 of what was written.
+ * Returns the hex SHA-256 of the written file.
  * @throws {TransportError | RefusedError}
  */
 export const fetchFile = async (url: string, file: string, signal: AbortSignal): Promise<string> => {

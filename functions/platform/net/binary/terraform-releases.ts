@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { fetchSmall } from './fetch.ts';
 
-/** As releases.hashicorp.com lists it (`index.json`), as far as it is used. */
+/** The used part of releases.hashicorp.com's list (`index.json`). */
 export interface TerraformRelease {
   version: string;
   builds?: { os: string; arch: string; url: string }[];
 }
 
-/** Every released Terraform, in no order. @throws {TransportError | RefusedError} */
+/** Every release of Terraform, in no order. @throws {TransportError | RefusedError} */
 export const terraformReleases = async (releases: string, signal: AbortSignal): Promise<TerraformRelease[]> => {
   const index: unknown = JSON.parse((await fetchSmall(`${releases}/index.json`, signal)).toString('utf8'));
   return Object.values((index as { versions: Record<string, TerraformRelease> }).versions);
@@ -16,7 +16,7 @@ export const terraformReleases = async (releases: string, signal: AbortSignal): 
 
 const askMs = 10_000;
 
-/** Version of the `terraform` on this machine's PATH; undefined where there is none, as on Lambda. */
+/** Version of the `terraform` on this machine's PATH; undefined without one, as on Lambda. */
 export const terraformOnPath = async (searchPath: string): Promise<string | undefined> => {
   try {
     const env = { PATH: searchPath, HOME: process.env.HOME, CHECKPOINT_DISABLE: '1' };

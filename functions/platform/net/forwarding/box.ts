@@ -10,9 +10,8 @@ import {
 } from 'node:crypto';
 
 /**
- * Requests with credentials on their way to agents: what is in the table, and what passes through the function that agents
- * talk to, can be read by the agents that were registered at that moment and by nobody else (X25519, HKDF-SHA-256,
- * AES-256-GCM).
+ * Encrypts requests with credentials on their way to agents. Only agents that were registered when a request was sent
+ * can read it, not readers of the table or of the function between them (X25519, HKDF-SHA-256, AES-256-GCM).
  */
 
 const ivBytes = 12;
@@ -25,7 +24,7 @@ const encrypt = (key: Uint8Array, plaintext: Uint8Array, purpose: string): Buffe
   return Buffer.concat([iv, cipher.getAuthTag(), ciphertext]);
 };
 
-/** @throws {Error} for another key, and for what was altered or is about something else */
+/** @throws {Error} for another key, an altered box, or a box for another purpose */
 const decrypt = (key: Uint8Array, box: Uint8Array, purpose: string): Buffer => {
   const decipher = createDecipheriv('aes-256-gcm', key, box.subarray(0, ivBytes)).setAAD(Buffer.from(purpose));
   decipher.setAuthTag(box.subarray(ivBytes, ivBytes + tagBytes));
@@ -33,7 +32,7 @@ const decrypt = (key: Uint8Array, box: Uint8Array, purpose: string): Buffer => {
 };
 
 const exported = (key: KeyObject): string => key.export({ type: 'spki', format: 'der' }).toString('base64');
-/** @throws {Error} for what is no public key */
+/** @throws {Error} for an invalid public key */
 const imported = (key: string): KeyObject =>
   createPublicKey({ key: Buffer.from(key, 'base64'), type: 'spki', format: 'der' });
 
@@ -43,7 +42,7 @@ export interface AgentKeys {
   privateKey: KeyObject;
 }
 
-/** Of an agent, for as long as it runs. */
+/** Keys of an agent for as long as it runs. */
 export const newAgentKeys = (): AgentKeys => {
   const { publicKey, privateKey } = generateKeyPairSync('x25519');
   return { publicKey: exported(publicKey), privateKey };
@@ -63,13 +62,13 @@ const shared = (privateKey: KeyObject, publicKey: KeyObject, id: string): Buffer
 /** A request that several agents can open. */
 export interface Sealed {
   box: Uint8Array;
-  /** Public key, made for this request alone. */
+  /** Public key, generated for this request alone. */
   sender: string;
-  /** The box's key, wrapped for each agent, by the agent's id. */
+  /** The box's key, wrapped for each agent, by agent id. */
   keys: Record<string, Uint8Array>;
 }
 
-/** @param id of the request, which nothing else can be passed off as */
+/** @param id id of the request, which the box is bound to */
 export const sealFor = (
   agents: { id: string; publicKey: string }[],
   id: string,
@@ -85,7 +84,7 @@ export const sealFor = (
   return { sealed: { box, sender: exported(own.publicKey), keys: Object.fromEntries(wrapped) }, key };
 };
 
-/** By the agent. @throws {Error} for what was not sealed for it */
+/** Called by the agent. @throws {Error} if it was not sealed for this agent */
 export const openSealed = (
   { privateKey }: AgentKeys,
   id: string,
@@ -98,5 +97,5 @@ export const openSealed = (
 export const sealAnswer = (key: Uint8Array, id: string, answer: Uint8Array): Buffer =>
   encrypt(key, answer, `${id} answer`);
 
-/** @throws {Error} for what does not come from an agent that opened the request */
+/** @throws {Error} if the answer does not come from an agent that opened the request */
 export const openAnswer = (key: Uint8Array, id: string, box: Uint8Array): Buffer => decrypt(key, box, `${id} answer`);

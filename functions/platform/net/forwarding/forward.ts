@@ -9,11 +9,11 @@ import { type ForwardedAnswer, type ForwardedRequest, unpackAnswer } from './mes
 import { addRequest, listForwarders, readAnswer } from './records.ts';
 
 /**
- * Requests to addresses that only agents reach: an agent of the pool sends them, as platform/net/outbound/send.ts would. Which
- * addresses that may be is decided by whoever runs the agent.
+ * Requests to addresses that only agents can reach: an agent of the pool sends them, with the behavior of
+ * platform/net/outbound/send.ts. The agent's operator decides which addresses are allowed.
  */
 
-/** Agents ask every five seconds when nothing happens, and an agent that has just ended counts as alive for a while. */
+/** An idle agent polls every five seconds, and an agent that has just ended counts as alive for a while. */
 const takenMs = 15_000;
 const firstPauseMs = 100;
 const maxPauseMs = 1_000;
@@ -44,7 +44,7 @@ const forward = async (poolId: string, request: ForwardedRequest): Promise<Forwa
   throw new OutboundError('timeout', 'no agent of its agent pool answered in time');
 };
 
-/** As `send` of platform/net/outbound/send.ts, by an agent of the pool. @throws {OutboundError} */
+/** Like `send` of platform/net/outbound/send.ts, through an agent of the pool. @throws {OutboundError} */
 export const sendThrough = async (
   poolId: string,
   { method, url, headers, body }: OutboundRequest,
@@ -74,7 +74,10 @@ async function* piecesOf(key: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** As `download` of platform/net/outbound/download.ts: the agent puts the body where it expires in a week. @throws {OutboundError} */
+/**
+ * Like `download` of platform/net/outbound/download.ts: the agent uploads the body to storage, where it expires in a
+ * week. @throws {OutboundError}
+ */
 export const downloadThrough = async (
   poolId: string,
   { url, headers }: { url: string; headers: Record<string, string> },

@@ -1,22 +1,22 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { OutboundFailure } from '../outbound/errors.ts';
 
-/** What a platform has an agent do, and what comes of it; sealed on the way (box.ts). */
+/** Messages between the platform and a forwarding agent; encrypted on the way (box.ts). */
 
 export interface ForwardedRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string;
   headers: Record<string, string>;
   body?: string;
-  /** Milliseconds for all of it, once an agent has it. */
+  /** Time limit in milliseconds from the moment that an agent has it. */
   totalMs: number;
-  /** Of the answer's body. */
+  /** Maximum size of the response's body. */
   maxBytes: number;
-  /** Where the answer's body goes, by PUT, instead of into the answer; only that of an answer with status 200. */
+  /** Presigned PUT for the response's body, instead of returning it; only for status 200. */
   uploadUrl?: string;
 }
 
-/** Those of an answer that mean something. */
+/** Response headers that are passed on. */
 export const answerHeaders = [
   'content-type',
   'retry-after',
@@ -29,19 +29,19 @@ export const answerHeaders = [
 export interface ForwardedAnswer {
   status: number;
   headers: Record<string, string>;
-  /** Of an uploaded body: none. */
+  /** Empty if the body was uploaded. */
   body: Buffer;
 }
 
-/** There is no answer, and why not, for people. */
+/** Reason why there is no response, for users. */
 export interface ForwardedFailure {
   failure: OutboundFailure;
   message: string;
 }
 
-/** An item of the table has 400 KB, with its keys. */
+/** An item of the table has at most 400 KB, with its keys. */
 export const maxPacked = 380_000;
-/** What may unpack from that. */
+/** Maximum size after decompression. */
 const maxUnpacked = 12 * 1024 * 1024;
 
 export const packAnswer = (answer: ForwardedAnswer | ForwardedFailure): Buffer => {
@@ -49,7 +49,7 @@ export const packAnswer = (answer: ForwardedAnswer | ForwardedFailure): Buffer =
   return gzipSync(text);
 };
 
-/** @throws {Error} for what is no answer */
+/** @throws {Error} if it is not an answer */
 export const unpackAnswer = (packed: Uint8Array): ForwardedAnswer | ForwardedFailure => {
   const text = gunzipSync(packed, { maxOutputLength: maxUnpacked * 2 }).toString('utf8');
   const answer = JSON.parse(text) as (Omit<ForwardedAnswer, 'body'> & { body: string }) | ForwardedFailure;

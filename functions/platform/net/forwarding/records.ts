@@ -4,8 +4,9 @@ import { get, put, query, queryAll, remove, update } from '#platform/store/table
 import type { Sealed } from './box.ts';
 
 /**
- * Requests of the platform that agents of a pool send, in the pool's partition. A row is a request that nobody has; who
- * removes it has it, so that two agents never send the same one. An answer is a row of its own, found by the request's id.
+ * Requests that agents of a pool send for the platform, in the pool's partition. A row is an unclaimed request.
+ * Removing the row claims it, so that two agents never send the same one. An answer is a separate row with the
+ * request's id.
  */
 
 /** An agent that sends requests. */
@@ -19,7 +20,7 @@ export interface Forwarder {
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** Its id begins with its pool's (resources/agents/agents.ts). 1 write. */
+/** The agent's id begins with its pool's id (resources/agents/agents.ts). 1 write. */
 export const keepForwarder = async (
   poolId: string,
   { id, name, publicKey }: Pick<Forwarder, 'id' | 'name' | 'publicKey'>,
@@ -32,7 +33,7 @@ export const keepForwarder = async (
 export const removeForwarder = (poolId: string, id: string): Promise<boolean> =>
   remove(forwardingKeys.forwarder(poolId, id));
 
-/** Those that are alive. 1 read. */
+/** Live agents. 1 read. */
 export const listForwarders = async (poolId: string): Promise<Forwarder[]> => {
   const all = await queryAll<Forwarder>({ pk: keys.agentPool(poolId).pk, prefix: 'FORWARDER#' });
   return all.filter(({ expiresAt }) => expiresAt > seconds(Date.now()));
@@ -40,7 +41,7 @@ export const listForwarders = async (poolId: string): Promise<Forwarder[]> => {
 
 export interface WaitingRequest extends Sealed {
   id: string;
-  /** From then on nobody waits for it. UTC ISO 8601. */
+  /** Time after which the requester no longer waits. UTC ISO 8601. */
   until: string;
 }
 
@@ -49,7 +50,7 @@ interface Row extends WaitingRequest {
   sk: string;
 }
 
-/** How long rows stay that nobody removed, at least. */
+/** Minimum lifetime of rows that no agent removed. */
 const keptMs = 3_600_000;
 const expiry = () => ({ expiresAt: seconds(Date.now() + keptMs) });
 
@@ -61,7 +62,7 @@ export const addRequest = async (poolId: string, request: WaitingRequest): Promi
 
 const lookedAt = 25;
 
-/** The oldest request of the pool that the agent can open, which is its own from now on. 1 read when there is none. */
+/** Claims the oldest request of the pool that the agent can open. 1 read if there is none. */
 export const takeRequest = async (poolId: string, agent: string): Promise<WaitingRequest | undefined> => {
   const { pk } = keys.agentPool(poolId);
   const rows = await query<Row>({ pk, from: 'REQUEST#', to: 'REQUEST#~', limit: lookedAt });

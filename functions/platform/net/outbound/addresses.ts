@@ -4,12 +4,15 @@ import { environment } from '#platform/environment.ts';
 import { OutboundError } from './errors.ts';
 
 /**
- * Which addresses people's URLs may lead to: those of the internet, and ranges that the operator allows. Everything an
- * address could mean inside (this function, its host, metadata services, private networks) is refused, and so is
- * whatever is not known to be outside.
+ * Addresses that users' URLs may reach: the internet, and ranges that the operator allows. Rejects every address that
+ * could be internal (this function, its host, metadata services, private networks), and every address that is not known
+ * to be external.
  */
 
-/** IANA: special-purpose address registries. Link-local has the metadata services, the shared range is carriers' NAT. */
+/**
+ * IANA: special-purpose address registries. Link-local contains the metadata services, the shared range is carriers'
+ * NAT.
+ */
 const reserved4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -26,14 +29,14 @@ const reserved4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** Global unicast; all else of IPv6 is local, mapped from IPv4, multicast, or not given out. */
+/** Global unicast; the rest of IPv6 is local, mapped from IPv4, multicast, or unassigned. */
 const global6 = '2000::/3';
-/** Protocol assignments with Teredo, benchmarks and documentation; 6to4, which has an IPv4 address in it. */
+/** Protocol assignments with Teredo, benchmarks and documentation; 6to4, which embeds an IPv4 address. */
 const reserved6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const cidr = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/;
 
-/** `10.0.0.0/8` → its parts; undefined when it is no range. */
+/** `10.0.0.0/8` → its parts; undefined if it is not a range. */
 export const readCidr = (text: string): { address: string; prefix: number; family: 'ipv4' | 'ipv6' } | undefined => {
   const [, address = '', digits] = cidr.exec(text) ?? [];
   const version = isIP(address);
@@ -56,7 +59,7 @@ const inside4 = listOf(reserved4);
 const outside6 = listOf([global6]);
 const inside6 = listOf(reserved6);
 
-/** Whether requests may be sent there. `allowed`: ranges the operator trusts. */
+/** Whether requests to the address are allowed. `allowed`: ranges that the operator trusts. */
 export const isAllowed = (address: string, allowed: readonly string[] = environment.outboundAllowedCidrs): boolean => {
   const version = isIP(address);
   if (version === 0) return false;
@@ -66,7 +69,7 @@ export const isAllowed = (address: string, allowed: readonly string[] = environm
   return outside6.check(address, family) && !inside6.check(address, family);
 };
 
-/** A host of a URL, as `URL.hostname` has it; IPv6 addresses come in brackets there. */
+/** The address in `URL.hostname`, which has IPv6 addresses in brackets. */
 const addressIn = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 export interface Address {
@@ -75,8 +78,8 @@ export interface Address {
 }
 
 /**
- * Where a host is, as far as it may be called.
- * @throws {OutboundError} when it is nowhere, or only where nothing may be called
+ * Addresses of a host to which requests are allowed.
+ * @throws {OutboundError} for an unknown host, or one without an allowed address
  */
 export const allowedAddresses = async (hostname: string): Promise<Address[]> => {
   const literal = addressIn(hostname);
@@ -98,7 +101,7 @@ const resolve = async (hostname: string): Promise<Address[]> => {
   }
 };
 
-/** Whether a host is only where the operator allows inside addresses. */
+/** Whether all addresses of a host are internal ones that the operator allows. */
 export const isTrusted = async (hostname: string): Promise<boolean> => {
   const literal = addressIn(hostname);
   const all = isIP(literal) ? [{ address: literal }] : await resolve(hostname).catch(() => []);

@@ -4,11 +4,11 @@ import { allowedAddresses } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 import { headersAfter, inTime, late, maxRedirects, pinned, readUrl, reasonOf } from './send.ts';
 
-/** Downloads from URLs that people have given: as send.ts, for answers that are too large to be kept in memory. */
+/** Downloads from users' URLs: like send.ts, for responses that are too large for memory. */
 
 export interface DownloadLimits {
   connectMs: number;
-  /** Without a byte. */
+  /** Maximum time without a byte. */
   idleMs: number;
   totalMs: number;
 }
@@ -18,8 +18,8 @@ const defaultLimits: DownloadLimits = { connectMs: 5_000, idleMs: 60_000, totalM
 const following = [301, 302, 303, 307, 308];
 
 /**
- * Sends a GET, follows redirects without handing credentials on to another origin, and leaves the body to be read.
- * Whoever reads it gets an {@link OutboundError} when it breaks off.
+ * Sends a GET, follows redirects without passing credentials to another origin, and returns the body as a stream, which
+ * fails with an {@link OutboundError} when it breaks off.
  * @throws {OutboundError}
  */
 export const download = async (

@@ -8,21 +8,21 @@ export interface Email {
   /** On one line. */
   subject: string;
   text: string;
-  /** Where a mail program unsubscribes with one click (RFC 8058). */
+  /** URL for one-click unsubscription in mail programs (RFC 8058). */
   unsubscribeUrl?: string;
 }
 
 export interface EmailOutcome {
   sent: boolean;
-  /** Another time it may be taken. */
+  /** A retry can succeed. */
   again: boolean;
   problem?: string;
 }
 
-/** A header of a message is one line; SES refuses others, and what people wrote must not get that far. */
+/** A mail header is one line. SES rejects others, and user input must not create headers. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
-/** At most two requests; whatever comes of it is an answer. */
+/** At most two requests; a rejected message is a result, not an exception. */
 export const sendEmail = async ({ to, subject, text, unsubscribeUrl }: Email): Promise<EmailOutcome> => {
   const sender = environment.emailSender;
   if (!sender)

@@ -1,6 +1,5 @@
 /**
- * `forbidden`: it may not be called, however often one tries. `unreachable`: it could not be reached, or broke off.
- * `timeout`: it took too long.
+ * `forbidden`: it is never allowed. `unreachable`: it could not be reached, or broke off. `timeout`: it took too long.
  */
 export type OutboundFailure = 'forbidden' | 'unreachable' | 'timeout';
 

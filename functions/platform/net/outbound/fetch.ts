@@ -1,18 +1,18 @@
 import { type OutboundAnswer, type OutboundLimits, type OutboundRequest, send } from './send.ts';
 
-/** What libraries that speak to others give a `fetch` to do. */
+/** The options of `fetch` that libraries use. */
 export interface FetchOptions {
   method: string;
   headers: Record<string, string>;
   body?: { toString(): string } | null;
 }
 
-/** Enough for the keys of an issuer with many tenants, and not for filling a function's memory. */
+/** Enough for the keys of an issuer with many tenants, without filling a function's memory. */
 const maxBytes = 512 * 1024;
 
 type Send = (request: OutboundRequest, limits: Partial<OutboundLimits>) => Promise<OutboundAnswer>;
 
-/** What sends requests, as the `fetch` of a library. It throws what that throws. */
+/** A `fetch` for libraries that sends requests by the given function, and throws its errors. */
 export const fetchBy =
   (sent: Send) =>
   async (url: string, options: FetchOptions): Promise<Response> => {
@@ -27,7 +27,7 @@ export const fetchBy =
   };
 
 /**
- * So that its requests go where people's URLs may lead and nowhere else.
+ * A `fetch` that is limited to the addresses that users' URLs may reach.
  * @throws {OutboundError}
  */
 export const guardedFetch = fetchBy(send);

@@ -5,12 +5,12 @@ import { OutboundError } from './errors.ts';
 import { send } from './send.ts';
 import { signatureOf } from './signature.ts';
 
-/** What became of one notification, as people are shown it (HCP API: `delivery-responses`). */
+/** Result of one notification, as shown to users (HCP API: `delivery-responses`). */
 export interface DeliveryResponse {
   url: string;
-  /** Status, as the API has it; empty when there was no answer. */
+  /** Status as text, like in the API; empty without a response. */
   code: string;
-  /** The beginning of the answer, or why there is none. */
+  /** The beginning of the response, or the reason why there is none. */
   body: string;
   headers: Record<string, string[]>;
   sentAt: string;
@@ -20,13 +20,13 @@ export interface DeliveryResponse {
 export interface Destination {
   url: string;
   destinationType: UrlDestinationType;
-  /** What is sent is signed with it. */
+  /** Key of the signature. */
   token: string | undefined;
 }
 
 export interface Delivery {
   response: DeliveryResponse;
-  /** Another time it may be taken. */
+  /** A retry can succeed. */
   again: boolean;
 }
 
@@ -34,7 +34,7 @@ const maxBody = 1000;
 const maxHeaders = 20;
 const maxHeader = 200;
 
-/** Cookies would be credentials of this platform. */
+/** Leaves out cookies, which would be credentials of this platform. */
 const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
   Object.fromEntries(
     Object.entries(headers)
@@ -43,10 +43,10 @@ const shown = (headers: IncomingHttpHeaders): Record<string, string[]> =>
       .map(([name, value]) => [name, [value ?? ''].flat().map((text) => text.slice(0, maxHeader))]),
   );
 
-/** Too many, too early, and what its server is to blame for. */
+/** Temporary failures: too many requests, too early, and server errors. */
 const passes = (status: number): boolean => status >= 500 || [408, 425, 429].includes(status);
 
-/** One request to the URL of a notification configuration; whatever comes of it is an answer. */
+/** One request to the URL of a notification configuration; a failed request is a result, not an exception. */
 export const deliverNotification = async (
   { url, destinationType, token }: Destination,
   message: Message,

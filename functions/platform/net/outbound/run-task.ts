@@ -7,11 +7,11 @@ export interface TaskRequest {
   url: string;
   hmacKey: string | undefined;
   payload: TaskPayload;
-  /** Of this platform, for the task to know who calls. */
+  /** URL of this platform, by which the task recognizes the caller. */
   baseUrl: string;
 }
 
-/** One request to a run task: undefined when it answered 200, which is all it has to say; else why not, for people. */
+/** One request to a run task: undefined for the expected answer, 200; otherwise the reason for users. */
 export const askTask = async (
   { url, hmacKey, payload, baseUrl }: TaskRequest,
   limits: Partial<OutboundLimits> = {},

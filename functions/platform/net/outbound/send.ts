@@ -5,9 +5,9 @@ import { type Address, allowedAddresses } from './addresses.ts';
 import { OutboundError } from './errors.ts';
 
 /**
- * Requests to URLs that people have given: run tasks, notifications, version control. Each goes to an address that was
- * looked up and checked just before, and to no other: a name that answers differently the next time cannot lead
- * inside (DNS rebinding), and neither can a redirect.
+ * Requests to users' URLs: run tasks, notifications, version control. Each goes only to an address that was resolved
+ * and checked just before, so that neither a changed DNS answer (DNS rebinding) nor a redirect can reach an internal
+ * address.
  */
 
 export interface OutboundRequest {
@@ -18,30 +18,30 @@ export interface OutboundRequest {
 }
 
 export interface OutboundLimits {
-  /** Milliseconds until a connection must stand, and until the whole answer must be there. */
+  /** Milliseconds until the connection must be established, and until the response must be complete. */
   connectMs: number;
   totalMs: number;
-  /** Bytes of an answer's body that are read; the connection is closed on more. */
+  /** Maximum size of a response's body; the connection is closed on more. */
   maxBytes: number;
-  /** Redirects to another origin are refused: what is in the body is for the one that was asked. */
+  /** Rejects redirects to another origin, because the body is meant for the original one. */
   sameOrigin: boolean;
 }
 
 export interface OutboundAnswer {
   status: number;
   headers: http.IncomingHttpHeaders;
-  /** At most `maxBytes` of it, and what had come in time. */
+  /** At most `maxBytes` of it, and only what arrived in time. */
   body: Buffer;
 }
 
 export const defaultLimits: OutboundLimits = { connectMs: 5_000, totalMs: 10_000, maxBytes: 65_536, sameOrigin: false };
 
 export const maxRedirects = 3;
-/** Those that have the request repeated as it is; after any other a POST would become a GET, which says nothing. */
+/** Redirects that repeat the request unchanged; others would turn a POST into an empty GET. */
 const repeating = [307, 308];
 
 /**
- * What of a URL can be told without looking anything up.
+ * Checks a URL as far as possible without resolving its host.
  * @throws {OutboundError}
  */
 export const readUrl = (text: string, base?: URL): URL => {
@@ -56,7 +56,7 @@ export const readUrl = (text: string, base?: URL): URL => {
 };
 
 /**
- * Sends a request and follows redirects that repeat it. Any status is an answer.
+ * Sends a request and follows redirects that repeat it. Resolves for any status.
  * @throws {OutboundError}
  */
 export const send = async (request: OutboundRequest, limits: Partial<OutboundLimits> = {}): Promise<OutboundAnswer> => {
@@ -85,7 +85,9 @@ export const send = async (request: OutboundRequest, limits: Partial<OutboundLim
 
 const credentials = ['authorization', 'private-token', 'cookie'];
 
-/** What goes along with a redirect: a credential is for the origin that it was given for (Fetch Standard: HTTP-redirect fetch). */
+/**
+ * Headers for a redirect: credentials are only sent to the origin they belong to (Fetch Standard: HTTP-redirect fetch).
+ */
 export const headersAfter = (headers: Record<string, string>, from: URL, to: URL): Record<string, string> =>
   from.origin === to.origin
     ? headers
@@ -93,7 +95,7 @@ export const headersAfter = (headers: Record<string, string>, from: URL, to: URL
 
 export const late = (): OutboundError => new OutboundError('timeout', 'it timed out');
 
-/** Looking a name up cannot be called off; waiting for it can. */
+/** Limits the wait for work that cannot be aborted, such as a DNS lookup. */
 export const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const end = new Promise<never>((_, reject) => {
@@ -106,7 +108,7 @@ export const inTime = async <T>(work: Promise<T>, deadline: number): Promise<T> 
   }
 };
 
-/** Answers with what was checked, whatever is asked. */
+/** Resolves every name to the checked addresses. */
 export const pinned =
   (addresses: Address[]): LookupFunction =>
   (_hostname, options, callback) => {
@@ -130,7 +132,7 @@ const exchange = (
   new Promise((resolve, reject) => {
     const secure = url.protocol === 'https:';
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
-    // A connection of its own: one that is kept could be to an address that is not allowed any more.
+    // Uses a new connection: a kept one could be to an address that is no longer allowed.
     const options = { method, headers: { ...headers, ...length }, agent: false, lookup: pinned(addresses) };
     const outgoing = (secure ? https : http).request(url, options);
     let heard = (): void => reject(late());
@@ -156,7 +158,7 @@ const exchange = (
             body: Buffer.concat(parts).subarray(0, maxBytes),
           }),
         );
-      // Status and headers are the answer; a body that does not end is no reason to do without them.
+      // Status and headers are already a response; an incomplete body does not invalidate them.
       heard = answer;
       incoming.on('data', (part: Buffer) => {
         parts.push(part);
@@ -177,7 +179,7 @@ const reasons: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'the headers of its response are too large',
 };
 
-/** In plain words; names of errors of TLS and connections say enough by themselves, and nothing about this side. */
+/** In plain words; names of TLS and connection errors are clear by themselves, and reveal nothing about this side. */
 export const reasonOf = (error: NodeJS.ErrnoException): string => {
   const code = error.code ?? error.name;
   if (code.startsWith('ERR_SSL')) return 'the TLS handshake failed';

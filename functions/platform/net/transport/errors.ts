@@ -1,9 +1,9 @@
-/** There was no answer, or the service is temporarily unavailable. Worth a retry. */
+/** The service did not respond, or is temporarily unavailable. Worth a retry. */
 export class TransportError extends Error {
   override name = 'TransportError';
 }
 
-/** The request was refused. A retry would be refused as well. */
+/** The request was rejected. A retry would be rejected too. */
 export class RefusedError extends Error {
   override name = 'RefusedError';
   readonly status: number;
@@ -16,10 +16,10 @@ export class RefusedError extends Error {
   }
 }
 
-/** The credentials that signed a URL have expired before the URL: answered with 400 (S3: error responses). */
+/** The credentials that signed a URL expired before the URL: answered with 400 (S3: error responses). */
 const deadCredentials = ['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'];
 
-/** Whether storage refused a presigned URL because it has expired. */
+/** Whether storage rejected a presigned URL because it has expired. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof RefusedError && (error.status === 403 || deadCredentials.includes(error.code ?? ''));
 

@@ -5,15 +5,15 @@ import { TransportError } from './errors.ts';
 import { isLoopback } from './plain-http.ts';
 
 /**
- * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each one after.
- * Importing `node:http` would load 40 ms of it too: an `import` reads every export, one of which is the WebSocket.
+ * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each later one.
+ * `import` of `node:http` would load 40 ms of it too, because an `import` reads every export, including the WebSocket.
  */
 const { Agent, request: plain } = process.getBuiltinModule('node:http');
 const { Agent: SecureAgent, request: secure } = process.getBuiltinModule('node:https');
 
 export interface FileBody {
   file: string;
-  /** Bytes; the file must not be shorter. */
+  /** Bytes; the file must have at least as many. */
   size: number;
 }
 
@@ -21,10 +21,10 @@ export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   headers?: Record<string, string>;
   body?: Uint8Array | FileBody;
-  /** The call fails after this long without a byte. */
+  /** The call fails after this long without receiving a byte. */
   idleMs?: number;
   signal?: AbortSignal;
-  /** Called once the whole request is on its way. */
+  /** Called once the whole request has been sent. */
   onSent?: () => void;
   /** PEM certificates to trust instead of the usual authorities. */
   ca?: string[];
@@ -90,7 +90,7 @@ export const open = (address: string, call: Call): Promise<http.IncomingMessage>
     else pipeline(createReadStream(body.file, { end: body.size - 1 }), request).catch(fail);
   });
 
-/** The whole response, whatever its status. @throws {TransportError} when it is missing or incomplete */
+/** The whole response, with any status. @throws {TransportError} when it is missing or incomplete */
 export const send = async (address: string, call: Call): Promise<Answer> => {
   const answer = await open(address, call);
   return { status: answer.statusCode ?? 0, body: await readAll(answer, named(call.method, new URL(address))) };

@@ -1,4 +1,4 @@
-/** Which addresses a token may be sent to: over TLS, or without it where nobody else listens. */
+/** Decides to which addresses a token may be sent: over TLS, or over plain HTTP on this machine. */
 
 /** Names below `.localhost` are left out: a resolver may ask the network for them. */
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -8,7 +8,7 @@ export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loop
 const variable = 'STEPFORM_PLAIN_HTTP_HOSTS';
 
 /**
- * What to tell the user whose token would go over plain http to another machine; undefined when it does not, or when the
+ * The warning for a token that would be sent over plain HTTP to another machine; undefined if it would not, or if the
  * user allows it for this host.
  */
 export const plainHttpProblem = (url: URL, env: NodeJS.ProcessEnv = process.env): string | undefined => {

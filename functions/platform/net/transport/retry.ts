@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TransportError } from './errors.ts';
 
 export interface RetryBound {
-  /** Deadline (ms since the epoch) for retries; read before each pause, because it may move. */
+  /** Deadline (ms since the epoch) for retries; read before each pause, because it can move. */
   until: () => number;
   /** Aborts waiting and retries. */
   signal?: AbortSignal;
@@ -15,7 +15,7 @@ const maxMs = 5000;
 const pauseMs = (attempt: number): number => Math.min(maxMs, firstMs * 2 ** attempt) * (0.5 + Math.random() / 2);
 
 /**
- * Tries again after a {@link TransportError}; any other error, and an abort, ends it at once.
+ * Retries after a {@link TransportError}; rejects at once for any other error, and on an abort.
  * @throws the last error
  */
 export const retrying = async <T>(attempt: () => Promise<T>, { until, signal }: RetryBound): Promise<T> => {

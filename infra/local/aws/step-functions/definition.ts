@@ -1,3 +1,5 @@
+import { checkPath, checkReference, checkRule, checkTemplate, type Rule } from './expressions.ts';
+
 /** The part of Amazon States Language (JSONPath) that the local service runs. */
 export interface Retrier {
   ErrorEquals: string[];
@@ -39,7 +41,7 @@ export interface State {
   Timestamp?: string;
   TimestampPath?: string;
   /** Choice */
-  Choices?: { Next: string }[];
+  Choices?: (Rule & { Next: string })[];
   Default?: string;
   /** Fail */
   Error?: string;
@@ -64,37 +66,27 @@ export interface Machine {
 const invokeResource = 'arn:aws:states:::lambda:invoke';
 export const tokenResource = `${invokeResource}.waitForTaskToken`;
 
-/** The expression engine fills `Execution` of its context object itself, so ours is one level deeper. */
-export const contextKey = 'context';
+const pathFields = [
+  'InputPath',
+  'OutputPath',
+  'ItemsPath',
+  'SecondsPath',
+  'TimestampPath',
+  'TimeoutSecondsPath',
+  'HeartbeatSecondsPath',
+  'MaxConcurrencyPath',
+  'ErrorPath',
+  'CausePath',
+] as const;
+const templateFields = ['Parameters', 'ItemSelector', 'ResultSelector'] as const;
 
-/** A path or intrinsic function whose `$$` refers to our context object; quoted text stays unchanged. */
-const repoint = (expression: string): string =>
-  expression.replace(/'(?:\\.|[^'\\])*'|\$\$/g, (found) => (found === '$$' ? `$$.${contextKey}` : found));
-
-const mapValues = (object: object, change: (value: unknown) => unknown): object =>
-  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
-
-const templates = new Set(['Parameters', 'ItemSelector', 'ResultSelector']);
-
-/** The definition in the form that the expression engine needs. The Result of a Pass is data and stays unchanged. */
-const prepare = (node: unknown, inTemplate = false): unknown => {
-  if (Array.isArray(node)) return node.map((item) => prepare(item, inTemplate));
-  if (node === null || typeof node !== 'object') return node;
-  return Object.fromEntries(
-    Object.entries(node).map(([key, value]) => {
-      if (!inTemplate && key === 'Result') return [key, value];
-      // A state's name may be any word, including one with another meaning elsewhere.
-      if (!inTemplate && key === 'States') return [key, mapValues(value as object, (state) => prepare(state))];
-      const expression =
-        key.endsWith('.$') || (!inTemplate && (key === 'Variable' || (key.endsWith('Path') && key !== 'ResultPath')));
-      if (expression && typeof value === 'string') return [key, repoint(value)];
-      return [key, prepare(value, inTemplate || templates.has(key))];
-    }),
-  );
+const checkExpressions = (state: State): void => {
+  for (const field of pathFields) if (typeof state[field] === 'string') checkPath(state[field]);
+  for (const field of templateFields) checkTemplate(state[field]);
+  for (const { ResultPath } of [state, ...(state.Catch ?? [])])
+    if (typeof ResultPath === 'string') checkReference(ResultPath);
+  for (const rule of state.Choices ?? []) checkRule(rule);
 };
-
-/** `$` is the default of these three; the engine would treat it as a name in ResultPath. */
-const wholePaths = ['InputPath', 'OutputPath', 'ResultPath'] as const;
 
 const checkState = (name: string, state: State): void => {
   const refuse = (what: string): never => {
@@ -115,8 +107,11 @@ const checkState = (name: string, state: State): void => {
     const config = (state.ItemProcessor as { ProcessorConfig?: { Mode?: string } }).ProcessorConfig;
     if (config?.Mode === 'DISTRIBUTED') refuse('a Map of mode DISTRIBUTED');
   }
-  for (const path of wholePaths) if (state[path] === '$') delete state[path];
-  for (const catcher of state.Catch ?? []) if (catcher.ResultPath === '$') delete catcher.ResultPath;
+  try {
+    checkExpressions(state);
+  } catch (error) {
+    throw new Error(`State ${name}: ${(error as Error).message}`);
+  }
 };
 
 const checkMachine = (machine: Machine): void => {
@@ -141,7 +136,7 @@ export const prepareDefinition = (definition: object): Machine => {
   if ('QueryLanguage' in definition && definition.QueryLanguage !== 'JSONPath') {
     throw new Error('QueryLanguage JSONata is not supported by the local Step Functions service');
   }
-  const machine = prepare(definition) as Machine;
+  const machine = structuredClone(definition) as Machine;
   checkMachine(machine);
   return machine;
 };

@@ -29,7 +29,7 @@ const hostile = [
   'ä 💥',
 ];
 
-it('escapes values so that no text becomes an expression', () => {
+it('HCL values are escaped so that no text becomes an expression', () => {
   expect(quoted('a"b\\c\n')).toBe('"a\\"b\\\\c\\n"');
   // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's
   expect([quoted('${a}'), quoted('%{a}')]).toEqual(['"$${a}"', '"%%{a}"']);
@@ -39,7 +39,7 @@ it('escapes values so that no text becomes an expression', () => {
 });
 
 it.skipIf(!isThere)(
-  'is readable by Terraform',
+  'exported HCL is read by Terraform with the same values',
   () => {
     const text = fc.string({ unit: fc.oneof(fc.constantFrom(...hostile), fc.string({ maxLength: 3 })), maxLength: 6 });
     fc.assert(
@@ -67,7 +67,7 @@ it.skipIf(!isThere)(
   60_000,
 );
 
-it.skipIf(!isThere)('is valid whatever keys of tags, and names of secrets, are called', () => {
+it.skipIf(!isThere)('exported HCL is valid for any keys of tags and names of secrets', () => {
   const keys = ['for', 'null', 'true', 'if', 'in', 'each', '1a', 'a-b', 'a.b', '(a)', 'ä', '', ...hostile];
   const tags = Object.fromEntries(keys.filter((key) => !key.includes('\u0000')).map((key) => [key, 'v']));
   const objects = [tags, ...Object.keys(tags).map((key) => ({ [key]: 'v' }))];
@@ -80,7 +80,7 @@ it.skipIf(!isThere)('is valid whatever keys of tags, and names of secrets, are c
   expect(`${stdout}${stderr}`).toContain('Success!');
 });
 
-it.skipIf(!isThere)('is formatted like terraform fmt', () => {
+it.skipIf(!isThere)('exported HCL is formatted like terraform fmt', () => {
   const configuration = new Configuration();
   for (const name of ['a', 'A', 'a-b', '1', '', '"} {', 'ä']) {
     configuration.resource(

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Source } from '#clients/cli/import/source.ts';
 
-/** A source is a stranger: what it answers leads nowhere but to its data. */
+/** A source is untrusted: its responses are used as data only. */
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -28,7 +28,7 @@ const json =
   (_, response) =>
     response.end(JSON.stringify(body));
 
-it('sends its token to its own origin only, even after redirects', async () => {
+it('a source gets the token at its own origin only, even after redirects', async () => {
   const other = await serve((_, response) => response.end('state'));
   const source = await serve((_, response) => {
     response.writeHead(302, { location: `${other.url}/state` });
@@ -48,7 +48,7 @@ it.each([
   'https://user:password@example.test/state',
   'data:text/plain,a',
   'http://[',
-])('does not follow %s', async (link) => {
+])('a source is not followed to %s', async (link) => {
   const source = await serve((_, response) => {
     response.writeHead(302, { location: link });
     response.end();
@@ -58,11 +58,11 @@ it.each([
   await expect(reader.bytes('/redirected', 100)).rejects.toThrow(/not followed/);
 });
 
-it('sends a token without TLS on this machine only', () => {
+it('a source gets a token without TLS on this machine only', () => {
   expect(() => new Source('http://tfe.example.test', 'secret')).toThrow(/https/);
 });
 
-it('limits redirects, pages and response sizes', async () => {
+it('a source has limited redirects, pages and response sizes', async () => {
   const round = await serve((_, response) => {
     response.writeHead(302, { location: '/again' });
     response.end();
@@ -75,7 +75,7 @@ it('limits redirects, pages and response sizes', async () => {
   await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/larger than 1000 bytes/);
 });
 
-it('rejects responses that are not resources of the API', async () => {
+it("a source's responses that are not resources of the API are rejected", async () => {
   const html = await serve((_, response) => response.end('<html>'));
   await expect(new Source(html.url, 's').get('/a')).rejects.toThrow(/JSON/);
   const odd = await serve(json({ data: [null, 1, { id: 1 }, { id: 'a', type: 'b' }] }));
@@ -84,7 +84,7 @@ it('rejects responses that are not resources of the API', async () => {
   await expect(new Source(empty.url, 's').get('/a')).rejects.toThrow(/contains no resource/);
 });
 
-it('removes control characters from errors', async () => {
+it("a source's errors are shown without control characters", async () => {
   const source = await serve((_, response) => {
     response.statusCode = 403;
     response.end(JSON.stringify({ errors: [{ title: 'no\u001b[2J\u0007' }] }));

@@ -4,11 +4,11 @@ import { newName, newWorkspace } from '#test/e2e/support/world.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
-/** Who belongs to an organization, and what teams may do, is managed by clicks. */
+/** Members of an organization and permissions of teams are managed by clicks. */
 
 const settings = `/app/${organization}/settings`;
 
-it('creates a team, adds members and access, and removes them', async () => {
+it('an owner creates a team, adds members and access, and removes them', async () => {
   const workspace = await newWorkspace();
   const name = newName('team');
   const email = `${newName('mira')}@b.test`;
@@ -19,7 +19,7 @@ it('creates a team, adds members and access, and removes them', async () => {
   await dialog.getByRole('button', { name: 'Create team' }).click();
   await page.getByRole('heading', { name, exact: true }).waitFor();
 
-  // What follows from what is ticked is ticked as well.
+  // Implied permissions are ticked as well.
   await page.getByLabel('Manage all workspaces').check();
   await page.getByRole('button', { name: 'Save access' }).click();
   await page.getByRole('checkbox', { name: 'See all workspaces', checked: true }).waitFor();
@@ -55,7 +55,7 @@ it('creates a team, adds members and access, and removes them', async () => {
   await line.waitFor({ state: 'detached' });
 });
 
-it('explains to users without a team what to do', async () => {
+it('users without a team see what to do', async () => {
   operate(platform);
   const { token } = await (await memberHelpers()).member(organization);
   const page = await visit(`/app/${organization}/workspaces`, { token });
@@ -63,7 +63,7 @@ it('explains to users without a team what to do', async () => {
   expect(await page.getByRole('button', { name: 'New workspace' }).count()).toBe(0);
 });
 
-it('gives a team access to a project’s workspaces', async () => {
+it('an owner gives a team access to a project’s workspaces', async () => {
   const name = newName('team');
   await client.create(`/organizations/${organization}/teams`, 'teams', { name });
   const page = await visit(`/app/${organization}/projects`);

@@ -4,7 +4,10 @@ import { wrongWith } from './support/accessibility.ts';
 import { newPage, visit } from './support/reader.ts';
 import { everyView, openView, picture, type View } from './support/views.ts';
 
-/** Every view by axe's rules for WCAG 2.2 AA, light and dark, wide and narrow. `SCREENSHOTS=folder`: with pictures. */
+/**
+ * Checks every view by axe's rules for WCAG 2.2 AA, light and dark, wide and narrow. `SCREENSHOTS=folder`: with
+ * pictures.
+ */
 
 const folder = process.env.SCREENSHOTS;
 let shown: Record<string, View>;
@@ -13,7 +16,7 @@ beforeAll(async () => {
   shown = await everyView();
 });
 
-/** Where each view is held to the rules: one that is new has to be added. */
+/** The test file that checks each view: a new view has to be added. */
 const views: Record<Place['view'], 'here' | 'environments.test.ts' | 'version-control.test.ts'> = {
   home: 'here',
   tokens: 'here',
@@ -56,7 +59,7 @@ const views: Record<Place['view'], 'here' | 'environments.test.ts' | 'version-co
   nowhere: 'here',
 };
 
-it('covers every view', () => {
+it('this test covers every view', () => {
   const places = Object.values(shown).map(({ path }) => placeOf(path.split('?')[0] ?? ''));
   const here = Object.entries(views).flatMap(([view, where]) => (where === 'here' ? [view] : []));
   expect(new Set(places.map(({ view }) => view))).toEqual(new Set(here));

@@ -11,7 +11,7 @@ import {
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
 
-/** What people may do is offered, and nothing else; what they do happens. */
+/** The page offers exactly the permitted actions, and each takes effect. */
 
 const waiting = async (files: Record<string, string> = { 'main.tf': resources(['a']) }) => {
   const workspace = await newWorkspace();
@@ -19,7 +19,7 @@ const waiting = async (files: Record<string, string> = { 'main.tf': resources(['
   return { workspace, run, path: runPath(workspace.attributes.name, run.id) };
 };
 
-describe('a run that waits for a person', () => {
+describe('a run that waits for a decision', () => {
   it('is discarded, and shows by whom and why', async () => {
     const { run, path } = await waiting();
     const page = await visit(path);
@@ -63,7 +63,7 @@ describe('a run that waits for a person', () => {
     const page = await visit(path);
     const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
     await confirm.waitFor();
-    // The page does not learn of it before the click.
+    // The page must not see the change before the click.
     await page.route('**/api/v2/runs/run-*include=*', () => {});
     await client.act(run.id, 'discard');
     await confirm.click();
@@ -81,7 +81,7 @@ describe('a run that waits for a person', () => {
   });
 });
 
-describe('a run at work', () => {
+describe('a run in progress', () => {
   it('is canceled', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const run = await startRun(workspace, { 'main.tf': resources(['a'], 30) });

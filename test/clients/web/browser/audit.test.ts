@@ -6,9 +6,9 @@ import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFina
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
-/** Its outcome filter is in settings.test.ts; here is who did what, and where. */
+/** The outcome filter is covered by settings.test.ts; this file covers users, actions and resources. */
 
-it('filters the audit trail by user, resource and workspace, and exports the result', async () => {
+it('the audit trail is filtered by user, resource and workspace, and the result is exported', async () => {
   operate(platform);
   const names = [newName('audit'), newName('audit')];
   const [one, other] = (await Promise.all(names.map((name) => client.createWorkspace(organization, name)))) as [
@@ -37,7 +37,7 @@ it('filters the audit trail by user, resource and workspace, and exports the res
   await page.getByLabel('Action', { exact: true }).selectOption({ label: 'created' });
   await expect.poll(() => lines.count()).toBe(3);
   expect(page.url()).toContain('action=create');
-  // The server leaves out the others, and whoever is given the address sees the same.
+  // The server filters, so that other users see the same at this address.
   await page.reload();
   await expect.poll(() => lines.count()).toBe(3);
   await lines.filter({ hasText: 'by-member' }).getByText('Node.js program').waitFor();
@@ -55,7 +55,7 @@ it('filters the audit trail by user, resource and workspace, and exports the res
   await page.getByRole('rowheader', { name: 'by-member' }).waitFor();
 });
 
-it('lists each action once, with the name of the resource', async () => {
+it('the audit trail lists each action once, with the name of the resource', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(
     await startRun(workspace, { 'main.tf': resources(['a']) }, { message: 'Never mind' }),

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { newName, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, visit } from './support/reader.ts';
 
-/** Several workspaces at once, and lists that say what one looks for. */
+/** Actions on several workspaces at once, and lists with all relevant facts. */
 
-it('locks, tags and moves several workspaces after one confirmation, and shows which failed', async () => {
+it('several workspaces are locked, tagged and moved after one confirmation, and failures are shown', async () => {
   const common = newName('bulk');
   const made = await Promise.all(
     ['a', 'b', 'c'].map((letter) => client.createWorkspace(organization, `${common}-${letter}`)),
@@ -24,7 +24,7 @@ it('locks, tags and moves several workspaces after one confirmation, and shows w
   await dialog.getByText('Done for 2 of 3.').waitFor();
   await expect.poll(() => dialog.getByRole('listitem').innerText()).toContain(`${common}-c`);
   await dialog.getByRole('button', { name: 'Close' }).click();
-  // What failed is what is still to be done.
+  // Failed workspaces stay selected.
   await bar.getByText('1 selected').waitFor();
   expect((await client.get(`/workspaces/${a}`)).attributes).toMatchObject({
     locked: true,

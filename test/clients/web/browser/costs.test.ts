@@ -47,7 +47,7 @@ it('an estimate shows the cost before and after, by resource', async () => {
   );
   const page = await visit(path());
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });
-  // 32.85 stays; 73 + 0.1 × (60 × 10 + 59 × 60 / 2) comes.
+  // 32.85 stays; 73 + 0.1 × (60 × 10 + 59 × 60 / 2) is new.
   await panel.getByText('$32.85').first().waitFor();
   await panel.getByText('$342.85').waitFor();
   await panel.getByText('+$310.00').waitFor();
@@ -61,7 +61,7 @@ it('an estimate shows the cost before and after, by resource', async () => {
   await panel.getByText(/Prices from AWS list prices of \d{4}-\d\d, in USD/).waitFor();
 });
 
-it('gives the reason when there is none', async () => {
+it('an estimate that failed shows the reason', async () => {
   await estimate(run.id, Buffer.from('no plan'));
   const page = await visit(path());
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });
@@ -92,7 +92,7 @@ it('the overview sums up estimated costs of applied runs by day', async () => {
   expect(await trend.locator('polyline').getAttribute('points')).toMatch(/^\S+( \S+){13}$/);
   await trend.getByText('As a table').click();
   const days = await trend.getByRole('row').allInnerTexts();
-  // Before the cluster, the gateways were there already.
+  // The gateways existed before the cluster.
   expect([days.length, days.at(-1), days.at(-2)]).toEqual([
     15,
     expect.stringContaining('$138.70'),

@@ -11,9 +11,9 @@ import { client, newName } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { organization, seesStatus, visit } from './support/reader.ts';
 
-/** Templates and environments on the page, by whoever makes and uses them. */
+/** Templates and environments on the page, for their authors and users. */
 
-/** Where nobody has the provider, the variable takes the place of its count. */
+/** Without a provider on the machine, the variable takes the place of its count. */
 const withoutProvider = `
 variable "start_count" { default = 1 }
 resource "terraform_data" "home" { input = "kept" }
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 const path = () => `/app/${organization}/environments/${environment.id}`;
 
-it('stops and starts an environment, with its log and a link to its run', async () => {
+it('an environment is stopped and started, with its log and a link to its run', async () => {
   const page = await visit(`/app/${organization}/environments`);
   await page.getByRole('link', { name: dev }).click();
   await seesStatus(page, 'running');
@@ -60,7 +60,7 @@ it('stops and starts an environment, with its log and a link to its run', async 
   await seesStatus(page, 'running');
   await page.getByRole('link', { name: 'View run' }).click();
   await seesStatus(page, 'Applied');
-  // Where its workspace stands among others, it says whose it is.
+  // Its workspace names the environment that it belongs to.
   await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();
   await page.getByText(/^environment \S+\/\S+$/).waitFor();
   await page.goto(`/app/${organization}/workspaces?search=${dev}`);
@@ -76,20 +76,20 @@ it('stops and starts an environment, with its log and a link to its run', async 
   if (coder) expect(parameters).toContainEqual({ name: 'size', value: '20' });
 });
 
-it('rejects an invalid parameter before stopping anything', async () => {
+it('an invalid parameter is rejected before anything is stopped', async () => {
   if (!coder) return;
   const before = await untilBuilt(environment.id);
   const page = await visit(path());
   await page.getByRole('button', { name: 'Restart' }).click();
   const size = page.getByRole('dialog').getByLabel('size');
-  // It was 20, and only increases.
+  // The value was 20 and can only increase.
   await size.fill('5');
   await page.getByRole('dialog').getByRole('button', { name: 'Restart environment' }).click();
   expect(await size.evaluate((input) => (input as HTMLInputElement).validity.rangeUnderflow)).toBe(true);
   expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
 
-it('finds an environment by name with the keyboard', async () => {
+it('an environment is found by name with the keyboard', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
   await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Templates' }).waitFor();
   await page.keyboard.press('Control+k');
@@ -99,7 +99,7 @@ it('finds an environment by name with the keyboard', async () => {
   await page.getByRole('heading', { name: dev }).waitFor();
 });
 
-it('sets when an environment starts and stops', async () => {
+it('an environment gets a schedule for start and stop', async () => {
   const page = await visit(path());
   await page.getByRole('button', { name: 'Change schedule' }).click();
   const dialog = page.getByRole('dialog');
@@ -120,7 +120,7 @@ it('sets when an environment starts and stops', async () => {
   });
 });
 
-it('promotes a version, updates to it, and deletes', async () => {
+it('a version is promoted, an environment updated to it, and deleted', async () => {
   await pushVersion({ 'main.tf': `${main}# changed\n` }, 'v2', template.id);
   const page = await visit(`/app/${organization}/templates`);
   await page.getByRole('link', { name: tpl }).click();
@@ -139,7 +139,7 @@ it('promotes a version, updates to it, and deletes', async () => {
   await seesStatus(page, 'deleted');
 });
 
-it('creates an environment of a template, whose build can be canceled until it has ended', async () => {
+it('an environment is created from a template, and its build can be canceled until it has ended', async () => {
   const page = await visit(`/app/${organization}/templates/${template.id}`);
   const name = shortName('new');
   await page.getByRole('button', { name: 'Create environment' }).click();
@@ -155,7 +155,7 @@ it('creates an environment of a template, whose build can be canceled until it h
   expect(await page.getByRole('button', { name: 'Cancel build' }).count()).toBe(0);
 });
 
-it('is accessible on every screen', async () => {
+it('every environment view is accessible on every screen', async () => {
   const { id } = await createEnvironment(template.id, shortName('seen'), values);
   const views = {
     environments: { path: `/app/${organization}/environments`, ready: 'last built' },
@@ -180,12 +180,12 @@ it('is accessible on every screen', async () => {
   expect(wrong).toEqual([]);
 });
 
-it('offers templates to users who may create them', async () => {
+it('templates are offered to users with permission to create them', async () => {
   const name = newName('org');
   await client.create('/organizations', 'organizations', { name, email: 'a@example.test' });
   const page = await visit(`/app/${name}/workspaces`);
   const side = page.getByRole('navigation', { name: 'Organization' });
-  // Its owner may begin with them.
+  // The template's owner can create the first environment.
   await side.getByRole('link', { name: 'Templates' }).click();
   await page.getByText('No templates yet').waitFor();
 });

@@ -5,7 +5,7 @@ import { newWorkspace, startRun, untilConfirmable, untilFinal, untilUnlocked } f
 import { leaveState } from './support/operator.ts';
 import { platform, runPath, visit } from './support/reader.ts';
 
-it('offers the errored state of an apply for download, with instructions', async () => {
+it('the errored state of an apply is offered for download, with instructions', async () => {
   operate(platform);
   const workspace = await newWorkspace({ 'auto-apply': true });
   const failing = `resource "terraform_data" "bad" {
@@ -29,7 +29,7 @@ it('offers the errored state of an apply for download, with instructions', async
   expect(file.suggestedFilename()).toBe(`${run.id}-errored.tfstate`);
   expect(await readFile(await file.path(), 'utf8')).toBe('{"serial":7}');
 
-  // The workspace says that it waits for it, and an admin may go on without.
+  // The workspace shows that it waits for the state, and an admin can continue without it.
   const waiting = await startRun(workspace, { 'main.tf': 'resource "terraform_data" "next" {}' });
   await page.goto(`${platform.url}${runPath(workspace.attributes.name, waiting.id)}`);
   await page.getByText('Waiting until the workspace is unlocked').waitFor();

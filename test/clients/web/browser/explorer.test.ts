@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { newName, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, newPage, organization, signIn, visit } from './support/reader.ts';
 
-/** Questions about all workspaces, on the page. */
+/** Queries over all workspaces, on the page. */
 
 const folder = process.env.SCREENSHOTS;
 
-/** Holds the explorer's answers back. @returns what lets them through */
+/** Holds back the explorer's responses. @returns a function that releases them */
 const lateAnswers = async (page: Page): Promise<() => Promise<void>> => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const questions = '**/explorer?*';
@@ -23,7 +23,7 @@ const lateAnswers = async (page: Page): Promise<() => Promise<void>> => {
   };
 };
 
-it('filters, sorts, saves a view and exports it', async () => {
+it('a query is filtered, sorted, saved as a view and exported', async () => {
   const common = newName('explored');
   const names = ['a', 'b', 'c'].map((letter) => `${common}-${letter}`);
   for (const name of names) await client.createWorkspace(organization, name, { 'terraform-version': 'latest' });
@@ -38,7 +38,7 @@ it('filters, sorts, saves a view and exports it', async () => {
   const filter = page.getByRole('group', { name: 'Filter 1' });
   await filter.getByLabel('Field').selectOption('Workspace name');
   await filter.getByLabel('Value').fill(common);
-  // What is typed stays when the first answer arrives.
+  // Typed text stays when the first response arrives.
   await answers();
   const table = page.getByRole('region', { name: 'Workspaces' });
   await table.waitFor();
@@ -74,7 +74,7 @@ it('filters, sorts, saves a view and exports it', async () => {
   await phone.getByText('3 rows').waitFor();
   if (folder) await phone.screenshot({ path: `${folder}/explorer-phone.png` });
   expect(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-  // Every column is in sight, with its name, and the rows can be sorted.
+  // Every column is visible, with its name, and the rows can be sorted.
   const onPhone = phone.getByRole('region', { name: 'Workspaces' });
   expect(await onPhone.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
   const cell = onPhone.locator('[data-label="Terraform"]').first();

@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
-/** What a view loads when it is the first, and what happens when a part of the page does not come. */
+/** The scripts that a view loads first, and the page's reaction when one is missing. */
 
-/** Bytes as sent, in whichever encoding. */
+/** Bytes as sent, in any encoding. */
 const loadedBytes = (page: Page): Promise<number> =>
   page.evaluate(() =>
     (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
@@ -34,7 +34,7 @@ it('each view loads at most 90 KB of script and style', async () => {
     [`${at}/workspaces/${name}/variables`, name],
     [runPath(name, run.id), run.attributes.message],
   ];
-  // Whoever has one organization alone is led into it.
+  // A user with only one organization is redirected to it.
   await client.create('/organizations', 'organizations', { name: newName('second'), email: 'second@localhost' });
   const page = await visit('/');
   const over: string[] = [];
@@ -62,7 +62,7 @@ it('the first view loads two scripts and one style sheet, other groups one more 
   await page.goto(`/app/${organization}/overview`);
   await page.getByRole('heading', { name: 'Overview', exact: true }).waitFor();
   expect(await loaded()).toEqual(['chunk.js', 'page.css', 'page.js']);
-  // Its dialog is not loaded before it is opened.
+  // The dialog's script is not loaded before the dialog is opened.
   await page.goto(`/app/${organization}/workspaces`);
   await page.getByRole('button', { name: 'New workspace' }).click();
   await page.getByRole('dialog', { name: 'New workspace' }).getByLabel('Name').waitFor();
@@ -81,7 +81,7 @@ it('a part that fails to load can be loaded again', async () => {
 
 it('a page that is older than the platform reloads at its new address', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
-  // The scripts of this page were replaced, and the document names others.
+  // The scripts of this page were replaced, and the new document names others.
   await page.route(lazyPart, (route) => route.fulfill(gone));
   await page.route(/\/app$/, (route) => route.fulfill({ contentType: 'text/html', body: 'page-NEW.js' }));
   const reloaded = page.waitForEvent('domcontentloaded');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newName } from '#test/e2e/support/world.ts';
 import { platform, seesStatus, visit } from './support/reader.ts';
 
-/** From nothing to Applied by clicks alone, with real terraform. */
+/** From an empty organization to an apply by clicks alone, with real terraform. */
 
 let folder: string;
 beforeAll(async () => {
@@ -32,14 +32,14 @@ output "key" {
 });
 afterAll(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
-it('leads a newcomer from an empty organization to outputs', async () => {
+it('a newcomer is led from an empty organization to outputs', async () => {
   const organization = newName('org');
   const page = await visit('/app/organizations/new');
   await page.getByLabel('Name').fill(organization);
   await page.getByLabel('E-mail').fill('owner@localhost');
   await page.getByRole('button', { name: 'Create organization' }).click();
 
-  // Empty, it teaches the next step; the host is the one that terraform can talk to.
+  // The empty state shows the next step, with the host that terraform can reach.
   const block = page.getByLabel('cloud block');
   await block.getByText(`organization = "${organization}"`).waitFor();
   expect(await block.innerText()).toContain(`hostname     = "${new URL(platform.httpsUrl ?? platform.url).host}"`);
@@ -67,13 +67,13 @@ it('leads a newcomer from an empty organization to outputs', async () => {
 
   await page.getByRole('heading', { name: 'First rollout' }).waitFor();
   await seesStatus(page, 'Needs Confirmation');
-  // The plan by resource, open because it waits for a person.
+  // The plan by resource is open because it waits for a decision.
   await page.getByText('terraform_data.network').first().waitFor();
   await page.getByRole('cell', { name: '"eu-central-1"' }).first().waitFor();
   await page.getByLabel('Comment', { exact: true }).fill('Looks good to me');
   await page.getByRole('button', { name: 'Confirm & Apply' }).click();
 
-  // Live: a line is there while the apply goes on.
+  // Lines appear while the apply is still running.
   await page.getByLabel('Lines of the apply').getByText('step 2').waitFor();
   await seesStatus(page, 'Applying');
   await seesStatus(page, 'Applied');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { client, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
-/** An apply as a picture: what is worked on, for how long, and what it waits for. */
+/** An apply as a chart: resources in progress, their duration, and what they waited for. */
 
 const pair = `resource "terraform_data" "network" {
   provisioner "local-exec" {
@@ -32,7 +32,7 @@ it('an apply is drawn while it runs; a bar links to its line, and the slowest sh
   expect(new URL(page.url()).hash).toMatch(/^#apply-\d+$/);
   await picture.getByRole('button', { name: 'Slowest' }).click();
   await picture.getByRole('row', { name: /terraform_data.database .* terraform_data.network until/ }).waitFor();
-  // The output is what people know from a terminal, with the time of each line at hand.
+  // The output is the same as in a terminal, and can show the time of each line.
   const lines = page.getByLabel('Lines of the apply');
   await lines.getByText('terraform_data.database (local-exec): hello').waitFor();
   expect(await lines.getByText('Plan to create').count()).toBe(0);
@@ -51,7 +51,7 @@ it('a plan started on the page is drawn too, with its changes and lines', async 
   await dialog.getByRole('button', { name: 'Start run' }).click();
   await seesStatus(page, 'Needs Confirmation');
   await page.getByText('terraform_data.a').first().waitFor();
-  // Which version planned, where the workspace only says `latest`.
+  // Shows the version that planned, although the workspace is set to `latest`.
   await page
     .getByLabel('About this run')
     .getByText(/^\d+\.\d+\.\d+ \(latest\)$/)

@@ -6,7 +6,7 @@ import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { client, newWorkspace, organization, untilFinal } from '#test/e2e/support/world.ts';
 import { visit } from './support/reader.ts';
 
-it.skipIf(!hasGo)('shows drift and undoes it', async () => {
+it.skipIf(!hasGo)('drift is shown and reverted', async () => {
   const folder = newSharedFolder('health-');
   const file = join(folder, 'a');
   const block = `resource "drift_file" "a" {\n  path    = "${file}"\n  content = "as configured"\n}\n`;
@@ -42,11 +42,11 @@ it.skipIf(!hasGo)('shows drift and undoes it', async () => {
   expect(readFileSync(file, 'utf8')).toBe('as configured');
 });
 
-it('offers another assessment after one without a result, but not while one is in progress', async () => {
+it('another assessment is offered after one without a result, but not while one is in progress', async () => {
   const workspace = await newWorkspace({ 'assessments-enabled': true });
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/health`);
   const button = page.getByRole('button', { name: 'Assess' });
-  // A run took its place: the workspace says for a moment that one goes on, and there is no result.
+  // A run replaced the assessment: the workspace still reports it in progress for a moment, and there is no result.
   let startedAt: string | null = null;
   await page.route(/\/workspaces\/[^/?]+\?include=current_run$/, async (route) => {
     const response = await route.fetch();
@@ -61,7 +61,7 @@ it('offers another assessment after one without a result, but not while one is i
   await button.click();
   await page.getByRole('button', { name: 'Assessing …' }).waitFor();
   expect(await button.isDisabled()).toBe(true);
-  // Who comes later sees it too.
+  // Later visitors see it too.
   await page.reload();
   await page.getByRole('button', { name: 'Assessing …' }).waitFor();
   startedAt = null;

@@ -6,7 +6,7 @@ import { newName, resources, untilConfirmable, untilFinal } from '#test/e2e/supp
 import { client, platform, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 
-/** The overview of an organization of its own: what needs somebody first, how it has been going below. */
+/** The overview of a separate organization: first what needs attention, then its history. */
 
 const home = newName('home');
 const folder = process.env.SCREENSHOTS;
@@ -27,7 +27,7 @@ const age = async ({ id }: Resource): Promise<void> => {
   await update(keys.workspace(id), { set: { 'state.at': at } });
 };
 
-it('shows waiting, failing, running and stale workspaces, their last runs, and charts with tables', async () => {
+it('the overview shows waiting, failing, running and stale workspaces, their last runs, and charts with tables', async () => {
   operate(platform);
   await client.create('/organizations', 'organizations', { name: home, email: 'home@localhost' });
   const names = ['deciding', 'broken', 'busy', 'quiet'];
@@ -48,7 +48,7 @@ it('shows waiting, failing, running and stale workspaces, their last runs, and c
   await expect.poll(() => listed('Failing').allInnerTexts()).toEqual(['broken']);
   await expect.poll(() => listed('Running').allInnerTexts()).toEqual(['busy']);
   await expect.poll(() => listed('Unchanged for 90 days').allInnerTexts()).toEqual(['quiet']);
-  // One bar for each of its runs, and in words for whoever does not see them.
+  // One bar for each run, with a text alternative.
   const spark = page.getByRole('list', { name: 'Failing' }).getByRole('img');
   expect(await spark.locator('g').count()).toBe(2);
   expect(await spark.getAttribute('aria-label')).toMatch(/2 runs/);

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import { newName, newWorkspace, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
-/** Whatever people and configurations write stays text. */
+/** Texts from users and configurations never become markup. */
 
 const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
-it('shows script in names, messages, values, plans and logs as text', async () => {
+it('script in names, messages, values, plans and logs is shown as text', async () => {
   const workspace = await newWorkspace({ description: evil });
   await client.setVariable(workspace.id, { key: 'given', value: evil, description: evil });
   const run = await startRun(
@@ -31,7 +31,7 @@ check "loud" {
     { message: evil },
   );
   await untilConfirmable(run);
-  // While it waits it is among the first of both lists, however much other tests run beside this one.
+  // A waiting run is among the first of both lists, even with many runs of other tests.
   const page = await visit(`/app/${organization}/runs`);
   await page.getByText('onerror').first().waitFor();
   await page.goto(`/app/${organization}/workspaces`);
@@ -64,7 +64,7 @@ check "loud" {
   expect(await page.locator('img, script:not([src])').count()).toBe(0);
 });
 
-it('does not let an address inject content or actions', async () => {
+it('an address cannot inject content or actions', async () => {
   const page = await visit(`/app/${organization}/workspaces/${encodeURIComponent(evil)}`);
   await page.getByText('Workspace not found').waitFor();
   await page.goto(`/app/${organization}/nowhere/to/be/found`);

@@ -3,7 +3,7 @@ import { newName, newWorkspace, startRun, untilFinal } from '#test/e2e/support/w
 import { wrongWith } from './support/accessibility.ts';
 import { client, organization, visit } from './support/reader.ts';
 
-/** A pasted .tfvars file becomes variables, after a look at what it changes. */
+/** A pasted .tfvars file becomes variables, after a preview of the changes. */
 
 const file = `region = "eu-central-1"
 zones  = ["a", "b"]
@@ -25,7 +25,7 @@ variable "kept" { type = string }
 variable "shared" { type = string }
 output "all" { value = jsonencode([var.region, var.zones, var.size, var.motd, length(var.db_password), var.kept, var.shared]) }`;
 
-it('previews a pasted file and imports it for new runs', async () => {
+it('a pasted file is previewed and imported for new runs', async () => {
   const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'region', value: 'us-east-1' });
   await client.setVariable(workspace.id, { key: 'kept', value: 'as it is' });

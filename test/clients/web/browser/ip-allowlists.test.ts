@@ -5,9 +5,9 @@ import { newName } from '#test/e2e/support/world.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
-/** IP allowlists by clicks, and what a member sees who comes from elsewhere. */
+/** IP allowlists by clicks, and the view of a member from another network. */
 
-it('creates an IP allowlist, adds ranges, and deletes it', async () => {
+it('an IP allowlist is created, gets ranges, and is deleted', async () => {
   const name = newName('Office');
   const page = await visit(`/app/${organization}/overview`);
   await page.getByRole('link', { name: 'IP allowlists' }).click();
@@ -20,7 +20,7 @@ it('creates an IP allowlist, adds ranges, and deletes it', async () => {
   await page.getByText('Not enforced').waitFor();
 
   await page.getByRole('button', { name: 'Add range' }).click();
-  // Its own address, as the platform sees it.
+  // The user's own address, as the platform sees it.
   await dialog.getByText(/127\.0\.0\.1\/32|::1\/128/).waitFor();
   await dialog.getByLabel('Range').fill('203.0.113.7');
   await dialog.getByRole('button', { name: 'Add range' }).click();
@@ -42,7 +42,7 @@ it('creates an IP allowlist, adds ranges, and deletes it', async () => {
   expect(lists.map(({ attributes }) => attributes.name)).not.toContain(name);
 });
 
-it('explains to a member from another network why nothing is shown', async () => {
+it('a member from another network sees why nothing is shown', async () => {
   operate(platform);
   const own = new Client(platform.url, platform.token);
   const closed = newName('closed');

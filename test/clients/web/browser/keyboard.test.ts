@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, seesStatus, visit } from './support/reader.ts';
 
-/** Everything is a few keys away, and a run that failed is started again with one click. */
+/** Every view is a few keys away, and a failed run is retried with one click. */
 
-it('goes to a workspace, its tabs and a run by name without a mouse', async () => {
+it('the palette goes to a workspace, its tabs and a run by name without a mouse', async () => {
   const workspace = await newWorkspace();
   const { name } = workspace.attributes;
   const page = await visit(`/app/${organization}/workspaces`);
@@ -34,7 +34,7 @@ it('goes to a workspace, its tabs and a run by name without a mouse', async () =
   await page.waitForURL(`**/runs/${run.id}`);
 });
 
-it('moves through a list and its search; shortcuts are off in fields', async () => {
+it('the keyboard moves through a list and its search; shortcuts are off in fields', async () => {
   const common = newName('keys');
   const names = ['a', 'b'].map((letter) => `${common}-${letter}`);
   await Promise.all(
@@ -42,7 +42,7 @@ it('moves through a list and its search; shortcuts are off in fields', async () 
   );
   const page = await visit(`/app/${organization}/workspaces?search=${common}`);
   await page.getByRole('link', { name: names[0] as string }).waitFor();
-  // Signing in has left the focus in its form.
+  // Signing in left the focus in its form.
   await page.getByRole('heading', { name: 'Workspaces' }).click();
   await page.keyboard.press('j');
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute('href'));

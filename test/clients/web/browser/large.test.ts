@@ -5,7 +5,7 @@ import { longestFrame, waitAfter } from './support/measure.ts';
 import { enlarge } from './support/operator.ts';
 import { client, platform, runPath, visit } from './support/reader.ts';
 
-/** Large things stay quick. The bounds are generous, for machines that do ten other things; the bench has the figures. */
+/** Large content stays fast. The limits are generous, for busy machines; the bench has the figures. */
 
 const lines = 100_000;
 let path: string;
@@ -33,7 +33,7 @@ describe('a log of 100,000 lines', () => {
     await search.fill('line 99999 of');
     await search.press('Enter');
     await page.locator('.line.aimed', { hasText: 'line 99999 of a long log' }).waitFor();
-    // Without a mouse, too, a line can be linked to.
+    // A line can be linked to without a mouse, too.
     expect(new URL(page.url()).hash).toBe('#plan-99999');
     expect(await page.locator('.log mark').count()).toBe(1);
 
@@ -45,7 +45,7 @@ describe('a log of 100,000 lines', () => {
     await fold.waitFor();
     expect(await page.locator('.log .line').count()).toBe(1);
     expect(await fold.getAttribute('aria-expanded')).toBe('false');
-    // What is searched for is found where it is folded away.
+    // The search finds lines in folded groups.
     await search.fill('line 54321 of');
     await search.press('Enter');
     await page.locator('.line.aimed', { hasText: 'line 54321 of a long log' }).waitFor();
@@ -85,17 +85,17 @@ describe('more than a page of workspaces', () => {
     }
     const page = await visit(`/app/${home}/workspaces`);
     await page.getByRole('button', { name: 'Idle 230' }).waitFor();
-    // Rows come as the reader does.
+    // Rows are added as the user scrolls.
     const rows = page.locator('main .list li');
     expect(await rows.count()).toBeLessThan(names.length);
-    // Whoever scrolls to the button has more rows come before they can press it.
+    // Scrolling to the button would add rows before it could be pressed.
     await page.getByRole('button', { name: 'Show all 230' }).dispatchEvent('click');
     await page.getByText('service-99-production').waitFor();
     expect(await rows.count()).toBe(names.length);
     await page.getByLabel('Search by name').fill('service-9 production');
     // 9, 90, 93, 96 and 99.
     await page.waitForFunction(() => document.querySelectorAll('main .list li').length === 5);
-    // What was looked for is there again on the way back.
+    // The search is restored on the way back.
     await page.getByRole('link', { name: /service-93-production/ }).click();
     await page.getByRole('heading', { name: 'service-93-production' }).waitFor();
     await page.waitForFunction(() => document.activeElement?.id === 'content');

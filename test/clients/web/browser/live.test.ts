@@ -3,7 +3,7 @@ import { newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/s
 import { countRequests, noteDelays, speaking } from './support/measure.ts';
 import { newPage, runPath, seesStatus, signIn, visit } from './support/reader.ts';
 
-/** What happens shows soon, and the platform is not asked more often than that needs. */
+/** Changes appear soon, with as few requests as possible. */
 
 describe('an apply', () => {
   it('is shown live, with one request at a time', async () => {
@@ -19,11 +19,11 @@ describe('an apply', () => {
     const minutes = (Date.now() - began) / 60_000;
     const noted = (await delays()).sort((a, b) => a - b);
     expect(noted.length).toBeGreaterThanOrEqual(18);
-    // The bench has the figure; this is for machines that do ten other things.
+    // The bench has the figure; this limit is for busy machines.
     expect(noted[Math.floor(noted.length / 2)]).toBeLessThan(3_000);
-    // Four a second; what a part needs at once when it opens comes on top, whatever the time.
+    // Four a second; the requests of an opened part are added once.
     expect(counted.api + counted.logs).toBeLessThan(240 * minutes + 10);
-    // The next one is sent when the last one was answered.
+    // A request is sent when the previous one was answered.
     expect(counted.most).toBeLessThanOrEqual(3);
   });
 });
@@ -46,7 +46,7 @@ describe('a page that is left open', () => {
       Object.defineProperty(document, 'hidden', { value: true, configurable: true });
       document.dispatchEvent(new Event('visibilitychange'));
     });
-    // What was planned before still comes.
+    // Requests that were scheduled before are still made.
     await page.clock.runFor(5_000);
     const counted = countRequests(page);
     for (let minute = 0; minute < 5; minute++) await page.clock.runFor(60_000);
@@ -67,7 +67,7 @@ describe('a page that is left open', () => {
     await seesStatus(page, 'Discarded');
     const counted = countRequests(page);
     const requests = () => counted.api + counted.logs;
-    // Answers take real time, and each may lead to one more request: it is quiet when nothing came of several tries.
+    // Responses take real time, and each may lead to one more request: polling has stopped after several quiet checks.
     let quiet = 0;
     await expect
       .poll(

@@ -4,9 +4,9 @@ import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFina
 import { enlarge } from './support/operator.ts';
 import { client, organization, platform, runPath, visit } from './support/reader.ts';
 
-/** Finding one's way: to a line, back to a place in a list, out of a page that is not there. */
+/** Navigation: to a line, back to a place in a list, away from a missing page. */
 
-it('scrolls a linked or found log line into view, not behind the decision bar', async () => {
+it('a linked or found log line is scrolled into view, not behind the decision bar', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
   operate(platform);
@@ -14,7 +14,7 @@ it('scrolls a linked or found log line into view, not behind the decision bar', 
   const page = await visit(`${runPath(workspace.attributes.name, run.id)}#plan-1500`);
   const aimed = page.locator('.log .aimed');
   await aimed.getByText('line 1500 of a').waitFor();
-  // In the page that is open already.
+  // In the page that is already open.
   await page.evaluate(() => location.assign('#plan-2500'));
   await aimed.getByText('line 2500 of a').waitFor();
   await page.getByLabel('Search the output of the plan').fill('line 700 of');
@@ -28,7 +28,7 @@ it('scrolls a linked or found log line into view, not behind the decision bar', 
   await client.act(run.id, 'discard');
 });
 
-it('restores the scroll position in a list of workspaces', async () => {
+it('the scroll position in a list of workspaces is restored', async () => {
   const common = newName('many');
   await Promise.all(
     Array.from({ length: 70 }, (_, i) =>
@@ -56,7 +56,7 @@ it('a missing run has a heading and a link to the organizations', async () => {
   await page.getByRole('heading', { name: 'Organizations' }).waitFor();
 });
 
-it('a missing workspace leads to those of its organization, unless that cannot be seen either', async () => {
+it('a missing workspace leads to those of its organization, unless that is hidden too', async () => {
   const page = await visit(`/app/${organization}/workspaces/nowhere`);
   await page.getByRole('heading', { name: 'Workspace not found' }).waitFor();
   await page.getByRole('link', { name: `See the workspaces of ${organization}` }).click();
@@ -105,7 +105,7 @@ it('on a phone the decision bar leaves room for the plan and is not printed, and
   expect(Math.min(...links)).toBeGreaterThanOrEqual(24);
 });
 
-it('on a phone every page can be found by name', async () => {
+it('on a phone every view can be found by name', async () => {
   const page = await visit(`/app/${organization}/overview`, {
     viewport: { width: 390, height: 844 },
     isMobile: true,

@@ -4,17 +4,17 @@ import { client, newWorkspace, resources, startRun } from '#test/e2e/support/wor
 import { wrongWith } from './support/accessibility.ts';
 import { newPage, organization, platform, seesStatus, signIn } from './support/reader.ts';
 
-/** Notifications of the browser: asked for on a click only, and shown for a run of one's own that needs a decision. */
+/** Browser notifications: requested by a click only, and shown for the user's own runs that need a decision. */
 
 interface Shown {
   title: string;
   body: string;
   tag: string;
 }
-/** `byTag`: the notifications themselves. Other tests' runs need the same person on the same platform. */
+/** `byTag`: the notifications themselves. Runs of other tests notify the same user on the same platform. */
 type Recording = typeof window & { shown: Shown[]; asked: number; byTag: Map<string, Notification> };
 
-/** Notes what the page asks the browser for; the notifications are the browser's own. */
+/** Records the page's calls; the notifications are the browser's own. */
 const record = (allowed: boolean) => {
   const real = window.Notification;
   Object.assign(window, { shown: [], asked: 0, byTag: new Map() });
@@ -25,13 +25,13 @@ const record = (allowed: boolean) => {
       noted.shown.push({ title, body: options.body ?? '', tag: options.tag ?? '' });
       noted.byTag.set(this.tag, this);
     }
-    // Without windows, Chromium says here that it is denied whatever it was told.
+    // Without windows, Chromium always reports the permission as denied here.
     static override get permission(): NotificationPermission {
       return allowed ? 'granted' : 'default';
     }
     static override requestPermission(): Promise<NotificationPermission> {
       noted.asked++;
-      // Without windows, a question to a user who has not decided stays without an answer at times.
+      // Without windows, an undecided permission request sometimes gets no response.
       return allowed ? real.requestPermission() : Promise.resolve('denied');
     }
   }
@@ -49,10 +49,10 @@ const visitRecorded = async (path: string, allowed: boolean, beforeSignIn?: (pag
 };
 
 const shown = (page: Page): Promise<Shown[]> => page.evaluate(() => (window as Recording).shown);
-/** As after the network was away: what is due later is asked for now. */
+/** Polls now, as after a network failure. */
 const askNow = (page: Page): Promise<boolean> => page.evaluate(() => dispatchEvent(new Event('online')));
 
-it('notifies about the user’s run that needs a decision, with a link', async () => {
+it('a user is notified about their run that needs a decision, with a link', async () => {
   const page = await visitRecorded(`/app/${organization}/projects`, true);
   await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
   expect(await page.evaluate(() => (window as Recording).asked)).toBe(0);
@@ -86,7 +86,7 @@ it('notifies about the user’s run that needs a decision, with a link', async (
   await page.waitForURL(({ pathname }) => pathname.includes(run.id));
   await seesStatus(page, 'Needs Confirmation');
 
-  // The choice is kept, and ends with another click.
+  // The setting survives a reload, and another click turns it off.
   await page.reload();
   await page.getByRole('button', { name: 'Browser notifications: on' }).click();
   await dialog.getByRole('button', { name: 'Turn off' }).click();
@@ -95,7 +95,7 @@ it('notifies about the user’s run that needs a decision, with a link', async (
   await page.getByRole('button', { name: 'Browser notifications: off' }).waitFor();
 });
 
-it('explains what to do when the browser blocks them', async () => {
+it('the dialog explains what to do when the browser blocks notifications', async () => {
   const page = await visitRecorded(`/app/${organization}/projects`, false);
   await page.getByRole('button', { name: 'Browser notifications: off' }).click();
   await page.getByRole('button', { name: 'Turn on' }).click();
@@ -103,7 +103,7 @@ it('explains what to do when the browser blocks them', async () => {
   expect(await shown(page)).toEqual([]);
 });
 
-it('keeps the dialog open while the view behind it is loaded', async () => {
+it('the dialog stays open while the view behind it is loaded', async () => {
   const loads = Promise.withResolvers<void>();
   const page = await visitRecorded(`/app/${organization}/projects`, false, (opened) =>
     opened.route(/\.js$/, async (route) => {

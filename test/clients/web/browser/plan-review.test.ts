@@ -3,16 +3,16 @@ import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from 
 import { client, runPath, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 
-/** A plan as a reviewer reads it. */
+/** A plan in the view of a reviewer. */
 
 const text = (word: string) =>
   `resource "terraform_data" "script" {\n  input = <<-EOT\n${Array.from({ length: 12 }, (_, i) => `    step ${i} ${i === 6 ? word : 'same'}`).join('\n')}\n  EOT\n}`;
 
-it('marks changes in multi-line text, hides unchanged lines, and links to one change', async () => {
+it('changes in multi-line text are marked, unchanged lines hidden, and one change can be linked to', async () => {
   const workspace = await newWorkspace();
   const first = await startRun(workspace, { 'main.tf': text('before') }, { 'auto-apply': true });
   expect((await untilFinal(first)).attributes.status).toBe('applied');
-  // More than are open at first.
+  // More changes than are open at first.
   const more = resources(['a', 'b', 'c', 'd', 'e', 'f']);
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': `${text('after')}\n${more}` }));
   const path = runPath(workspace.attributes.name, run.id);
@@ -30,7 +30,7 @@ it('marks changes in multi-line text, hides unchanged lines, and links to one ch
   expect(await row.getByText('step 0 same').count()).toBe(2);
   if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'plan-review');
   const link = await change.getByRole('link', { name: 'Link to this change' }).getAttribute('href');
-  // In another tab, where it would be folded.
+  // Opened in another tab, where it would be folded.
   const other = await visit(`${path}${link}`);
   await other.locator('.resource.aimed[open]', { hasText: 'terraform_data.script' }).waitFor();
   expect(await other.locator('.resource[open]').count()).toBe(1);

@@ -30,7 +30,7 @@ const found = (n: number) =>
     },
   });
 
-it('starts and lists queries, and searches and copies results', async () => {
+it('queries are started and listed, and results are searched and copied', async () => {
   operate(platform);
   const workspace = await newWorkspace({ 'terraform-version': 'latest' });
   const { name } = workspace.attributes;
@@ -43,14 +43,14 @@ it('starts and lists queries, and searches and copies results', async () => {
   await page.getByRole('heading', { name: 'Query', exact: true }).waitFor();
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
   expect(id).toMatch(/^query-/);
-  // Terraform of the tests may be older than queries are; what it would say is given to it.
+  // The tests' Terraform may be too old for queries, so the test provides its output.
   await until(
     () => client.get(`/queries/${id}`),
     ({ attributes: { status } }) => !['pending', 'queued', 'running'].includes(status),
   );
   await answerQuery(id, Array.from({ length: 300 }, (_, n) => found(n)).join('\n'));
 
-  // As the command line prints it.
+  // The URL that the command line prints.
   await page.goto(`/app/${organization}/${name}/search/${id}`);
   await seesStatus(page, 'finished');
   await page.getByText('300 resources').waitFor();
@@ -63,7 +63,7 @@ it('starts and lists queries, and searches and copies results', async () => {
 
   await page.getByRole('link', { name, exact: true }).click();
   const line = page.getByRole('list', { name: 'Queries' }).getByRole('listitem');
-  // Lists draw their lines when they are in sight.
+  // Lists render lines when they become visible.
   await expect.poll(() => line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
 });
 

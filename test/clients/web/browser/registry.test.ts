@@ -10,7 +10,9 @@ import { newMember } from './support/operator.ts';
 import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 
-/** The private registry on the page: from a folder to a published module, its tests, and a workspace made of it. */
+/**
+ * The private registry on the page: from a folder to a published module, its tests, and a workspace created from it.
+ */
 
 const main = (text: string) => `variable "size" {
   type        = string
@@ -103,7 +105,7 @@ it('a module is published from a folder, documented, deprecated and published ag
   await page.getByText('Version 1.0.0 is deprecated.').waitFor({ state: 'detached' });
 });
 
-it('rejects an invalid module, without a trace', async () => {
+it('an invalid module is rejected, without a trace', async () => {
   const page = await visit(`/app/${organization}/registry/modules`);
   await page.getByRole('button', { name: 'Publish module' }).click();
   const dialog = page.getByRole('dialog');
@@ -120,7 +122,7 @@ it('rejects an invalid module, without a trace', async () => {
   expect(all).toEqual([]);
 });
 
-it('enables tests, runs them with variables, and shows results', async () => {
+it('tests of a module are enabled and run with variables, and show results', async () => {
   const page = await visit(`${at}/test-runs`);
   await page.getByRole('button', { name: 'Enable remote tests' }).click();
   await page.getByRole('button', { name: 'Add variable' }).click();
@@ -146,15 +148,15 @@ it('enables tests, runs them with variables, and shows results', async () => {
 
   await page.getByRole('link', { name: name, exact: true }).click();
   const row = page.getByRole('list', { name: 'Test runs' }).getByRole('listitem');
-  // Lists draw their lines when they are in sight.
+  // Lists render lines when they become visible.
   await expect.poll(() => row.innerText()).toMatch(/Tests of 1\.1\.0[\s\S]*1 passed, 1 failed[\s\S]*failed/);
-  // What they created they have destroyed.
+  // The tests destroyed the resources that they created.
   await page.getByRole('link', { name: /Tests of 1.1.0/ }).click();
   await page.getByText('1 passed, 1 failed').first().waitFor();
   expect(await page.getByText('created and not destroyed').count()).toBe(0);
 });
 
-it('creates a workspace from a module with a form, and applies its first run', async () => {
+it('a workspace is created from a module with a form, and its first run applied', async () => {
   const page = await visit(`${at}/no-code`);
   await page.getByRole('group', { name: 'Allowed values' }).getByLabel('size').fill('small\nlarge, with lid');
   await page.getByRole('button', { name: 'Save' }).click();
@@ -184,7 +186,7 @@ it('creates a workspace from a module with a form, and applies its first run', a
   await upgrades(page, workspace, made?.id ?? '');
 });
 
-/** Publishes another version, which needs one value more. */
+/** Publishes another version, which needs one more value. */
 const publishNext = async (): Promise<void> => {
   const path = `/organizations/${organization}/registry-modules/private/${organization}/${name}/aws`;
   const created = await client.create(`${path}/versions`, 'registry-module-versions', { version: '2.0.0' });
@@ -196,7 +198,7 @@ const publishNext = async (): Promise<void> => {
     .toBe('ok');
 };
 
-/** The workspace is offered the next version, sees its plan, and is of it once that is confirmed. */
+/** The workspace is offered the next version, shows its plan, and uses it after the confirmation. */
 const upgrades = async (page: Page, workspace: string, id: string): Promise<void> => {
   const overview = page.url();
   const module = page.getByRole('region', { name: 'Module', exact: true });
@@ -208,7 +210,7 @@ const upgrades = async (page: Page, workspace: string, id: string): Promise<void
   await module.getByRole('button', { name: 'Upgrade' }).click();
   const dialog = page.getByRole('dialog', { name: `Upgrade ${workspace}` });
   await dialog.getByText('2.0.0').waitFor();
-  // It has values for the others.
+  // The workspace has values for the other variables.
   expect(await dialog.getByRole('textbox').count()).toBe(1);
   await dialog.getByLabel('owner (required)').fill('core');
   if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'module-upgrade');
@@ -227,7 +229,7 @@ const upgrades = async (page: Page, workspace: string, id: string): Promise<void
   expect(await module.getByText('newer version').count()).toBe(0);
 };
 
-it('users who may not publish see the documentation without buttons', async () => {
+it('users without permission to publish see the documentation without buttons', async () => {
   operate(platform);
   const token = await newMember(organization, 'read');
   const page = await visit(at, { token });
@@ -241,7 +243,7 @@ it('users who may not publish see the documentation without buttons', async () =
   expect(await page.getByRole('button', { name: /Publish|Deprecate|Delete/ }).count()).toBe(0);
 });
 
-it('lists providers and their versions, with missing parts', async () => {
+it('the registry lists providers and their versions, with missing parts', async () => {
   const path = `/organizations/${organization}/registry-providers`;
   const provider = newName('cloud');
   await client.create(path, 'registry-providers', {

@@ -11,7 +11,7 @@ import {
 } from '#test/e2e/support/world.ts';
 import { client, newPage, runPath, signIn } from './support/reader.ts';
 
-/** Whoever presses again and again in one place decides once, whatever comes under the pointer meanwhile. */
+/** Repeated clicks in one place make at most one decision, even if another control appears there. */
 
 const files = { 'main.tf': resources(['a']) };
 
@@ -25,7 +25,7 @@ type Box = Awaited<ReturnType<typeof boxOf>>;
 const areApart = (a: Box, b: Box): boolean =>
   a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
 
-/** On a page whose time a test can stop: a busy machine does not make a patient reader of an impatient one. */
+/** Opens a page whose clock a test can stop: a busy machine must not turn quick clicks into slow ones. */
 const open = async (path: string, options: BrowserContextOptions = {}): Promise<Page> => {
   const page = await newPage(options);
   await page.clock.install();
@@ -34,14 +34,14 @@ const open = async (path: string, options: BrowserContextOptions = {}): Promise<
   return page;
 };
 
-/** From now on time passes only where the test says so. */
+/** From now on the test advances the clock. */
 const stopTime = async (page: Page): Promise<void> => {
-  // Not in the past before it is read, however busy the machine.
+  // Later than now, even on a busy machine.
   const settled = await page.evaluate(() => Date.now() + 30_000);
   await page.clock.pauseAt(settled);
 };
 
-/** Time passes until it is on screen, and at most two tenths of a second more. */
+/** Advances the clock until the element is visible, and at most 0.2 s more. */
 const untilVisible = async (page: Page, locator: Locator): Promise<void> => {
   await expect
     .poll(async () => {
@@ -92,13 +92,13 @@ for (const level of ['soft-mandatory', 'mandatory'] as const) {
   }
 }
 
-it('disables a button whose meaning has just changed until a second without clicks', async () => {
+it('a button whose meaning has just changed is inert until a second without clicks', async () => {
   const { run, path } = await withFailedPolicy('soft-mandatory');
   const page = await open(path);
   await page.getByLabel('Reason').waitFor();
   await stopTime(page);
   const check = `/policy-checks/${run.id.replace('run-', 'polchk-')}/actions/override`;
-  // Somebody else overrides, and the reader presses where the confirmation comes.
+  // Another user overrides, and the user clicks where the confirmation appears.
   await client.call('POST', check, { comment: 'by another' });
   const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
   await untilVisible(page, confirm);
@@ -114,7 +114,7 @@ it('disables a button whose meaning has just changed until a second without clic
     await page.clock.runFor(800);
   }
   expect((await client.run(run.id)).attributes.actions['is-confirmable']).toBe(true);
-  // Whoever has looked for a second decides.
+  // After a second without clicks, the click decides.
   await page.clock.runFor(200);
   expect(await confirm.getAttribute('aria-disabled')).toBe('false');
   await page.keyboard.press('Enter');

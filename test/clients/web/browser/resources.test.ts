@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { client, newWorkspace, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
-/** What a workspace has, what hangs on what, and what a plan does to it. */
+/** The resources of a workspace, their dependencies, and the effects of a plan. */
 
 const policy = (effect: string) => `resource "terraform_data" "policy" {
   input = jsonencode({ Version = "1", Statement = [for i in range(9) : { Sid = "s\${i}", Effect = i == 4 ? "${effect}" : "Allow" }] })

@@ -10,7 +10,7 @@ import { status } from '#test/support/task-server.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
-/** What judges runs is managed by clicks: run tasks and policy sets. */
+/** Run tasks and policy sets are managed by clicks. */
 
 const evil = '<img src=x onerror="window.hacked=1">';
 const tasksPath = `/app/${organization}/settings/run-tasks`;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([policies, withoutRules].map((folder) => rm(folder, { recursive: true, force: true }))));
 
-it('creates a run task once it responds, attaches it to a workspace, and detaches it', async () => {
+it('a run task is created once it responds, attached to a workspace, and detached', async () => {
   const { server } = await newTask(() => {});
   const name = newName('scanner');
   const page = await visit(tasksPath);
@@ -52,7 +52,7 @@ it('creates a run task once it responds, attaches it to a workspace, and detache
   await dialog.getByRole('button', { name: 'Create run task' }).click();
   await page.getByRole('button', { name: `Change ${name}` }).click();
   expect(server.requests.at(-1)?.headers['x-tfc-task-signature']).toBeTruthy();
-  // What was typed in is gone for good.
+  // The typed text is gone.
   expect(await dialog.getByRole('textbox', { name: 'HMAC key' }).inputValue()).toBe('');
   await dialog.getByLabel('Enabled').uncheck();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -125,7 +125,7 @@ it('policies can be written individually', async () => {
   await dialog.getByLabel('Sensitive').check();
   await dialog.getByRole('button', { name: 'Add parameter' }).click();
   await page.getByRole('row', { name: 'limit' }).getByText('sensitive').waitFor();
-  // The list may have it before the dialog, with what was typed, is gone.
+  // The list may show it before the dialog, which also contains the typed text, has closed.
   await dialog.waitFor({ state: 'detached' });
   expect(await page.content()).not.toContain('correct horse');
   expect(await page.locator('img').count()).toBe(0);

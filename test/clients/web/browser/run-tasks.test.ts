@@ -3,7 +3,7 @@ import { attach, callBack, fails, isSilent, newTask } from '#test/e2e/support/ru
 import { newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { runPath, seesStatus, visit } from './support/reader.ts';
 
-/** Run tasks on the page of a run: what they say while they are at it, and what they found. */
+/** Run tasks on the page of a run: their progress and results. */
 
 const files = { 'main.tf': resources(['a']) };
 const evil = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
@@ -13,7 +13,7 @@ const outcome = (id: string, attributes: object) => ({
   attributes: { 'outcome-id': id, description: `about ${id}`, ...attributes },
 });
 
-it('shows progress live, then the result', async () => {
+it('run tasks show progress live, then the result', async () => {
   const { server, task } = await newTask(isSilent);
   const workspace = await newWorkspace();
   await attach(workspace, task, ['post_plan']);
@@ -27,7 +27,7 @@ it('shows progress live, then the result', async () => {
   await stage.getByText('half of it').waitFor();
   await callBack(payload, { status: 'passed', message: 'nothing found', url: 'https://task.test/details' });
   await stage.getByText('1 of 1 passed').waitFor();
-  // It folds when the stage is over, a moment after its last verdict; a click before that would be undone.
+  // It folds a moment after the last result of the stage, which would undo an earlier click.
   await expect.poll(() => stage.getAttribute('open')).toBe(null);
   await stage.getByRole('heading').click();
   const link = stage.getByRole('link', { name: `Details of ${task.attributes.name}` });
@@ -36,7 +36,7 @@ it('shows progress live, then the result', async () => {
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
 });
 
-it('names the mandatory task that failed the run', async () => {
+it('the mandatory task that failed the run is named', async () => {
   const { task } = await newTask(fails);
   const workspace = await newWorkspace();
   await attach(workspace, task, ['pre_plan']);
@@ -48,7 +48,7 @@ it('names the mandatory task that failed the run', async () => {
   await page.locator('.task-results .status.bad').waitFor();
 });
 
-it('shows outcomes with their tags, and renders untrusted Markdown safely', async () => {
+it('outcomes have tags, and untrusted Markdown is rendered safely', async () => {
   const { server, task } = await newTask(isSilent);
   const workspace = await newWorkspace();
   await attach(workspace, task, ['pre_plan'], 'advisory');

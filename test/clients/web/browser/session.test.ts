@@ -70,12 +70,12 @@ describe('one session for all tabs', () => {
     await tab.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API token').waitFor();
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
-    // Signing in in one tab lets the others in.
+    // Signing in in one tab signs in the others.
     await signIn(page);
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('does not outlive a sign-out in a tab that could not hear it', async () => {
+  it('does not outlive a sign-out that a suspended tab missed', async () => {
     const page = await visit(`/app/${organization}/workspaces`);
     const tab = await other(page, `/app/${organization}/runs`);
     await tab.getByRole('button', { name: 'Sign out' }).waitFor();
@@ -89,7 +89,7 @@ describe('one session for all tabs', () => {
 
   it('is not given to another origin on the same machine', async () => {
     const page = await visit(`/app/${organization}/workspaces`);
-    // The same machine under another name: a port or a subdomain away, where a cookie would go along.
+    // The same machine at another port or subdomain, to which a cookie would be sent.
     const stranger = await page.context().newPage();
     const at = new URL(platform.url);
     at.hostname = at.hostname === 'localhost' ? '127.0.0.1' : 'localhost';
@@ -117,7 +117,7 @@ describe('addresses', () => {
   });
 });
 
-/** A proxy that shows the platform under a path of its own, and cuts that off. */
+/** A proxy that serves the platform under a path prefix, and strips it. */
 const prefix = '/tools/stepform';
 let proxy: Server;
 beforeAll(async () => {
@@ -140,7 +140,7 @@ afterAll(() => {
   proxy.close();
 });
 
-it('works under a path prefix, logs and links included', async () => {
+it('the page works under a path prefix, logs and links included', async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   const run = await startRun(workspace, { 'main.tf': resources(['a']) });
   await untilFinal(run);

@@ -7,7 +7,7 @@ import { newName } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
-/** Settings of an organization: who may come in by a token, who did what, and two people who change the same. */
+/** Settings of an organization: tokens, the audit trail, and concurrent edits by two users. */
 
 const evil = '<img src=x onerror="window.hacked=1">';
 const home = `/organizations/${organization}`;
@@ -57,7 +57,7 @@ it('tokens of a team and of the organization are created, shown once, used, audi
   await page.getByLabel('Outcome').selectOption('refused');
   await lines.filter({ hasText: 'team: delete' }).waitFor();
   await lines.filter({ hasText: 'team: created' }).waitFor({ state: 'detached' });
-  // Whoever is given the address sees the same.
+  // Other users see the same at this address.
   await page.reload();
   await lines.filter({ hasText: 'team: delete' }).waitFor();
   const download = page.waitForEvent('download');
@@ -86,7 +86,7 @@ it('tokens of a team and of the organization are created, shown once, used, audi
   await expect(ask(second)).rejects.toThrow('401');
 });
 
-it('warns the second of two users who edit a project, team or workspace, and keeps the first edit', async () => {
+it('the second of two users who edit a project, team or workspace is warned, and the first edit is kept', async () => {
   const project = await make('projects', { description: 'before' });
   const page = await visit(`/app/${organization}/projects/${project.id}`);
   const dialog = page.getByRole('dialog');

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
-/** What workspaces share: variables, and the end of each other's applies. */
+/** Relations between workspaces: shared variables and run triggers. */
 
 it('a workspace has a set’s variables, which its own ones override', async () => {
   const { attributes, id } = await newWorkspace();

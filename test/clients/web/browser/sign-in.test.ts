@@ -5,7 +5,7 @@ import { Client, until } from '#test/e2e/support/waiting.ts';
 import { type Issuer, startIssuer } from '#test/support/issuer.ts';
 import { newPage } from './support/reader.ts';
 
-/** Signing in at a real provider, with a browser, and what follows from it. */
+/** Sign-in at a real provider, with a browser, and its consequences. */
 
 let issuer: Issuer;
 let platform: PlatformProcess;
@@ -25,11 +25,11 @@ afterAll(async () => {
   await issuer?.close();
 });
 
-/** What the page keeps for the tab. */
+/** The session in the tab's storage. */
 const sessionOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.parse(sessionStorage.getItem('stepform-token') ?? '{}').token ?? '');
 
-it('returns to the previous page, leaves no secrets in the URL, and ends at sign-out', async () => {
+it('sign-in returns to the previous page, leaves no secrets in the URL, and ends at sign-out', async () => {
   const { url } = platform.local;
   const page = await newPage({ baseURL: url });
   await page.goto('/app/organizations/new?from=test');
@@ -50,7 +50,7 @@ it('returns to the previous page, leaves no secrets in the URL, and ends at sign
   await until(ask, ({ status }) => status === 401);
 });
 
-it('connects the identity to the user who was signed in with a token', async () => {
+it('sign-in connects the identity to the user who was signed in with a token', async () => {
   const { token, url } = platform.local;
   const page = await newPage({ baseURL: url });
   await page.goto('/app/settings/tokens');
@@ -63,7 +63,7 @@ it('connects the identity to the user who was signed in with a token', async () 
   expect(me.id).toBe((await new Client(url, token).get('/account/details')).id);
 });
 
-it('shows invitations, to join or decline', async () => {
+it('invitations are shown, to accept or decline', async () => {
   const { token, url } = platform.local;
   const owner = new Client(url, token);
   const email = 'mira@example.test';
@@ -81,14 +81,14 @@ it('shows invitations, to join or decline', async () => {
   await invitations.getByRole('button', { name: 'Join wanted', exact: true }).click();
   await page.getByRole('link', { name: 'wanted' }).waitFor();
   await invitations.getByText(`to ${email}`).waitFor();
-  // Nobody who declines is a member; whoever belongs to one organization only is led right into it.
+  // A user who declines is no member; a user with only one organization is redirected to it.
   await invitations.getByRole('button', { name: 'Decline unwanted', exact: true }).click();
   await page.waitForURL(`${url}/app/wanted/workspaces`);
   const ids = (await new Client(url, await sessionOf(page)).list('/organizations')).map(({ id }) => id);
   expect(ids).toEqual(['wanted']);
 });
 
-it('lists connected identities, and disconnects them, which ends their sessions', async () => {
+it('connected identities are listed and can be disconnected, which ends their sessions', async () => {
   const { url } = platform.local;
   issuer.account = { sub: 'jo-1', email: 'jo@example.test', email_verified: true, preferred_username: 'jo' };
   const page = await newPage({ baseURL: url });

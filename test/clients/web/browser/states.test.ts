@@ -5,7 +5,7 @@ import { newWorkspace, type Resource } from '#test/e2e/support/world.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 import { picture } from './support/views.ts';
 
-/** States that are pushed, so that no Terraform has to run: what differs between them, and what they have. */
+/** Pushed states, so that no Terraform has to run: their differences and resources. */
 
 beforeAll(() => operate(platform));
 
@@ -40,7 +40,7 @@ const nodes = (indexes: number[]) =>
     indexes.map((index_key) => ({ index_key })),
   );
 
-it('compares a state with the one before its run, not with a snapshot of its apply; sorts in natural order', async () => {
+it('a state is compared with the one before its run, not with a snapshot of its apply, in natural order', async () => {
   const workspace = await newWorkspace();
   await pushState(workspace, 1, []);
   const snapshot = await pushState(workspace, 2, [nodes([10])]);
@@ -51,14 +51,14 @@ it('compares a state with the one before its run, not with a snapshot of its app
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/states/${last.id}`);
   const list = ['terraform_data.node[0]', 'terraform_data.node[2]', 'terraform_data.node[10]'];
   const addresses = page.getByRole('region', { name: 'resources', exact: true }).locator('.address');
-  // Against the snapshot there would be no node[10].
+  // A comparison with the snapshot would not show node[10].
   await expect.poll(() => addresses.allInnerTexts()).toEqual(list);
   expect(await page.getByLabel('compared with').locator('option:checked').innerText()).toBe('serial 1');
   await page.goto(`/app/${organization}/workspaces/${workspace.attributes.name}/resources`);
   await expect.poll(() => page.getByRole('rowheader').allInnerTexts()).toEqual(list);
 });
 
-it('shows no id while a name is loading', async () => {
+it('no id is shown while a name is loading', async () => {
   const workspace = await newWorkspace();
   await pushState(workspace, 1, [nodes([0])]);
   const page = await visit('/');
@@ -77,7 +77,7 @@ it('shows no id while a name is loading', async () => {
   expect(await line.innerText()).not.toContain('user-');
 });
 
-it('folds the graph of 300 resources by module, and unfolds one', async () => {
+it('the graph of 300 resources is folded by module, and one module unfolded', async () => {
   const workspace = await newWorkspace();
   const all = Array.from({ length: 30 }, (_, m) =>
     Array.from({ length: 10 }, (_, r) =>

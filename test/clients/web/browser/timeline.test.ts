@@ -3,9 +3,9 @@ import { Client } from '#clients/client/client.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
 
-/** Who did what in a run, with what, and lists that say what a search leaves of them. */
+/** Decisions and comments in a run's timeline, and lists with the number of search matches. */
 
-it('keeps entries by users while those of a new status load, and shows the version of "latest"', async () => {
+it('the timeline keeps entries by users while those of a new status load, and shows the version of "latest"', async () => {
   const workspace = await newWorkspace({ 'terraform-version': 'latest' });
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
   const page = await visit(runPath(workspace.attributes.name, run.id));
@@ -28,7 +28,7 @@ it('keeps entries by users while those of a new status load, and shows the versi
   expect(await queued.count()).toBe(1);
 });
 
-it('shows that a run was started from the command line', async () => {
+it('the timeline shows that a run was started from the command line', async () => {
   const workspace = await newWorkspace();
   const first = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'plan-only': true });
   const response = await fetch(`${platform.url}/api/v2/runs`, {
@@ -58,7 +58,7 @@ it('shows that a run was started from the command line', async () => {
   await page.getByText(/from the command line/).waitFor();
 });
 
-it('counts matching workspaces in the group filters, in natural order', async () => {
+it('the group filters count matching workspaces, in natural order', async () => {
   const common = newName('chips');
   await Promise.all([10, 2, 0].map((i) => client.createWorkspace(organization, `${common}-node${i}`)));
   const page = await visit(`/app/${organization}/workspaces?search=${common}`);

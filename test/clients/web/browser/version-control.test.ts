@@ -6,7 +6,7 @@ import { type ForgeServer, startForge } from '#test/version-control/support/forg
 import { wrongWith } from './support/accessibility.ts';
 import { client, newPage, organization, signIn, visit } from './support/reader.ts';
 
-/** Connecting a forge and a repository, and whose account is whose, against a server that answers as GitHub does. */
+/** Connections to a forge, repositories and linked accounts, against a server that responds like GitHub. */
 
 let forge: ForgeServer;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const connected = async (): Promise<{ token: string; name: string }> => {
 
 const settings = `/app/${organization}/settings/version-control`;
 
-it('connects a forge, a repository and its branch from lists, and shows how to link an account', async () => {
+it('a forge, a repository and its branch are connected from lists, and the page shows how to link an account', async () => {
   const name = newName('hub');
   const page = await visit(settings);
   const dialog = page.getByRole('dialog');
@@ -88,7 +88,7 @@ it('connects a forge, a repository and its branch from lists, and shows how to l
   expect(await wrongWith(page, 'overview of a workspace that follows a repository')).toEqual([]);
 });
 
-it('changes what starts runs of a workspace', async () => {
+it('an admin changes what starts runs of a workspace', async () => {
   const { token } = await connected();
   const workspace = await client.createWorkspace(organization, newName(), {
     'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': token },
@@ -119,7 +119,7 @@ it('changes what starts runs of a workspace', async () => {
   await until([false, [], [], null, false]);
 });
 
-it('shows every member connections, deliveries and a broken connection', async () => {
+it('every member sees connections, deliveries and a broken connection', async () => {
   const { token, name } = await connected();
   const workspace = await client.createWorkspace(organization, newName());
   const repo = { identifier: 'acme/network', 'oauth-token-id': token };
@@ -141,7 +141,7 @@ it('shows every member connections, deliveries and a broken connection', async (
   expect(await wrongWith(page, 'settings of a connected workspace')).toEqual([]);
 });
 
-it('shows the runs of a commit by workspace, also by keyboard', async () => {
+it('the runs of a commit are listed by workspace, also by keyboard', async () => {
   const { token } = await connected();
   const sha = 'b'.repeat(40);
   const base = '/repos/acme/fleet';
@@ -184,7 +184,7 @@ it('shows the runs of a commit by workspace, also by keyboard', async () => {
   await page.getByText('No runs for this commit').waitFor();
 });
 
-it('authorizes a connection with an OAuth application, and shows the result', async () => {
+it('a connection is authorized with an OAuth application, and shows the result', async () => {
   forge.on('GET', '/login/oauth/authorize', ({ query }) => {
     const back = new URL(query.get('redirect_uri') ?? '');
     back.search = String(new URLSearchParams({ code: 'the-code', state: query.get('state') ?? '' }));
@@ -225,7 +225,7 @@ it('authorizes a connection with an OAuth application, and shows the result', as
   await line.getByText('octocat').waitFor();
 });
 
-it('links installations of the GitHub App, also by keyboard', async () => {
+it('installations of the GitHub App are linked, also by keyboard', async () => {
   const base = `**/api/v2/organizations/${organization}/github-app-installations`;
   const installation = (id: string, name: string, linked: boolean) => ({
     id,

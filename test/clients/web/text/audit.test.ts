@@ -19,7 +19,7 @@ it.each([
   [event({ type: 'workspace', action: 'lock' }, { outcome: 'failed' }), 'workspace: lock'],
   [event({ type: 'policy_set', action: 'create_workspaces' }), 'policy set: create workspaces'],
   [event({ action: 'constructor' }), 'team: constructor'],
-])('describes an event', (one, words) => {
+])('the text of an event describes it', (one, words) => {
   expect(deedIn(one)).toBe(words);
 });
 
@@ -28,13 +28,13 @@ it.each([
   [event({}, { token_kind: 'toString' }), undefined],
   [event({}, { token_kind: 'team' }), 'with a team token'],
   [event({}), 'by the platform, on their behalf'],
-])('names the kind of token and client', (one, words) => {
+])('the means of access are the kind of token and the client', (one, words) => {
   expect(accessMeansOf(one)).toBe(words);
 });
 
 it.each([
   [event({}, { name: 'devs' }), { view: 'team', organization: 'acme', id: 'team-1' }],
-  // It is gone.
+  // The resource no longer exists.
   [event({}), undefined],
   [
     event({ type: 'varset', id: 'varset-1' }, { name: 'shared' }),
@@ -63,7 +63,7 @@ it.each([
     event({ type: 'workspace', id: 'ws-1' }, { workspace: 'network' }),
     { view: 'workspace', organization: 'acme', workspace: 'network', tab: 'overview' },
   ],
-])('links to the resource if it has a view', (one, place) => {
+])('an event links to the resource if it has a view', (one, place) => {
   expect(placeOfEvent(one, 'acme')).toEqual(place);
 });
 
@@ -84,7 +84,7 @@ it.each([
   expect(programIn(agent)).toBe(name);
 });
 
-it('exports events as CSV without formulas', () => {
+it('events are exported as CSV without formulas', () => {
   const [names, line, rest] = csvOfTrail([
     {
       ...event({ type: 'workspace', id: 'ws-1' }, { user_agent: '=1+1', workspace: 'a "b", c', name: '=net' }),

@@ -95,7 +95,7 @@ describe('a log folded by resource', () => {
 
   it('takes 100,000 lines without a noticeable wait', () => {
     const log = logOf(...Array.from({ length: 100_000 }, (_, i) => `aws_subnet.a[${i % 500}]: Still creating... ${i}`));
-    // Of the processor: others may be at work on this machine.
+    // Processor time, because other programs may run on this machine.
     const began = process.cpuUsage();
     expect(new LogFolds(log).rows(new Set())).toHaveLength(500);
     expect(process.cpuUsage(began).user / 1000).toBeLessThan(3_000);

@@ -51,7 +51,7 @@ describe('a growing log', () => {
 
   it('takes 100,000 lines without a noticeable wait', () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `\x1b[1mterraform_data.x (local-exec):\x1b[0m line ${i}`);
-    // Of the processor: others may be at work on this machine.
+    // Processor time, because other programs may run on this machine.
     const began = process.cpuUsage();
     const log = read(framed(text.join('\n')));
     expect(log.find('line 99999')).toEqual([99_999]);

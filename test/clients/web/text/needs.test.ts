@@ -19,14 +19,14 @@ const waiting = (id: string, more = {}) => run(id, 'planned', { confirmable: tru
 const none = async () => undefined;
 const idsOf = (alerts: { run: { id: string } }[]) => alerts.map(({ run: { id } }) => id);
 
-it('notifies about each run once, and not about the initial state', async () => {
+it('each run causes one notification, and the initial state none', async () => {
   const alerts = new RunAlerts();
   expect(await alerts.look([waiting('a'), run('b', 'planning')], none)).toEqual([]);
   expect(idsOf(await alerts.look([waiting('a'), waiting('b')], none))).toEqual(['b']);
   expect(await alerts.look([waiting('a'), waiting('b')], none)).toEqual([]);
 });
 
-it('notifies again when a run waits for another decision', async () => {
+it('a run that waits for another decision causes another notification', async () => {
   const alerts = new RunAlerts();
   await alerts.look([], none);
   expect(idsOf(await alerts.look([run('a', 'policy_override')], none))).toEqual(['a']);
@@ -34,7 +34,7 @@ it('notifies again when a run waits for another decision', async () => {
   expect((await alerts.look([waiting('a')], none)).map(({ status }) => status)).toEqual(['Needs Confirmation']);
 });
 
-it('notifies about failures, not about other ends or decisions of others', async () => {
+it('failures cause a notification, other ends and decisions of other users do not', async () => {
   const alerts = new RunAlerts();
   await alerts.look([run('a', 'planning'), run('b', 'planning'), run('c', 'planning')], none);
   const ends: Record<string, string> = { a: 'errored', b: 'applied' };
@@ -43,7 +43,7 @@ it('notifies about failures, not about other ends or decisions of others', async
   expect(told.map(({ run: { id }, status }) => [id, status])).toEqual([['a', 'Plan Errored']]);
 });
 
-it('ignores runs that others started', () => {
+it('runs that others started cause no notification', () => {
   expect(
     idsOf(startedBy([waiting('a'), waiting('b', { by: 'user-2' })], 'user-1').map((one) => ({ run: one }))),
   ).toEqual(['a']);

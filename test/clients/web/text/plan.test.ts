@@ -28,7 +28,7 @@ describe('changes of a resource', () => {
     ]);
   });
 
-  it('do so too with Terraform’s masks for each element', () => {
+  it('show an inserted element as one row with Terraform’s masks for each element, too', () => {
     const change = {
       before: { zones: ['a', 'b'] },
       after: { zones: ['c', 'a', 'b'] },
@@ -153,7 +153,7 @@ describe('a plan', () => {
     ]);
   });
 
-  it('notes what else happens to a changed resource', () => {
+  it('notes additional kinds of change of a resource', () => {
     const { resources } = differencesOf({
       resource_changes: [
         { address: 'a', previous_address: 'old.a', change: { actions: ['update'], importing: { id: 'i-1' } } },

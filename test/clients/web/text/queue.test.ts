@@ -29,7 +29,7 @@ const lockedBy = (id: string | undefined, reason: string | null): Map<string, Re
     ],
   ]);
 
-it('counts in order of creation, whatever the order of the list, and names the run ahead', () => {
+it('queue positions follow the order of creation, with any order of the list, and name the run ahead', () => {
   const front = run('front', 'planned');
   const [first, second] = [run('first', 'pending'), run('second', 'pending')];
   const other = run('other', 'pending', {}, 'another');
@@ -41,19 +41,19 @@ it('counts in order of creation, whatever the order of the list, and names the r
   ]);
 });
 
-it('shows who locked the workspace, and why', () => {
+it('the wait shows who locked the workspace, and why', () => {
   const waits = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('user-1', 'Migration') });
   expect(waits.get('r')).toEqual({ place: 1, of: 1, heldBy: 'user-1', reason: 'Migration' });
 });
 
-it('distinguishes a run with an errored state from one that has just ended', () => {
+it('the wait distinguishes a run with an errored state from one that has just ended', () => {
   const left = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('run-1', 'What the apply of run-1 …') });
   expect(left.get('r')).toMatchObject({ heldBy: 'run-1' });
   const ended = waitsOf({ open: [run('r', 'pending')], workspaces: lockedBy('run-1', 'Locked by Run run-1') });
   expect(ended.get('r')).toEqual({ place: 1, of: 1 });
 });
 
-it('ignores runs that do not queue, and ended runs', () => {
+it('the queue ignores runs that do not queue, and ended runs', () => {
   const open = [
     run('plan', 'pending', { 'plan-only': true }),
     run('saved', 'pending', { 'save-plan': true }),

@@ -31,11 +31,11 @@ it.each([
     5_000,
   ],
   ['a run that never began', {}, 0],
-])('counts %s', (_, stamps, ms) => {
+])('the history counts %s', (_, stamps, ms) => {
   expect(workedMs(run('applied', stamps))).toBe(ms);
 });
 
-it('counts runs by day, including days without runs', () => {
+it('the history counts runs by day, including days without runs', () => {
   const good = { 'planning-at': at(9, 0), 'planned-and-finished-at': at(9, 3) };
   const yesterday = new Date(2030, 0, 14, 23, 59).toISOString();
   const days = dailyRuns(
@@ -56,7 +56,7 @@ it('counts runs by day, including days without runs', () => {
   ]);
 });
 
-it('calculates past resources and costs from the current ones', () => {
+it('the history calculates past resources and costs from the current ones', () => {
   const day = (date: number) => new Date(2030, 0, date, 12).toISOString();
   const parts = new Map<string, Resource>();
   const applied = (on: number, added: number, destroyed: number, cost?: [prior: string, proposed: string]) => {
@@ -86,7 +86,7 @@ it('calculates past resources and costs from the current ones', () => {
   expect(dailyLevels([applied(15, 1, 0)], parts, { resources: 1, days: 1, now })[0]?.monthlyCost).toBeUndefined();
 });
 
-it('keeps the last ten runs of each workspace, oldest first', () => {
+it('the history keeps the last ten runs of each workspace, oldest first', () => {
   const newestFirst = Array.from({ length: 12 }, () => run('applied', {}));
   const other = run('applied', {}, { workspace: 'ws-2' });
   const latest = latestByWorkspace([...newestFirst, other]);

@@ -5,11 +5,11 @@ import { rowsOf } from '#clients/client/text/plan-rows.ts';
 import { type State, stateDifferences } from '#clients/web/text/state.ts';
 import { redactPlan } from '#runner/program/redact.ts';
 
-/** No text that Terraform marks as sensitive is shown, whatever the shape of what it stands in. */
+/** No text that Terraform marks as sensitive is shown, in any structure. */
 
 type Path = { type: string; value: unknown }[];
 
-/** A value with its cty type, the paths of what is sensitive in it, and the marks that a plan has for the same. */
+/** A value with its cty type, its sensitive paths, and the marks that a plan has for the same paths. */
 interface Made {
   value: unknown;
   type: unknown;
@@ -50,7 +50,7 @@ const listOf = (elements: Made[]): Made => ({
   marks: elements.map(({ marks }) => marks),
 });
 
-/** Marks go to the set, for its elements have no keys. An older Terraform wrote the element. */
+/** The whole set is marked, because its elements have no keys. An older Terraform marked the element. */
 const setOf = (elements: Made[], byElement: boolean): Made => {
   const list = listOf(elements);
   const type = ['set', 'dynamic'];
@@ -179,7 +179,7 @@ it('a dynamically typed value is shown without its stored type', () => {
     'input.a',
     'input.b[0]',
   ]);
-  // An object that has these attributes is none.
+  // An object with these attributes is not a wrapper.
   expect(paths(state('10.0.0.1', 'A'))).toEqual(['input.type', 'input.value']);
   expect(paths(state({ value: 'x', type: 'string' }, ['object', { value: 'string', type: 'string' }]))).toEqual([
     'input.type',

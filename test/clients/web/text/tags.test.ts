@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { tagsIn, textOfTags } from '#clients/web/text/tags.ts';
 
-it('tags are parsed as they are shown, whatever they contain', () => {
+it('tags are parsed as they are shown, with any content', () => {
   const tags = [
     { key: 'critical', value: '' },
     { key: 'team', value: 'network and more' },
@@ -11,7 +11,7 @@ it('tags are parsed as they are shown, whatever they contain', () => {
   expect(tagsIn(textOfTags(tags), tags)).toEqual(tags);
 });
 
-it('splits a typed tag at the first equals sign', () => {
+it('a typed tag is split at the first equals sign', () => {
   expect(tagsIn('  cost-center=42 \r\n\nurl = a=b\nalone', [])).toEqual([
     { key: 'cost-center', value: '42' },
     { key: 'url', value: 'a=b' },

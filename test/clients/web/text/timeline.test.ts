@@ -5,7 +5,7 @@ import { inOrder } from '#clients/web/text/timeline.ts';
 const at = '2026-03-01T12:00:00.000Z';
 const later = '2026-03-01T12:00:00.001Z';
 
-it('orders causes before effects and the end last within a millisecond', () => {
+it('the timeline orders causes before effects and the end last within a millisecond', () => {
   const moments = [
     { at: later, text: 'Later' },
     { at, text: 'Nothing to apply', end: true },
@@ -20,7 +20,7 @@ it('orders causes before effects and the end last within a millisecond', () => {
   ]);
 });
 
-it('shows the date when the day differs', () => {
+it('a time has its date if the day differs', () => {
   expect(timeAfter(at, later)).toBe(timeOfDay(at));
   expect(timeAfter(at, '2026-03-04T12:00:00Z')).toMatch(/Mar.*, /);
   expect(timeAfter(at, '2025-03-01T12:00:00Z').endsWith(timeOfDay(at))).toBe(true);

@@ -9,7 +9,7 @@ const variable = (key: string, value: string | null, more = {}): Resource<'vars'
     attributes: { key, value, hcl: false, category: 'terraform', sensitive: value === null, ...more },
   }) as unknown as Resource<'vars'>;
 
-it('imports strings as text and anything else as HCL', () => {
+it('an import reads strings as text and anything else as HCL', () => {
   const file = 'region = "eu"\ncount_of = 3\nzones = ["a"]\non = true\nnote = <<EOT\nline\nEOT\n';
   expect(importOf(file, [], []).map(({ key, value, hcl }) => [key, value, hcl])).toEqual([
     ['region', 'eu', false],
@@ -20,14 +20,14 @@ it('imports strings as text and anything else as HCL', () => {
   ]);
 });
 
-it('reads JSON too', () => {
+it('an import reads JSON too', () => {
   expect(importOf(' {"a": "$\x7bx}", "b": {"c": 1}}', [], [])).toMatchObject([
     { key: 'a', value: '$\x7bx}', hcl: false },
     { key: 'b', value: '{"c":1}', hcl: true },
   ]);
 });
 
-it('shows what each variable replaces', () => {
+it('an import shows what each variable replaces', () => {
   const own = [
     variable('same', 'x'),
     variable('other', 'x'),
@@ -53,4 +53,4 @@ it.each([
   ['a = 1\nwhat', 'line 2'],
   ['a = 1\na = 2', 'line 2: give each variable once'],
   ['{"a": ', 'not a JSON object'],
-])('rejects %j with the line', (text, why) => expect(() => importOf(text, [], [])).toThrow(why));
+])('an import rejects %j with the line', (text, why) => expect(() => importOf(text, [], [])).toThrow(why));

@@ -21,7 +21,7 @@ const run = (id: string, of: string, status: string, attributes: object = {}): R
 
 const [a, b, c] = ['a', 'b', 'c'].map(workspace) as [Resource, Resource, Resource];
 
-it('groups workspaces by what their run needs from the user', () => {
+it('workspaces are grouped by what their run needs from the user', () => {
   expect(rowOf(a, undefined).group).toBe('idle');
   expect(rowOf(a, run('r', 'a', 'planned')).group).toBe('attention');
   expect(rowOf(a, run('r', 'a', 'pending')).group).toBe('running');
@@ -30,7 +30,7 @@ it('groups workspaces by what their run needs from the user', () => {
   expect(rowOf(a, run('r', 'a', 'discarded')).group).toBe('idle');
 });
 
-it('updates rows from unfinished runs, and reports finished ones', () => {
+it('rows are updated from unfinished runs, and finished ones are reported', () => {
   const rows = [rowOf(a, run('r1', 'a', 'applied')), rowOf(b, run('r2', 'b', 'applying')), rowOf(c, undefined)];
   const merged = withOpenRuns(rows, [
     run('r3', 'a', 'planned'),
@@ -45,7 +45,7 @@ it('updates rows from unfinished runs, and reports finished ones', () => {
   expect(merged.ended).toEqual(['r2']);
 });
 
-it('returns the identical list while nothing changes', () => {
+it('rows are the identical list while nothing changes', () => {
   const rows = [rowOf(a, run('r1', 'a', 'planning')), rowOf(b, undefined)];
   expect(withOpenRuns(rows, [run('r1', 'a', 'planning')])).toEqual({ rows, ended: [] });
   expect(withOpenRuns(rows, [run('r1', 'a', 'planning')]).rows).toBe(rows);

@@ -5,7 +5,7 @@ import { Followed, push, sha } from '#test/version-control/support/followed.ts';
 import type { ForgeServer } from '#test/version-control/support/forge-server.ts';
 import { linkTo, newPool, type RunningForwarder, startForwarder } from './support.ts';
 
-/** Version control that only agents reach: the platform itself may not call it in these tests. */
+/** Version control that only agents can reach: in these tests the platform itself may not call it. */
 
 let followed: Followed;
 let api: Api;
@@ -69,12 +69,12 @@ describe('a connection through agents', () => {
     const [run] = (await followed.runsOf(workspace)).slice(-1);
     await handler({ runId: run.id });
     expect(forge.asked('POST', /\/statuses\//).length).toBeGreaterThan(0);
-    // What is told of it has no query, header or body.
+    // The agent prints requests without query, header and body.
     expect(agent.lines.join('\n')).toContain(`GET ${forge.url}/repos/${followed.identifier}`);
     expect(agent.lines.join('\n')).not.toMatch(/good|X-Amz|Bearer/);
   });
 
-  it('stores tokens readable for its agents only', async () => {
+  it('stores tokens so that only its agents can read them', async () => {
     const { pool } = await connected();
     const { queryAll } = await import('#platform/store/table.ts');
     const rows = await queryAll({ pk: `APOOL#${pool.id}` });
@@ -88,7 +88,7 @@ describe('a connection through agents', () => {
     expect(text).not.toContain('Bearer');
   });
 
-  it('reports the missing agent', async () => {
+  it('reports a missing agent', async () => {
     const pool = await newPool(api);
     const { status, body } = await connect(pool.id);
     expect([status, body.errors[0].detail]).toEqual([
@@ -126,7 +126,7 @@ describe('a connection through agents', () => {
     expect(cleared.body.data.relationships['agent-pool'].data).toBeNull();
   });
 
-  it('gives agents of another pool no stored requests', async () => {
+  it('does not give its stored requests to agents of another pool', async () => {
     const { client } = await connected();
     const other = await newPool(api);
     await forward(await other.newToken());
@@ -144,7 +144,7 @@ describe('a token of a pool', () => {
       body: { instance: 'i'.repeat(20), name: 'x', ...(publicKey ? { publicKey } : {}) },
     });
 
-  it('of agents that run Terraform gets no requests, and vice versa', async () => {
+  it('of agents that run Terraform gets no requests, and a token of forwarding agents gets no runs', async () => {
     const pool = await newPool(api);
     const { publicKey } = newAgentKeys();
     const [runs, forwards] = [await pool.newToken(), await pool.newToken()];
@@ -189,7 +189,7 @@ describe('a token of a pool', () => {
   });
 
   it.each(['', 'no key', Buffer.alloc(44).toString('base64')])(
-    'registers no agent with the public key "%s"',
+    'does not register an agent with the invalid public key "%s"',
     async (key) => {
       const pool = await newPool(api);
       expect((await register(await pool.newToken(), key || 'x')).status).toBe(422);

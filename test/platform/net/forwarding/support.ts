@@ -3,7 +3,7 @@ import { ForgottenError, RefusedError, TokenDeadError } from '#runner/agent/clie
 import { Forwarder } from '#runner/agent/forwarder.ts';
 import { type Api, uniqueName } from '#test/support/api.ts';
 
-/** An agent that sends requests of the platform, in this process, which talks to the functions directly. */
+/** An agent that sends requests of the platform; it runs in this process and calls the functions directly. */
 
 const call = async <T>(api: Api, name: string, token: string, body: object): Promise<T> => {
   const answer = await api.call('POST', `/agent/v1/${name}`, { token, body });
@@ -30,7 +30,7 @@ export interface RunningForwarder {
   stop(): Promise<void>;
 }
 
-/** Resolves once it is known to the platform. */
+/** Resolves once the platform knows the agent. */
 export const startForwarder = async (api: Api, token: string, origins: string[]): Promise<RunningForwarder> => {
   const lines: string[] = [];
   let registered = (): void => {};

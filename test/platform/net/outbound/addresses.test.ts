@@ -3,7 +3,7 @@ import { allowedAddresses, isAllowed, readCidr } from '#platform/net/outbound/ad
 
 const may = (address: string, allowed: string[] = []) => isAllowed(address, allowed);
 
-describe('addresses that may be called', () => {
+describe('requests', () => {
   it.each([
     '8.8.8.8',
     '1.1.1.1',
@@ -15,7 +15,7 @@ describe('addresses that may be called', () => {
     '223.255.255.255',
     '2606:4700:4700::1111',
     '2a00:1450:4001:800::200e',
-  ])('are public: %s', (address) => {
+  ])('are allowed to the public address %s', (address) => {
     expect(may(address)).toBe(true);
   });
 
@@ -54,11 +54,11 @@ describe('addresses that may be called', () => {
     ['Teredo', '2001:0:7f00:1::'],
     ['no address', 'localhost'],
     ['no address', ''],
-  ])('are not private: %s (%s)', (_, address) => {
+  ])('are rejected to the private address %s (%s)', (_, address) => {
     expect(may(address)).toBe(false);
   });
 
-  it('are private ones that the operator allows, and no others', () => {
+  it('are allowed to private ranges of the operator, and to no other private addresses', () => {
     const allowed = ['10.1.0.0/16', 'fd12:3456::/32'];
     expect(['10.1.2.3', 'fd12:3456::1', '8.8.8.8'].map((address) => may(address, allowed))).toEqual([true, true, true]);
     expect(['10.2.0.1', 'fd12:3457::1', '169.254.169.254'].map((address) => may(address, allowed))).toEqual([
@@ -70,7 +70,7 @@ describe('addresses that may be called', () => {
 });
 
 it.each(['10.0.0.0', '10.0.0.0/33', '::/129', 'example.com/8', '10.0.0.0/-1', '/8', '10.0.0/8', ''])(
-  'rejects the range %j',
+  'the range %j is rejected',
   (text) => {
     expect(readCidr(text)).toBeUndefined();
   },
@@ -96,4 +96,13 @@ describe('the address of a host', () => {
   it('is reported as not found', async () => {
     await expect(allowedAddresses('no-such-host.invalid')).rejects.toMatchObject({ failure: 'unreachable' });
   });
+});
+
+it.each([
+  ['10.0.0.0/32', { address: '10.0.0.0', prefix: 32, family: 'ipv4' }],
+  ['0.0.0.0/0', { address: '0.0.0.0', prefix: 0, family: 'ipv4' }],
+  ['fd00::/64', { address: 'fd00::', prefix: 64, family: 'ipv6' }],
+  ['::1/128', { address: '::1', prefix: 128, family: 'ipv6' }],
+])('%s is a CIDR range', (text, range) => {
+  expect(readCidr(text)).toEqual(range);
 });

@@ -25,6 +25,7 @@ it.each([
   [200, true, false],
   [204, true, false],
   [299, true, false],
+  [300, false, false],
   [304, false, false],
   [400, false, false],
   [404, false, false],
@@ -38,7 +39,7 @@ it.each([
   expect(await deliver()).toMatchObject({ response: { code: String(code), successful }, again });
 });
 
-it('a notification whose receiver cannot be reached is sent again, one to a forbidden address is not', async () => {
+it('a notification to an unreachable receiver is sent again, one to a forbidden address is not', async () => {
   server.answer = (_, response) => response.destroy();
   expect(await deliver()).toMatchObject({ response: { code: '', successful: false }, again: true });
   process.env.OUTBOUND_ALLOWED_CIDRS = '';
@@ -46,7 +47,7 @@ it('a notification whose receiver cannot be reached is sent again, one to a forb
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
 });
 
-it('only a configuration with a token signs, and a shown response has no cookies and limited text', async () => {
+it('only notifications of a configuration with a token are signed, and shown responses have no cookies and limited text', async () => {
   server.answer = (_, response) =>
     response.writeHead(200, { 'set-cookie': 'a=b', 'x-long': 'v'.repeat(500) }).end(`a\0b${'c'.repeat(2000)}`);
   const { response } = await deliver();

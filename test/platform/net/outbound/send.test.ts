@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { keepTls } from '#infra/local/host/tls.ts';
-import { send } from '#platform/net/outbound/send.ts';
+import { download } from '#platform/net/outbound/download.ts';
+import { pinned, send } from '#platform/net/outbound/send.ts';
 import { endless, hang, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
 let server: TaskServer;
-/** On another port, to be redirected to. */
+/** A server on another port, the target of redirects. */
 let other: TaskServer;
 
 beforeAll(async () => {
@@ -71,8 +72,8 @@ describe('requests to people’s URLs', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('go to the checked address, whatever the name resolves to later', async () => {
-    // Both families are loopback, and only one is allowed: the other must not even be tried.
+  it('go to the checked address, even if the name later resolves to another', async () => {
+    // Both families are loopback, and only one is allowed: the other must not be tried at all.
     const answer = await post(server.url.replace('127.0.0.1', 'localhost'));
     expect(answer.status).toBe(200);
     expect(server.requests[0]?.headers.host).toMatch(/^localhost:/);
@@ -84,7 +85,7 @@ describe('requests to people’s URLs', () => {
   });
 
   it('time out while connecting', async () => {
-    // It accepts, and never says a word of TLS.
+    // Accepts connections, and never starts TLS.
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
@@ -102,10 +103,26 @@ describe('requests to people’s URLs', () => {
     await expect(post(gone.url)).rejects.toMatchObject(failure('unreachable', 'the connection was refused'));
   });
 
-  it('read no more of a response than necessary', async () => {
+  it('read only as much of a response as necessary', async () => {
     server.answer = endless;
     const answer = await post(server.url, { maxBytes: 1_000 });
     expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
+  });
+
+  it('have the whole time once they are connected, and what has come of a body that breaks off', async () => {
+    server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
+    expect(String((await post(server.url, { connectMs: 100 })).body)).toBe('late');
+    server.answer = (_, response) => {
+      response.writeHead(200).write('first');
+      setTimeout(() => response.end(' second'), 50);
+    };
+    expect(String((await post(server.url)).body)).toBe('first second');
+    server.answer = (_, response) => {
+      response.writeHead(200, { 'content-length': '10' }).write('half');
+      setImmediate(() => response.destroy());
+    };
+    const cut = await post(server.url);
+    expect([cut.status, String(cut.body)]).toEqual([200, 'half']);
   });
 
   it('limit the time to read a response', async () => {
@@ -132,6 +149,26 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(5);
   });
 
+  it('take credentials along to the same origin alone, and go nowhere else where the request is meant for one', async () => {
+    const secrets = { Authorization: 'secret', 'private-token': 'secret', Cookie: 'a=b', 'x-other': 'kept' };
+    const get = (limits = {}) =>
+      send({ method: 'GET', url: server.url, headers: secrets }, { totalMs: 2_000, ...limits });
+    server.answer = ({ path }, response) =>
+      path === '/' ? response.writeHead(307, { location: '/again' }).end() : response.writeHead(200).end();
+    expect((await get({ sameOrigin: true })).status).toBe(200);
+    expect(server.requests[1]).toMatchObject({
+      path: '/again',
+      headers: { authorization: 'secret', 'x-other': 'kept' },
+    });
+    server.answer = status(307, { location: other.url });
+    expect((await get()).status).toBe(200);
+    const { headers = {} } = other.requests[0] ?? {};
+    expect(headers['x-other']).toBe('kept');
+    for (const name of ['authorization', 'private-token', 'cookie']) expect(headers, name).not.toHaveProperty(name);
+    await expect(get({ sameOrigin: true })).rejects.toMatchObject(failure('forbidden', 'redirects to another address'));
+    expect(other.requests).toHaveLength(1);
+  });
+
   it('from https to http are not followed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'outbound-'));
     const { cert, key } = await keepTls(folder);
@@ -140,7 +177,7 @@ describe('redirects', () => {
     );
     await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/`;
-    // Nobody vouches for it, which is reason enough not to be called.
+    // The certificate is not trusted, so the server is not called.
     await expect(post(url)).rejects.toMatchObject(failure('unreachable', 'SIGNED_CERT'));
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
@@ -169,5 +206,57 @@ describe('redirects', () => {
   ])('to private addresses are not followed: %s', async (location) => {
     server.answer = status(307, { location });
     await expect(post(server.url)).rejects.toMatchObject({ failure: 'forbidden' });
+  });
+});
+
+it('a connection goes to the addresses that were checked, one or all as Node asks', () => {
+  const addresses = [
+    { address: '192.0.2.1', family: 4 as const },
+    { address: '2001:db8::1', family: 6 as const },
+  ];
+  const answers: unknown[][] = [];
+  const lookup = pinned(addresses);
+  for (const all of [true, false]) lookup('any.test', { all }, (...answer: unknown[]) => void answers.push(answer));
+  expect(answers).toEqual([
+    [null, addresses],
+    [null, '192.0.2.1', 4],
+  ]);
+});
+
+describe('a download', () => {
+  const get = (limits = {}) =>
+    download({ url: server.url, headers: { authorization: 'secret' } }, { idleMs: 2_000, ...limits });
+  const textOf = async (answer: Awaited<ReturnType<typeof download>>) => {
+    let text = '';
+    for await (const chunk of answer) text += chunk;
+    return text;
+  };
+
+  it('follows redirects of any kind, without credentials for another origin', async () => {
+    for (const code of [301, 302, 303, 307, 308]) {
+      other.requests.length = 0;
+      server.answer = status(code, { location: other.url });
+      other.answer = (_, response) => response.writeHead(200).end('content');
+      const answer = await get();
+      expect([answer.statusCode, await textOf(answer)]).toEqual([200, 'content']);
+      expect(other.requests).toMatchObject([{ method: 'GET' }]);
+      expect(other.requests[0]?.headers).not.toHaveProperty('authorization');
+    }
+    server.answer = status(404);
+    expect((await get()).statusCode).toBe(404);
+    server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
+    expect(await textOf(await get({ connectMs: 100 })), 'slower than a connection may be').toBe('late');
+  });
+
+  it('ends when it is redirected in a circle, comes to a private address, or stops', async () => {
+    server.answer = status(302, { location: '/again' });
+    await expect(get()).rejects.toMatchObject(failure('unreachable', 'redirects more than'));
+    server.answer = status(302, { location: 'http://169.254.169.254/' });
+    await expect(get()).rejects.toMatchObject({ failure: 'forbidden' });
+    server.answer = hang;
+    await expect(get({ idleMs: 50 })).rejects.toMatchObject({ failure: 'timeout' });
+    await expect(get({ totalMs: 50 })).rejects.toMatchObject({ failure: 'timeout' });
+    server.answer = (_, response) => response.destroy();
+    await expect(get()).rejects.toMatchObject({ failure: 'unreachable' });
   });
 });

@@ -8,7 +8,7 @@ let api: Api;
 let stranger: string;
 beforeAll(async () => {
   api = await startApi();
-  stranger = (await (await memberHelpers()).somebody('stranger')).token;
+  stranger = (await (await memberHelpers()).newUser('stranger')).token;
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -155,7 +155,7 @@ describe('a run', () => {
   });
 });
 
-describe('policies managed one by one', () => {
+describe('individually managed policies', () => {
   const withPolicies = async (kind: string, sources: (string | undefined)[], level: string) => {
     const workspace = await api.workspace();
     const policies = await Promise.all(

@@ -89,6 +89,11 @@ describe('access to a workspace', () => {
     expect(states.body.errors[0].detail).toBe(`State versions ${readOnly}`);
   });
 
+  it('is listed for one workspace, which must be named', async () => {
+    const missing = await api.get('team-workspaces');
+    expect([missing.status, missing.body.errors[0].source]).toEqual([400, { parameter: 'filter[workspace][id]' }]);
+  });
+
   it('is granted once per team, and not to the owners team or foreign teams', async () => {
     const { id } = await api.workspace();
     const { team } = await members.withFlags('acme');

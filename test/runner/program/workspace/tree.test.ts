@@ -196,6 +196,12 @@ it('files that a plan has added are moved, and what Terraform reads unasked, has
   expect(existsSync(at('from', 'lambda.zip')), 'moved, not copied').toBe(false);
 });
 
+it('added files in folders that are nested too deep are refused', () => {
+  mkdirSync(at('from', ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
+  mkdirSync(at('to'));
+  expect(() => moveAdded(at('from'), at('to'), undefined)).toThrow(/nested more than 100 deep/);
+});
+
 it('a file or folder of foreign code is read and removed by its name, and never what it links to', () => {
   write('own/secret');
   write('theirs/file', 'content');

@@ -53,6 +53,7 @@ describe('a valid archive', () => {
     expect(readlinkSync(join(root, 'nowhere'))).toBe('modules/not-there');
     expect(statSync(join(root, 'run.sh')).mode & 0o7777).toBe(0o755);
     expect(statSync(join(root, 'main.tf')).mode & 0o111).toBe(0);
+    expect(statSync(join(root, 'modules/deep')).mode & 0o777, 'a folder without an entry').toBe(0o700);
     expect(statSync(join(root, 'secret.tf')).mode & 0o200).toBe(0o200);
   });
 
@@ -141,6 +142,10 @@ describe('an archive that escapes', () => {
 describe('an invalid archive', () => {
   it('because it is not gzip', async () => {
     expect(await refused(Buffer.from('resource "x" "y" {}'))).toContain('is not gzip: upload a gzip-compressed tar');
+    rmSync(root, { recursive: true });
+    expect(await refused(Buffer.from([0x1f, 0, 0, 0]))).toContain('is not gzip');
+    rmSync(root, { recursive: true });
+    expect(await refused(Buffer.from([0, 0x8b, 0, 0]))).toContain('is not gzip');
   });
   it('because it is empty', async () => {
     expect(await refused(Buffer.alloc(0))).toContain('is empty');

@@ -103,7 +103,7 @@ const One = (props: ViewData & { organization: string; live: Live<ViewData> }) =
 
 const Dormant = ({ environment: { dormant_at: since, deleting_at: deleting } }: { environment: Environment }) => (
   <Notice kind="warn">
-    Dormant since <Ago at={since ?? ''} /> because nobody used it. Start it to wake it.
+    Dormant since <Ago at={since ?? ''} /> because it was not used. Start it to wake it.
     {deleting && (
       <>
         {' '}

@@ -2,7 +2,7 @@ import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { call } from '#clients/web/session.ts';
 
-/** Link to a build's run, with plan, policies, costs and task results, for users who may see runs. */
+/** Link to a build's run, with plan, policies, costs and task results, for users with permission to see runs. */
 export const RunLink = ({ organization, run }: { organization: string; run: string }) => {
   const live = useLive(
     `workspace of ${run}`,

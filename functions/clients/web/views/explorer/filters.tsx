@@ -88,7 +88,7 @@ const Line = ({ number, type, filter, onChange, onRemove }: LineProps) => {
 
 const ValueOf = ({ type, filter, onChange }: Pick<LineProps, 'type' | 'filter' | 'onChange'>) => {
   const kind = kindOf(type, filter.field);
-  // An answer that arrives while somebody types renders this again.
+  // A response that arrives during typing renders this again.
   const typed = useSignal<string | undefined>(undefined);
   const set = (value: string) => {
     typed.value = undefined;

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { Notice } from '#clients/web/parts/basics.tsx';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
-import { call, create, errorText, listAtLeast } from '#clients/web/session.ts';
+import { call, create, listAtLeast } from '#clients/web/session.ts';
 import { parametersOf, type Question, queryOf, questionOf } from '#clients/web/text/explorer.ts';
 
 interface Props {
@@ -17,7 +17,7 @@ interface Props {
 export const Views = ({ organization, question, onOpen }: Props) => {
   const path = `/organizations/${organization}/explorer/views`;
   const saving = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const live = useLive(
     `explorer-views/${organization}`,
     async () => (await listAtLeast(path, 200)).data,
@@ -36,12 +36,7 @@ export const Views = ({ organization, question, onOpen }: Props) => {
     live.refresh();
   };
   const remove = async (view: Resource) => {
-    try {
-      await call('DELETE', `${path}/${view.id}`);
-      live.refresh();
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+    if (await perform(() => call('DELETE', `${path}/${view.id}`))) live.refresh();
   };
   return (
     <>
@@ -64,7 +59,7 @@ export const Views = ({ organization, question, onOpen }: Props) => {
           Save view
         </button>
       )}
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
       {saving.value && (
         <Dialog title="Save view" onClose={() => (saving.value = false)}>
           <Form submit="Save view" onSubmit={save}>

@@ -19,7 +19,7 @@ import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } 
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 import { workspaceList } from '#clients/web/workspace-list.ts';
 
-/** Overview: what needs attention, what is running, and recent history. */
+/** Overview: workspaces that need attention, runs in progress, and recent history. */
 
 const days = 14;
 const mostRuns = 300;

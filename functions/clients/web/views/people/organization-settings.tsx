@@ -102,7 +102,7 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
         <Choice
           name="assessments-enforced"
           label="Assess the health of all workspaces"
-          hint="Every 24 hours in every workspace, whatever its own setting. On AWS each assessment uses a runner for one to three minutes."
+          hint="Every 24 hours in every workspace, regardless of its own setting. On AWS each assessment uses a runner for one to three minutes."
           checked={attributes['assessments-enforced']}
         />
         <Choice

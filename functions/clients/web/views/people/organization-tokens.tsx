@@ -5,7 +5,7 @@ import { Loaded } from '#clients/web/parts/basics.tsx';
 import { CreatedToken, NewToken, Revoke, TokenDates, useTokenWork } from '#clients/web/parts/tokens.tsx';
 import { get } from '#clients/web/session.ts';
 
-/** The organization token and the audit trail token, for users who may manage them. */
+/** The organization token and the audit trail token, for users with permission to manage them. */
 export const OrganizationTokens = ({ organization }: { organization: string }) => {
   const path = `/organizations/${organization}/authentication-token`;
   return (

@@ -1,7 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { TokensOf } from '#clients/web/parts/tokens.tsx';
 
-/** Team tokens, for users who may manage them. */
+/** Team tokens, for users with permission to manage them. */
 export const TeamTokens = ({ team }: { team: Resource<'teams'> }) => (
   <TokensOf
     owner={team}

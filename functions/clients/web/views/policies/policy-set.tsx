@@ -116,7 +116,7 @@ const ReachByTags = ({ set }: { set: Resource<'policy-sets'> }) => {
       </ul>
       {unreserved.length > 0 && (
         <Notice kind="warn">
-          Anyone who may tag a workspace can take it out of this set: {unreserved.join(', ')}{' '}
+          Users with permission to tag a workspace can take it out of this set: {unreserved.join(', ')}{' '}
           {unreserved.length === 1 ? 'is' : 'are'} not reserved. Tag projects, and reserve the key without overrides.
         </Notice>
       )}

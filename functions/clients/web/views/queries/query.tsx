@@ -1,11 +1,11 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { Ago, Duration, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
-import { call, content, errorText, related } from '#clients/web/session.ts';
+import { call, content, related } from '#clients/web/session.ts';
 import { saveFile } from '#clients/web/text/save.ts';
 import { QueryResults } from './results.tsx';
 import { QueryStatus } from './status.tsx';
@@ -122,18 +122,13 @@ const About = ({ query: { attributes } }: { query: Query }) => {
 };
 
 const Actions = ({ query, refresh }: { query: Query; refresh(): void }) => {
-  const error = useSignal<string | undefined>(undefined);
+  const action = useAction();
   const { actions, status, 'generate-config-out': generates } = query.attributes;
-  const perform = async (work: Promise<unknown>) => {
-    error.value = undefined;
-    try {
-      await work;
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+  const perform = async (work: () => Promise<unknown>) => {
+    await action.perform(work);
     refresh();
   };
-  const act = (action: string) => perform(call('POST', `/queries/${query.id}/actions/${action}`));
+  const act = (name: string) => perform(() => call('POST', `/queries/${query.id}/actions/${name}`));
   const download = async () => {
     const response = await content(`/queries/${query.id}/generated-configuration`);
     saveFile(await response.text(), `${query.id}.tf`);
@@ -152,12 +147,12 @@ const Actions = ({ query, refresh }: { query: Query; refresh(): void }) => {
           </button>
         )}
         {status === 'finished' && generates && (
-          <button type="button" onClick={() => perform(download())}>
+          <button type="button" onClick={() => perform(download)}>
             Download configuration
           </button>
         )}
       </div>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {action.failure}
     </div>
   );
 };

@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import { useOrganization } from '#clients/web/organization.ts';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { Ago, Duration, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
-import { call, errorText, get, related } from '#clients/web/session.ts';
+import { call, get, related } from '#clients/web/session.ts';
 import { type ModuleAddress, testsPath } from './module-api.ts';
 import { countsOf, TestStatus } from './tests.tsx';
 
@@ -131,27 +132,22 @@ const About = ({ run: { attributes } }: { run: TestRun }) => {
 };
 
 const Cancel = ({ path, refresh }: { path: string; refresh(): void }) => {
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const canceled = useSignal(false);
-  const perform = async (action: 'cancel' | 'force-cancel') => {
-    error.value = undefined;
-    try {
-      await call('POST', `${path}/${action}`);
+  const cancel = async () => {
+    if (await perform(() => call('POST', `${path}/${canceled.value ? 'force-cancel' : 'cancel'}`)))
       canceled.value = true;
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
     refresh();
   };
   return (
     <div class="stack tight">
       <div class="row">
         {canceled.value && <span class="soft">Terraform destroys what the tests created.</span>}
-        <button type="button" class="danger" onClick={() => perform(canceled.value ? 'force-cancel' : 'cancel')}>
+        <button type="button" class="danger" onClick={cancel}>
           {canceled.value ? 'Stop at once' : 'Cancel'}
         </button>
       </div>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
     </div>
   );
 };

@@ -3,9 +3,10 @@ import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { may } from '#clients/web/organization.ts';
-import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { useAction } from '#clients/web/parts/action.tsx';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
-import { all, change, errorText, related } from '#clients/web/session.ts';
+import { all, change, related } from '#clients/web/session.ts';
 import { TestVariables } from '../variables/variables.tsx';
 import { apiPath, type ModuleAddress, testsPath } from './module-api.ts';
 import { RunTests } from './run-tests.tsx';
@@ -45,15 +46,10 @@ interface EnablingProps {
 }
 
 const Enabling = ({ enabled, address, onChange }: EnablingProps) => {
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const set = async (on: boolean) => {
-    error.value = undefined;
-    try {
-      await change(apiPath(address), 'registry-modules', { 'test-config': { 'tests-enabled': on } });
-      onChange();
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+    const attributes = { 'test-config': { 'tests-enabled': on } };
+    if (await perform(() => change(apiPath(address), 'registry-modules', attributes))) onChange();
   };
   return (
     <section class={enabled ? 'panel pad stack tight' : 'panel empty'} aria-label="Remote tests">
@@ -67,7 +63,7 @@ const Enabling = ({ enabled, address, onChange }: EnablingProps) => {
           {enabled ? 'Disable remote tests' : 'Enable remote tests'}
         </button>
       </div>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
     </section>
   );
 };

@@ -4,10 +4,11 @@ import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
 import { may } from '#clients/web/organization.ts';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
-import { call, change, errorText } from '#clients/web/session.ts';
+import { call, change } from '#clients/web/session.ts';
 import { type Picked, uploadModule } from '#clients/web/upload.ts';
 import { apiPath, deprecationsOf, type ModuleAddress } from './module-api.ts';
 import { VersionFields } from './modules.tsx';
@@ -48,15 +49,9 @@ export const Versions = ({ module, address, onChange }: Props) => {
     deprecations.refresh();
     onChange();
   };
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const undo = async (version: string) => {
-    error.value = undefined;
-    try {
-      await setDeprecation(address, version, undefined);
-      done();
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+    if (await perform(() => setDeprecation(address, version, undefined))) done();
   };
   return (
     <section class="stack">
@@ -68,7 +63,7 @@ export const Versions = ({ module, address, onChange }: Props) => {
           </button>
         )}
       </div>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
       {statuses.length === 0 ? (
         <p class="panel pad soft">No versions yet.</p>
       ) : (

@@ -1,9 +1,8 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { go } from '#clients/web/location.ts';
-import { Notice } from '#clients/web/parts/basics.tsx';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
-import { create, errorText, related } from '#clients/web/session.ts';
+import { create, related } from '#clients/web/session.ts';
 
 const applied = new Set(['applied', 'planned_and_finished', 'planned_and_saved', 'policy_soft_failed']);
 
@@ -52,24 +51,17 @@ export const Retry = ({
   workspace: Resource<'workspaces'> | undefined;
   organization: string;
 }) => {
-  const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
+  const { busy, failure, perform } = useAction();
   if (!workspace?.attributes.permissions['can-queue-run']) return null;
   if (!isOver(run) || applied.has(run.attributes.status)) return null;
-  const start = async () => {
-    busy.value = true;
-    error.value = undefined;
-    try {
+  const start = () =>
+    perform(async () => {
       const { id } = await retry(run);
       go({ view: 'run', organization, workspace: workspace.attributes.name, run: id });
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
-    busy.value = false;
-  };
+    });
   return (
     <>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
       <button
         type="button"
         disabled={busy.value}

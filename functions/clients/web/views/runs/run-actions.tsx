@@ -173,7 +173,7 @@ export const wordsFor = ({
 const Canceling = ({ run }: { run: Resource<'runs'> }) => {
   const open = finishing(run, clock.value);
   return open ? (
-    <>Canceling. Terraform finishes what it has begun: {open}</>
+    <>Canceling. Terraform finishes the changes in progress: {open}</>
   ) : (
     <>Cancel requested. Terraform is stopping and will save its state.</>
   );

@@ -11,7 +11,7 @@ interface RunSettingsProps {
   ingress: Resource<'ingress-attributes'> | undefined;
 }
 
-/** What a run was started with. */
+/** The options of a run. */
 export const RunSettings = ({ run, plan, ingress }: RunSettingsProps) => {
   const { attributes } = run;
   return (

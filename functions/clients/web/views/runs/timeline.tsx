@@ -3,10 +3,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
 import { exactTime, timeAfter } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
-import { Notice } from '#clients/web/parts/basics.tsx';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
-import { call, create, errorText, related } from '#clients/web/session.ts';
+import { call, create, related } from '#clients/web/session.ts';
 import { inOrder, type TimelineEntry } from '#clients/web/text/timeline.ts';
 
 /** Timeline of decisions, comments and status changes. */
@@ -28,7 +28,7 @@ const actions: Record<string, string> = {
   plan_runner_replaced: 'Another runner started for the plan',
   apply_runner_replaced: 'Another runner started for the apply',
   errored: 'Errored',
-  state_taken_in: 'State that the runner had kept taken in',
+  state_taken_in: 'State kept by the runner restored',
 };
 
 const steps: Record<string, string> = {
@@ -120,17 +120,12 @@ export const Timeline = ({ run }: { run: Resource<'runs'> }) => {
 
 const CommentForm = ({ run, onSaid }: { run: Resource<'runs'>; onSaid(): void }) => {
   const text = useSignal('');
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const say = async (event: SubmitEvent) => {
     event.preventDefault();
-    error.value = undefined;
-    try {
-      await create(`/runs/${run.id}/comments`, 'comments', { body: text.value.trim() });
-      text.value = '';
-      onSaid();
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+    if (!(await perform(() => create(`/runs/${run.id}/comments`, 'comments', { body: text.value.trim() })))) return;
+    text.value = '';
+    onSaid();
   };
   return (
     <form class="comment" onSubmit={say}>
@@ -143,7 +138,7 @@ const CommentForm = ({ run, onSaid }: { run: Resource<'runs'>; onSaid(): void })
           text.value = event.currentTarget.value;
         }}
       />
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
       <div>
         <button type="submit" class="small-button" disabled={text.value.trim() === ''}>
           Comment

@@ -4,11 +4,12 @@ import type { Resource } from '#clients/client/client.ts';
 import { bytes } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { go, hrefOf } from '#clients/web/location.ts';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { DiffList } from '#clients/web/parts/diff.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
-import { content, errorText, get, related } from '#clients/web/session.ts';
+import { content, get, related } from '#clients/web/session.ts';
 import { saveFile } from '#clients/web/text/save.ts';
 import { type State, stateDifferences } from '#clients/web/text/state.ts';
 import { Rollback } from './rollback.tsx';
@@ -68,7 +69,7 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
   const { attributes } = version;
   const { name, permissions } = workspace.attributes;
   const current = related(workspace, 'current-state-version') === version.id;
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const asking = useSignal(false);
   const run = related(version, 'run');
   const source = related(version, 'rollback-state-version');
@@ -76,15 +77,11 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
     const version = versions.find((version) => version.id === id);
     return version ? `serial ${version.attributes.serial}` : id;
   };
-  const download = async () => {
-    error.value = undefined;
-    try {
+  const download = () =>
+    perform(async () => {
       const response = await content(`/state-versions/${version.id}/download`);
       saveFile(await response.text(), `${name}-${attributes.serial}.tfstate`, 'application/json');
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
-  };
+    });
   return (
     <>
       <div class="row spread">
@@ -109,7 +106,7 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
           )}
         </div>
       </div>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
       {attributes['error-message'] && <Notice kind="bad">{attributes['error-message']}</Notice>}
       <div class="sides">
         {attributes.status === 'finalized' ? (

@@ -4,7 +4,7 @@ import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { call, errorText } from '#clients/web/session.ts';
 
-/** What came of webhooks, and of looking for commits; each delivery can be repeated. */
+/** Results of webhooks and checks for commits; each delivery can be repeated. */
 export const Deliveries = ({ organization }: { organization: string }) => {
   const path = `/organizations/${organization}/vcs-events?page[size]=20`;
   const live = useLive(

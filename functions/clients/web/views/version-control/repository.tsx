@@ -103,7 +103,7 @@ export const Repository = ({
   );
 };
 
-/** Before there is a connection that a repository could be chosen by. */
+/** Shown until the organization has a connection. */
 const Unconnected = ({ may, organization }: { may: boolean; organization: string }) =>
   may && (
     <section class="panel pad stack">

@@ -4,7 +4,7 @@ import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx'
 import { change } from '#clients/web/session.ts';
 import { linesOf } from '#clients/web/text/lists.ts';
 
-/** What of a repository starts runs of a workspace. */
+/** Triggers of a workspace's runs in its repository. */
 
 type Workspace = Resource<'workspaces'>;
 type Mode = 'always' | 'files' | 'patterns' | 'tags';

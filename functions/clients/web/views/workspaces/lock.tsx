@@ -1,30 +1,26 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { hrefOf } from '#clients/web/location.ts';
+import { useAction } from '#clients/web/parts/action.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
-import { account, call, errorText, related } from '#clients/web/session.ts';
+import { account, call, related } from '#clients/web/session.ts';
 
 /**
  * Shows who holds the lock, and unlocks. A run unlocks by itself, unless its apply left an errored
  * state that must be pushed first.
  */
 export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
-  const error = useSignal<string | undefined>(undefined);
+  const { failure, perform } = useAction();
   const { attributes } = workspace;
   const by = holderOf(workspace);
   if (!by || (by.type === 'runs' && !waitsForState(workspace))) return null;
   const isOwnLock = by.id === account.value?.id;
   const { 'can-unlock': canUnlock, 'can-force-unlock': canForce } = attributes.permissions;
   const act = async (action: 'unlock' | 'force-unlock') => {
-    error.value = undefined;
-    try {
-      await call('POST', `/workspaces/${workspace.id}/actions/${action}`, {});
-    } catch (caught) {
-      error.value = errorText(caught);
-    }
+    await perform(() => call('POST', `/workspaces/${workspace.id}/actions/${action}`, {}));
     onChange();
   };
   return (
@@ -50,7 +46,7 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspac
           </button>
         )}
       </div>
-      {error.value && <p role="alert">{error.value}</p>}
+      {failure}
     </Notice>
   );
 };

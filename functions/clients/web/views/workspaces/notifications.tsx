@@ -8,7 +8,7 @@ import { all, call, change, errorText } from '#clients/web/session.ts';
 import { destinationNames, triggerNames } from '#clients/web/text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
-/** Notifications of a workspace, for users who may change its settings: webhook URLs are secrets. */
+/** Notifications of a workspace, for users with permission to change its settings: webhook URLs are secrets. */
 export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const path = `/workspaces/${workspace.id}/notification-configurations`;
   const live = useLive(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 
-/** What axe finds wrong by its rules for WCAG 2.2 AA, in light and dark, on a wide and a narrow screen. */
+/** Violations of axe's rules for WCAG 2.2 AA, in light and dark, on a wide and a narrow screen. */
 
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -14,7 +14,7 @@ interface Violation {
 const violations = async (page: Page): Promise<string[]> => {
   const violations = await page.evaluate(async () => {
     const { axe: run } = window as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
-    // Of what passes nobody reads the details, which take as long.
+    // Details of passed rules are unused, and take as long.
     const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
     return (await run.run({ runOnly, resultTypes: ['violations'] })).violations;
   });
@@ -28,7 +28,7 @@ const looks = [
   { colorScheme: 'dark', width: 390, height: 844 },
 ] as const;
 
-/** What is wrong with the view that is open, by look: a person may turn the screen and the colours at any time. */
+/** Violations in the open view, by appearance: users can turn the screen and change the colors at any time. */
 export const wrongWith = async (page: Page, name: string): Promise<string[]> => {
   const wrong: string[] = [];
   await page.evaluate(axe);

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from 'playwright-core';
 
-/** Starts a headless Chromium, without network of its own. See find-browser.ts for which. */
+/** Starts a headless Chromium without network access of its own. find-browser.ts selects it. */
 export const startBrowser = ({ executablePath }: { executablePath: string | undefined }): Promise<Browser> =>
   chromium.launch({
     executablePath,

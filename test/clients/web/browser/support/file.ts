@@ -3,7 +3,10 @@ import { closeServers } from '#test/e2e/support/run-tasks.ts';
 import { endCommands } from '#test/e2e/support/terraform.ts';
 import { afterTest, openBrowser } from './reader.ts';
 
-/** Around every file: they share a process, where each module is loaded once, with what it would do after its first file. */
+/**
+ * Hooks of every test file: files share a process, in which a module is loaded once, so its own hooks would run for the
+ * first file only.
+ */
 
 beforeAll(openBrowser);
 afterEach(afterTest);

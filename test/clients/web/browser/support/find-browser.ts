@@ -6,9 +6,12 @@ import { promisify } from 'node:util';
 import { startBrowser } from './browser.ts';
 import { isNpmBrowserForThisMachine, npmBrowser } from './npm-browser.ts';
 
-/** A browser on any machine: an installed one, else a build from the npm registry, else Playwright's own download. */
+/**
+ * Finds a browser on any machine: an installed one, otherwise a build from the npm registry, otherwise Playwright's own
+ * download.
+ */
 
-/** Path of an executable; undefined = the one that Playwright keeps. */
+/** Path of an executable; undefined = Playwright's own. */
 export interface Browser {
   executablePath: string | undefined;
 }
@@ -44,7 +47,7 @@ const playwrightBrowser = async (tell: Tell): Promise<undefined> => {
 
 type Source = (tell: Tell) => Promise<string | undefined>;
 
-/** By the names that STEPFORM_BROWSER may have. */
+/** Sources by the values of STEPFORM_BROWSER. */
 const sources: Record<string, () => Source[]> = {
   installed: () =>
     installed()
@@ -65,15 +68,16 @@ export class NoBrowserError extends Error {
   override name = 'NoBrowserError';
 }
 
-/** What a failed program has said, without its call stacks and boxes. */
+/** The error output of a failed program, without call stacks and boxes. */
 const reasonOf = (error: unknown): string => {
   const { stderr, message } = error as { stderr?: string; message: string };
   return (stderr?.trim() || message).split('\n')[0] ?? '';
 };
 
 /**
- * The first that starts. STEPFORM_BROWSER chooses: the path of an executable, `installed`, `npm`, `playwright` or `none`.
- * @throws {NoBrowserError} which says what was tried
+ * The first browser that starts. STEPFORM_BROWSER chooses: the path of an executable, `installed`, `npm`, `playwright`
+ * or `none`.
+ * @throws {NoBrowserError} with all attempts
  */
 export const findBrowser = async (tell: Tell = console.error): Promise<Browser> => {
   const failures: string[] = [];

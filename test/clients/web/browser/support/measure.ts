@@ -1,8 +1,8 @@
 import type { Page, Request } from 'playwright-core';
 
-/** How long the page keeps its reader waiting. Milliseconds. */
+/** Delays that the user notices. Milliseconds. */
 
-/** From the click (or key) to the frame after everything it led to; `done` runs in the page. */
+/** From the click (or key) to the frame after all its effects; `done` runs in the page. */
 export const waitAfter = async (page: Page, act: () => Promise<unknown>, done: () => boolean): Promise<number> => {
   const began = await page.evaluate(() => performance.now());
   await act();
@@ -10,7 +10,7 @@ export const waitAfter = async (page: Page, act: () => Promise<unknown>, done: (
   return (await page.evaluate(() => performance.now())) - began;
 };
 
-/** Scrolls the element to the end in steps, one a frame. @returns the longest time between two frames */
+/** Scrolls the element to the end in steps, one per frame. @returns the longest time between two frames */
 export const longestFrame = (page: Page, selector: string): Promise<number> =>
   page.evaluate(async (selector) => {
     const element = document.querySelector(selector) ?? document.documentElement;
@@ -26,18 +26,21 @@ export const longestFrame = (page: Page, selector: string): Promise<number> =>
     return longest;
   }, selector);
 
-/** Until there was something to see. */
+/** Time until the first visible content. */
 export const firstPaint = (page: Page): Promise<number> =>
   page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN);
 
-/** A configuration whose apply says the time, in milliseconds, every 300 ms, 20 times. */
+/** A configuration whose apply prints the time, in milliseconds, every 300 ms, 20 times. */
 export const speaking = `resource "terraform_data" "clock" {
   provisioner "local-exec" {
     command = "for i in $(seq 20); do echo said $(date +%s%3N); sleep 0.3; done"
   }
 }`;
 
-/** Notes from now on how long each such line took to the screen. @returns what reads the milliseconds noted so far */
+/**
+ * Records from now on the time from the output of each such line to the screen. @returns a function that reads the
+ * recorded milliseconds
+ */
 export const noteDelays = async (page: Page): Promise<() => Promise<number[]>> => {
   await page.evaluate(() => {
     const delays: number[] = [];
@@ -59,7 +62,7 @@ export interface Counted {
   api: number;
   logs: number;
   inFlight: number;
-  /** The most at the same time. */
+  /** Maximum number of concurrent requests. */
   most: number;
 }
 
@@ -78,7 +81,7 @@ export const countRequests = (page: Page): Counted => {
     inFlight.add(request);
     note();
   });
-  // One that was in flight before has not been counted.
+  // A request from before is not counted.
   const ended = (request: Request) => {
     inFlight.delete(request);
     note();

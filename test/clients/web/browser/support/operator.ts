@@ -1,6 +1,6 @@
 import { memberHelpers } from '#test/support/members.ts';
 
-/** What whoever operates the platform gives a run or an organization, so that the page has it to show. */
+/** Records that tests write into a run or an organization past the API, so that the page can show them. */
 
 /** @returns the token of a new member whose team has that level on the workspaces of the default project */
 export const newMember = async (organization: string, level: 'read' | 'plan' | 'write'): Promise<string> =>
@@ -12,7 +12,7 @@ const put = async (runId: string, artifact: string, content: Buffer): Promise<vo
   await putObject(objects.artifact(runId, 'plan', artifact), new Uint8Array(content));
 };
 
-/** Gives a run the log and the plan of something large: terraform would take minutes to say as much. */
+/** Gives a run the log and the plan of a large configuration: terraform would take minutes for it. */
 export const enlarge = async (
   runId: string,
   { lines, resources }: { lines: number; resources: number },
@@ -37,7 +37,7 @@ export const enlarge = async (
   await put(runId, 'plan-json-redacted', Buffer.from(JSON.stringify({ resource_changes: changes })));
 };
 
-/** Gives a run a cost estimate of this plan: the platform's own configurations have no resources that cost anything. */
+/** Gives a run a cost estimate of this plan: the test configurations have no resources with a price. */
 export const estimate = async (runId: string, planJson: Buffer): Promise<void> => {
   const { newCostEstimate } = await import('#run/cost-estimate.ts');
   const { estimateCosts } = await import('#resources/costs/records.ts');
@@ -45,13 +45,13 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
   const { sha256Of } = await import('#platform/store/integrity.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
-  // As its runner reported it.
+  // The checksum in the runner's report.
   const checksum = sha256Of(planJson);
   const run = await updateRun(runId, { set: { costEstimate, 'plan.report.checksums.plan-json': checksum } });
   if (run) await estimateCosts(run);
 };
 
-/** Gives a run that has failed a state that could not become its workspace's, which it holds for that. */
+/** Gives a failed run an errored state, for which it holds the workspace. */
 export const leaveState = async (runId: string, workspaceId: string, state: string): Promise<void> => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { keys, objects } = await import('#platform/store/keys.ts');
@@ -62,7 +62,7 @@ export const leaveState = async (runId: string, workspaceId: string, state: stri
   await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId, at: '', unsaved } } });
 };
 
-/** Has a query that is over say this in place of what it said, and be finished. */
+/** Replaces the output of an ended query, and marks it as finished. */
 export const answerQuery = async (queryId: string, log: string): Promise<void> => {
   const { keys } = await import('#platform/store/keys.ts');
   const { update } = await import('#platform/store/table.ts');

@@ -7,7 +7,7 @@ import { client, organization, platform } from '#test/e2e/support/world.ts';
 import { startBrowser } from './browser.ts';
 import type { Browser as Found } from './find-browser.ts';
 
-/** A person in front of the page. Whatever the browser complains about, the policy's refusals too, fails the test. */
+/** A user at the page. Every browser error, including violations of the content security policy, fails the test. */
 
 export { client, organization, platform };
 
@@ -15,7 +15,9 @@ let browser: Browser | undefined;
 const complaints: string[] = [];
 const open: Page[] = [];
 
-/** Before the first test of a file (file.ts): those that share a process share a browser, which ends with it. */
+/**
+ * Before the first test of a file (file.ts): files that share a process share a browser, which ends with the process.
+ */
 export const openBrowser = (): Promise<void> => openBrowserOf(inject('browser') as Found);
 
 /** For tests of another project, which find a browser themselves. */
@@ -27,7 +29,7 @@ export const closeBrowser = async (): Promise<void> => browser?.close();
 const failures = join(import.meta.dirname, '../../../../../.build/failures');
 const maxTreeLength = 6000;
 
-/** What the pages of a failed test show: their accessible trees, and the paths of screenshots. */
+/** The contents of a failed test's pages: their accessibility trees, and the paths of screenshots. */
 const describePages = async (test: string): Promise<void> => {
   mkdirSync(failures, { recursive: true });
   for (const [at, page] of open.entries()) {
@@ -50,7 +52,7 @@ const closePages = async (): Promise<void> => {
   expect(complaints.splice(0)).toEqual([]);
 };
 
-/** Answers that a test provokes are said in the console too; anything else there is a complaint. */
+/** The console also reports expected error responses of a test; any other error fails the test. */
 const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422)/;
 
 export const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
@@ -73,8 +75,8 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
 };
 
 /**
- * Opens the page at a path as somebody who has signed in before in this tab (functions/clients/web/tabs.ts): the form waits for other
- * tabs first, and takes as much processor time as the view behind it.
+ * Opens the page at a path as a user who has already signed in in this tab (functions/clients/web/tabs.ts): the form
+ * would wait for other tabs first, and take as much processor time as the view behind it.
  */
 export const visit = async (path: string, options: BrowserContextOptions & { token?: string } = {}): Promise<Page> => {
   const { token = platform.token, ...rest } = options;
@@ -85,9 +87,9 @@ export const visit = async (path: string, options: BrowserContextOptions & { tok
   return page;
 };
 
-/** Once for a tab: it may sign out later. */
+/** Only once per tab, because the user may sign out later. */
 const signedIn = (held: HeldToken): void => {
-  // Without an origin, as about:blank is, it has no storage.
+  // A page without an origin, such as about:blank, has no storage.
   if (window.origin === 'null' || window.name === 'began') return;
   window.name = 'began';
   sessionStorage.setItem('stepform-token', JSON.stringify(held));

@@ -7,7 +7,7 @@ import { answerQuery } from './operator.ts';
 import { client, organization, platform } from './reader.ts';
 import type { View } from './views.ts';
 
-/** The views of the registry and of queries, with something in them. */
+/** The views of the registry and of queries, with content. */
 
 const moduleFiles = {
   'main.tf': `variable "cidr_block" {

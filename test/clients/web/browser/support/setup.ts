@@ -4,12 +4,12 @@ import { type Browser, findBrowser, NoBrowserError } from './find-browser.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Why there is none, when it is a text: the tests of the page are skipped then. */
+    /** A text is the reason why there is none: the tests of the page are skipped then. */
     browser: Browser | string;
   }
 }
 
-/** A browser and a platform; neither when no browser can be had on this machine. */
+/** Starts a browser and a platform; neither if this machine can have no browser. */
 export default async (project: TestProject) => {
   try {
     project.provide('browser', await findBrowser());

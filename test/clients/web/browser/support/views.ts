@@ -7,12 +7,12 @@ import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFina
 import { client, organization, runPath } from './reader.ts';
 import { queryViews, registryViews } from './registry-views.ts';
 
-/** Every view of the page, with something in it. */
+/** Every view of the page, with content. */
 
-/** Address and a text that says that the view is complete. */
+/** Address of the view, and a text that is visible once it is complete. */
 export interface View {
   path: string;
-  /** Other tests share the organization: nothing that one of them may change. */
+  /** Other tests share the organization: the text must not depend on what they change. */
   ready: string | { heading: string };
   /** Button that opens a dialog. */
   open?: string;
@@ -65,7 +65,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
   });
   const allowlist = await client.create(`/organizations/${organization}/cidr-range-lists`, 'cidr-range-lists', {
     name: newName('list'),
-    description: 'Nobody yet',
+    description: 'Draft for the office',
   });
   const range = { range: '2001:db8::/32', description: 'Later', enabled: false };
   await client.create(`/cidr-range-lists/${allowlist.id}/relationships/cidr-ranges`, 'cidr-ranges', range);
@@ -86,7 +86,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
     enabled: true,
     triggers: ['run:needs_attention'],
   });
-  // Whoever has one organization alone is led into it.
+  // A user with only one organization is redirected to it.
   await client.create('/organizations', 'organizations', { name: newName('second'), email: 'second@localhost' });
   const at = `/app/${organization}/workspaces/${name}`;
   const settings = `/app/${organization}/settings`;
@@ -124,7 +124,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
     team: { path: `${settings}/teams/${team.id}`, ready: 'such as your CI', open: 'New token' },
     'agent pools': { path: `${settings}/agent-pools`, ready: pool.attributes.name, open: 'New agent pool' },
     'agent pool': { path: `${settings}/agent-pools/${pool.id}`, ready: 'No agents connected', open: 'New token' },
-    'IP allowlists': { path: `${settings}/ip-allowlists`, ready: 'Nobody yet', open: 'New IP allowlist' },
+    'IP allowlists': { path: `${settings}/ip-allowlists`, ready: 'Draft for the office', open: 'New IP allowlist' },
     'IP allowlist': { path: `${settings}/ip-allowlists/${allowlist.id}`, ready: 'Not enforced', open: 'Add range' },
     explorer: { path: `/app/${organization}/explorer`, ready: { heading: 'Explorer' } },
     'audit trail': { path: `${settings}/audit-trail`, ready: { heading: 'Audit trail' } },
@@ -164,7 +164,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
   };
 };
 
-/** A run that a task has failed, with something to say of it. */
+/** A run that failed by a task, with output. */
 const runWithTask = async () => {
   const { task } = await newTask((payload) =>
     callBack(payload, { status: 'failed', message: 'see below', url: 'https://task.test/' }, [
@@ -190,7 +190,7 @@ const runWithTask = async () => {
   return { workspace: workspace.attributes.name as string, run: run.id };
 };
 
-/** Opens it, with whatever is folded in it. */
+/** Opens the view, and unfolds all of it. */
 export const openView = async (page: Page, { path, ready, open, keys, ticks, unfolds }: View): Promise<void> => {
   await page.goto(path);
   const sign = typeof ready === 'string' ? page.getByText(ready) : page.getByRole('heading', { name: ready.heading });
@@ -211,7 +211,7 @@ const looks = [
   { look: 'phone', colorScheme: 'light', width: 390, height: 844 },
 ] as const;
 
-/** Pictures of the view that is open, in light, in dark and on a phone, for somebody to look at. */
+/** Pictures of the open view, in light, in dark and on a phone, for manual review. */
 export const picture = async (page: Page, folder: string, name: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
   for (const { look, colorScheme, width, height } of looks) {

@@ -1,9 +1,9 @@
 import type { StateDeclaration } from '#infra/stack/declaration.ts';
 import { rightsToEnterStates } from '#infra/stack/shared-rights.ts';
 
-export const Applying: StateDeclaration = {
-  entry: 'functions/lifecycle/states/applying.ts',
-  description: 'State Applying: waits for terraform apply',
+export const EnterState: StateDeclaration = {
+  entry: 'functions/lifecycle/states/enter-state.ts',
+  description: 'States that only wait, for a runner or a user: Planning, Applying, NeedsConfirmation, overrides',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'notify'],

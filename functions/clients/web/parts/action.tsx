@@ -1,0 +1,24 @@
+import { useSignal } from '@preact/signals';
+import { errorText } from '../session.ts';
+import { Notice } from './basics.tsx';
+
+/** What a button does: while it is `busy`, and, as `failure`, why it failed the last time. */
+export const useAction = () => {
+  const busy = useSignal(false);
+  const error = useSignal<string | undefined>(undefined);
+  /** @returns whether it succeeded */
+  const perform = async (work: () => Promise<unknown>): Promise<boolean> => {
+    busy.value = true;
+    error.value = undefined;
+    try {
+      await work();
+      return true;
+    } catch (caught) {
+      error.value = errorText(caught);
+      return false;
+    } finally {
+      busy.value = false;
+    }
+  };
+  return { busy, perform, failure: error.value && <Notice kind="bad">{error.value}</Notice> };
+};

@@ -1,0 +1,13 @@
+import { notify } from '#lifecycle/phases/notifications.ts';
+import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
+import { plainState } from '#run/machine-states.ts';
+
+export interface EnterStateTask extends WaitingTask {
+  /** Of the machine. */
+  state: string;
+}
+
+/** Enters a state that only waits: for a runner's report, or for a person. */
+export const handler = async ({ runId, state, ...attempt }: EnterStateTask): Promise<void> => {
+  await notify(await enterState(runId, plainState(state), attempt));
+};

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import {
+  dependsOnGrants,
+  noPermissions,
+  onOrganization,
+  onProject,
+  onTeam,
+  onTeamAccess,
+  onWorkspace,
+  type Standing,
+  type Team,
+} from '#api/permissions/granted.ts';
+import type { Permission } from '#api/permissions/permissions.ts';
+import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
+
+/** How roles, teams and their access add up. Which permission belongs to which route is tested in who-may.test.ts. */
+
+const team = (change: Partial<Team> = {}): Team => ({
+  id: 'team-1',
+  organizationAccess: [],
+  visibility: 'secret',
+  allowMemberTokenManagement: true,
+  ...change,
+});
+const owner: Standing = { role: 'owner', teams: [] };
+const organization: Standing = { role: 'organization', teams: [] };
+const memberOf = (...teams: Team[]): Standing => ({ role: 'member', teams });
+const stranger: Standing = { teams: [] };
+const has = (granted: ReadonlySet<Permission>, ...wanted: Permission[]) => wanted.map((one) => granted.has(one));
+const level = (access: string) => ({ access }) as unknown as WorkspaceGrant;
+
+describe('a workspace', () => {
+  const wanted: Permission[] = ['workspace:read', 'run:apply', 'workspace:update', 'state:read'];
+  it.each<[string, Standing, object | undefined, object | undefined, boolean[]]>([
+    ['an owner has everything on', owner, undefined, undefined, [true, true, true, true]],
+    ['a stranger has nothing on', stranger, { 'team-1': level('admin') }, undefined, [false, false, false, false]],
+    [
+      'a member without a team has nothing on',
+      memberOf(),
+      { 'team-1': level('admin') },
+      undefined,
+      [false, false, false, false],
+    ],
+    [
+      'a team without access has nothing on',
+      memberOf(team()),
+      { 'team-2': level('admin') },
+      undefined,
+      [false, false, false, false],
+    ],
+    [
+      'a team that may write has on',
+      memberOf(team()),
+      { 'team-1': level('write') },
+      undefined,
+      [true, true, false, true],
+    ],
+    [
+      'two teams have together on',
+      memberOf(team(), team({ id: 'team-2' })),
+      { 'team-1': level('read'), 'team-2': level('admin') },
+      undefined,
+      [true, true, true, true],
+    ],
+    [
+      'a team of the project has on',
+      memberOf(team()),
+      undefined,
+      { 'team-1': level('write') },
+      [true, true, false, true],
+    ],
+    [
+      'a team of both has the more of the two on',
+      memberOf(team()),
+      { 'team-1': level('admin') },
+      { 'team-1': level('read') },
+      [true, true, true, true],
+    ],
+  ])('%s a workspace: %5$j', (_, standing, workspace, project, expected) => {
+    const granted = onWorkspace(standing, { teamAccess: workspace } as never, { teamAccess: project } as never);
+    expect(has(granted, ...wanted)).toEqual(expected);
+  });
+
+  it('of an environment is visible to users with permission to apply there, and its secrets to its admins', () => {
+    const on = (access: string) =>
+      onWorkspace(memberOf(team()), { managedBy: 'environment', teamAccess: { 'team-1': level(access) } }, undefined);
+    expect(has(on('read'), 'workspace:read', 'state:read')).toEqual([false, false]);
+    expect(has(on('write'), 'workspace:read', 'run:apply', 'state:read', 'state:read-outputs')).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(has(on('admin'), 'workspace:read', 'state:read', 'plan:read-json')).toEqual([true, true, true]);
+    expect(on('read').has('organization:read'), 'permissions outside workspaces stay').toBe(true);
+  });
+
+  it('lets a team override policies that both the organization and its admin have delegated to', () => {
+    const delegate = team({ organizationAccess: ['delegate-policy-overrides'] });
+    const on = (standing: Standing, overrides: boolean) =>
+      onWorkspace(standing, { teamAccess: { 'team-1': { ...level('read'), overrides } } } as never, undefined);
+    const mayOverride = (standing: Standing, overrides: boolean) =>
+      has(on(standing, overrides), 'run:override-policy' as Permission)[0];
+    expect(mayOverride(memberOf(delegate), true)).toBe(true);
+    expect(mayOverride(memberOf(delegate), false)).toBe(false);
+    expect(mayOverride(memberOf(team()), true)).toBe(false);
+  });
+});
+
+it('access that teams were given matters to members of teams alone', () => {
+  const standings = [owner, organization, memberOf(), memberOf(team()), stranger];
+  expect(standings.map(dependsOnGrants)).toEqual([false, false, false, true, false]);
+});
+
+it('a flag of the organization adds to what a member has, and a stranger has nothing at all', () => {
+  const manager = memberOf(team({ organizationAccess: ['manage-workspaces'] }));
+  expect(has(onOrganization(manager), 'workspace:create', 'workspace:update')).toEqual([true, true]);
+  const vcs = memberOf(team({ organizationAccess: ['manage-vcs-settings'] }));
+  expect([onOrganization(vcs), onProject(vcs, undefined)].map((granted) => granted.has('ssh-key:read'))).toEqual([
+    true,
+    false,
+  ]);
+  expect(has(onProject(manager, undefined), 'workspace:update')).toEqual([true]);
+  expect(has(onOrganization(memberOf(team())), 'organization:read', 'workspace:create')).toEqual([true, false]);
+  expect(onOrganization(stranger)).toBe(noPermissions);
+});
+
+describe('a team', () => {
+  const sees = (standing: Standing, seen: Team) => onTeam(standing, seen).has('team:read');
+  it('that is secret is visible to owners, its members and users with permission to read secret teams', () => {
+    const [secret, open] = [team(), team({ visibility: 'organization' })];
+    const other = team({ id: 'team-2' });
+    const seer = team({ id: 'team-3', organizationAccess: ['access-secret-teams'] });
+    expect([owner, organization, memberOf(secret), memberOf(seer)].map((one) => sees(one, secret))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect([memberOf(other), memberOf()].map((one) => sees(one, secret))).toEqual([false, false]);
+    expect(sees(memberOf(other), open)).toBe(true);
+  });
+
+  it('of owners is changed by owners only, and its access never', () => {
+    const owners = team({ id: 'team-owners', owners: true, visibility: 'organization' });
+    const manager = memberOf(
+      team({ organizationAccess: ['manage-membership', 'manage-teams', 'manage-organization-access'] }),
+    );
+    const changes: Permission[] = ['team:write', 'team:manage-members', 'team:manage-access'];
+    expect(has(onTeam(owner, owners), 'team:read', ...changes)).toEqual([true, true, true, false]);
+    for (const standing of [organization, manager])
+      expect(has(onTeam(standing, owners), 'team:read', ...changes)).toEqual([true, false, false, false]);
+    expect(has(onTeam(manager, team({ visibility: 'organization' })), ...changes)).toEqual([true, true, true]);
+    expect(has(onTeam(owner, team()), ...changes)).toEqual([true, true, true]);
+  });
+
+  it('has tokens that its members manage where the team allows it, and never those of owners', () => {
+    const managed = (change: Partial<Team>) => onTeam(memberOf(team(change)), team(change)).has('team:manage-tokens');
+    expect(managed({})).toBe(true);
+    expect(managed({ allowMemberTokenManagement: false })).toBe(false);
+    expect(managed({ owners: true })).toBe(false);
+    expect(
+      onTeam(memberOf(team({ id: 'team-2' })), team({ visibility: 'organization' })).has('team:manage-tokens'),
+    ).toBe(false);
+  });
+
+  it('whose access is listed is seen by its members, and managed as far as it is seen', () => {
+    const granted = onOrganization(owner);
+    const access: Permission[] = ['workspace:read-teams', 'workspace:manage-teams', 'project:manage-teams'];
+    expect(has(onTeamAccess(owner, granted, team()), ...access)).toEqual([true, true, true]);
+    expect(has(onTeamAccess(memberOf(), granted, team()), 'workspace:read', ...access), 'hidden').toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(has(onTeamAccess(owner, granted, undefined), ...access), 'a team that is gone').toEqual([
+      false,
+      false,
+      false,
+    ]);
+    const own = onTeamAccess(memberOf(team()), noPermissions, team());
+    expect(has(own, 'workspace:read-teams', 'project:read-teams', 'workspace:manage-teams')).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    const other = onTeamAccess(memberOf(team({ id: 'team-2' })), noPermissions, team({ visibility: 'organization' }));
+    expect(has(other, 'workspace:read-teams')).toEqual([false]);
+  });
+});

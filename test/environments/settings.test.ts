@@ -1,0 +1,133 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { uniqueName } from '#test/support/api.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** Settings of one environment, and of the versions of its template. */
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments();
+});
+afterAll(() => world.api.close());
+const hour = 3_600_000;
+const begin = Date.parse('2026-01-05T08:00:00Z');
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: begin });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const set = async (id: string, setting: string, body: object) => {
+  const { status, body: answer } = await world.call('PUT', `/workspaces/${id}/${setting}`, { body });
+  return [status, answer.message];
+};
+
+it('a changed TTL is for the next start, and none takes the deadline away from a running environment', async () => {
+  const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+  const { deadline } = await world.latest(id);
+  expect(deadline).toBe('2026-01-05T09:00:00.000Z');
+  expect((await set(id, 'ttl', { ttl_ms: 2 * hour + 59_000 }))[0]).toBe(204);
+  expect([(await world.environmentOf(id)).ttlMs, (await world.latest(id)).deadline]).toEqual([2 * hour, deadline]);
+  expect((await set(id, 'ttl', { ttl_ms: null }))[0]).toBe(204);
+  expect([(await world.environmentOf(id)).ttlMs, (await world.latest(id)).deadline]).toEqual([undefined, undefined]);
+});
+
+it('a deadline is extended by half an hour at least, and only where the environment has one', async () => {
+  const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
+  const at = (ms: number) => new Date(begin + ms).toISOString();
+  const extend = (ms: number) => set(id, 'extend', { deadline: at(ms) });
+  expect(await extend(hour / 4)).toEqual([400, expect.stringContaining('at least 30 minutes in the future')]);
+  expect((await extend(hour))[0], 'the same one').toBe(304);
+  expect(await extend(3 * hour)).toEqual([200, `Deadline updated to ${at(3 * hour)}`]);
+  expect((await world.latest(id)).deadline).toBe(at(3 * hour));
+  expect((await set(id, 'extend', { deadline: 'tomorrow' }))[0]).toBe(400);
+  const manual = await world.running(await world.addTemplate());
+  expect(await set(manual, 'extend', { deadline: at(hour) })).toEqual([409, 'Workspace shutdown is manual.']);
+  await world.build(id, 'stop');
+  expect(await set(id, 'extend', { deadline: at(hour) })).toEqual([409, expect.stringContaining('must be started')]);
+});
+
+it('an environment is renamed unless its owner has another one of that name, regardless of case', async () => {
+  const template = await world.addTemplate();
+  const [first, second] = [uniqueName('dev'), uniqueName('dev')];
+  const [id, other] = [await world.running(template, { name: first }), await world.running(template, { name: second })];
+  const rename = async (one: string, name: string) =>
+    (await world.call('PATCH', `/workspaces/${one}`, { body: { name } })).status;
+  expect(await rename(id, second)).toBe(409);
+  expect(await rename(id, first.toUpperCase())).toBe(204);
+  expect((await world.environmentOf(id)).name).toBe(first.toUpperCase());
+  const renamed = uniqueName('dev');
+  expect(await rename(id, renamed)).toBe(204);
+  expect(await rename(other, first), 'the former name is free').toBe(204);
+  expect(await rename(other, renamed)).toBe(409);
+  expect((await world.call('GET', `/users/me/workspace/${renamed}`)).body.id).toBe(id);
+});
+
+it('settings of an environment that is gone answer 404', async () => {
+  const id = await world.running(await world.addTemplate());
+  await world.build(id, 'delete');
+  await world.end(id);
+  for (const [setting, body] of [
+    ['ttl', { ttl_ms: hour }],
+    ['autostart', { schedule: 'CRON_TZ=UTC 0 9 * * *' }],
+    ['autoupdates', { automatic_updates: 'always' }],
+  ] as const)
+    expect((await set(id, setting, body))[0], setting).toBe(404);
+});
+
+it('autostart and automatic updates are kept, and refused where they are not valid', async () => {
+  const id = await world.running(await world.addTemplate());
+  const schedule = 'CRON_TZ=UTC 0 9 * * *';
+  expect((await set(id, 'autostart', { schedule }))[0]).toBe(204);
+  expect((await world.environmentOf(id)).autostartSchedule).toBe(schedule);
+  expect((await set(id, 'autostart', { schedule: 'at nine' }))[0]).toBe(400);
+  expect((await set(id, 'autostart', { schedule: '' }))[0]).toBe(204);
+  expect((await world.environmentOf(id)).autostartSchedule).toBeUndefined();
+  expect((await set(id, 'autoupdates', { automatic_updates: 'always' }))[0]).toBe(204);
+  expect((await world.environmentOf(id)).automaticUpdates).toBe('always');
+  expect((await set(id, 'autoupdates', { automatic_updates: 'perhaps' }))[0]).toBe(400);
+});
+
+it('archived versions of a template are listed only on request', async () => {
+  const template = await world.addTemplate();
+  const former = template.activeVersionId;
+  const latest = await world.addVersion(template);
+  await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id: latest } });
+  const listed = async (query = ''): Promise<string[]> =>
+    (await world.call('GET', `/templates/${template.id}/versions${query}`)).body
+      .map(({ id }: { id: string }) => id)
+      .sort();
+  expect(await listed()).toEqual([former, latest].sort());
+  expect((await world.call('POST', `/templateversions/${former}/archive`)).status).toBe(200);
+  expect(await listed()).toEqual([latest]);
+  expect(await listed('?include_archived=true')).toEqual([former, latest].sort());
+  expect((await world.call('POST', `/templateversions/${former}/unarchive`)).status).toBe(200);
+  expect(await listed()).toEqual([former, latest].sort());
+});
+
+it('Terraform gets the transition of a build: start or stop', async () => {
+  const id = await world.running(await world.addTemplate());
+  const told = async () => (await world.inputsOf(id)).CODER_WORKSPACE_TRANSITION;
+  expect(await told()).toBe('start');
+  await world.build(id, 'stop');
+  expect(await told()).toBe('stop');
+  const { number } = await world.latest(id);
+  expect(number).toBe(2);
+});
+
+it('a build that failed, or was canceled, is a failure in the audit trail', async () => {
+  const statusesOf = async (status: 'applied' | 'errored' | 'canceled') => {
+    const answer = await world.create(await world.addTemplate());
+    const { runIds, id } = await world.latest(answer.body.id);
+    const { updateRun } = await import('#resources/runs/records.ts');
+    for (const runId of runIds) await updateRun(runId, { set: { endReason: status === 'errored' ? 'no disk' : '' } });
+    await world.end(answer.body.id, status);
+    const { body } = await world.call('GET', '/audit?limit=100&q=resource_type:workspace_build');
+    return body.audit_logs
+      .filter((log: { resource_id: string }) => log.resource_id === id)
+      .map(({ status_code }: { status_code: number }) => status_code >= 400);
+  };
+  expect(await statusesOf('applied')).not.toContain(true);
+  expect(await statusesOf('errored')).toContain(true);
+});
