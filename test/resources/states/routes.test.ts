@@ -166,7 +166,7 @@ describe('a state version', () => {
     const urlFor = async (sent = {}) =>
       (await api.get(`state-versions/${announced.id}`, sent)).body.data.attributes['hosted-state-upload-url'];
     expect(await urlFor()).toMatch(/^http/);
-    expect(await urlFor({ token }), 'for another user who may write states').toBeNull();
+    expect(await urlFor({ token }), 'for another user with permission to write states').toBeNull();
   });
 
   it('whose content does not have the announced checksum is discarded', async () => {
