@@ -76,7 +76,7 @@ describe('a state that a runner kept', () => {
     const ended = await runOf(run);
     expect(ended?.unsaved).toBeUndefined();
     expect(ended?.endReason).toMatch(
-      /^The runner stopped answering.* The newest state \(serial 4\), .* is the workspace's/,
+      /^The runner stopped answering.* The workspace now has the newest state \(serial 4\)/,
     );
     expect(ended?.endReason).not.toContain('stays locked');
     expect(existsSync(file)).toBe(false);
