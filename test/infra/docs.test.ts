@@ -68,9 +68,9 @@ it.each(documents)('commands in %s have the named options', (path) => {
   }
 });
 
-it('every line of what a run can reach names tests that exist', () => {
+it('each row of "reachable for a run" in security.md names existing tests', () => {
   const lines = textOf('infra/docs/security.md').split('\n');
-  const first = lines.findIndex((line) => line.startsWith('| what a run can reach |')) + 2;
+  const first = lines.findIndex((line) => line.startsWith('| reachable for a run |')) + 2;
   const table = lines.slice(first, lines.indexOf('', first));
   expect(table.length).toBeGreaterThan(10);
   for (const line of table) {
