@@ -11,6 +11,7 @@ const held = [
   'functions/api/',
   'functions/environments/',
   'functions/features/',
+  'functions/lifecycle/',
   'functions/public-api/',
   'functions/removal/',
   'functions/resources/',

@@ -144,7 +144,7 @@ export const findVersion = async (
   const accepted = await acceptUpload(version);
   const checked = (await complete?.(accepted)) ?? accepted;
   const { status, errorMessage = '' } = checked;
-  // The run waits for an upload that is still under way.
+  // The run waits for an upload in progress.
   if (status === 'uploaded' || status === 'fetching') return checked;
   if (status === 'pending' && mayStillBeUploaded(checked)) return checked;
   throw unprocessable(

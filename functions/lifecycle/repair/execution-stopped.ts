@@ -12,9 +12,9 @@ interface StatusChange {
 }
 
 /**
- * An execution ended without reaching the finisher: stopped in the console, failed, or timed out. The run ends with
- * that reason. Throws while its runner stops, so that EventBridge delivers the event again; if the deliveries run out
- * first, the sweep finishes the run.
+ * An execution ended without reaching the finisher: it was stopped in the console, failed, or timed out. The run ends
+ * with that reason. Throws while its runner stops, so that EventBridge retries; if the retries run out first, the
+ * sweep finishes the run.
  */
 export const handler = async ({ detail }: StatusChange): Promise<void> => {
   const run = await getRun(detail.name);
