@@ -15,6 +15,7 @@ const held = [
   'functions/public-api/',
   'functions/removal/',
   'functions/resources/',
+  'functions/runner/',
   'functions/version-control/',
   'test/api/',
   'test/environments/',

@@ -37,7 +37,7 @@ export const test = async (phase: Phase): Promise<void> => {
     phase.log.write(bytes);
     output.push(bytes);
   });
-  // However it ended: resources that could not be destroyed must be reported.
+  // Also after a failure: resources that could not be destroyed must be reported.
   if (output.facts) phase.facts.tests = output.facts;
   if (phase.control.cause) throw new InterruptedError('terraform test was interrupted');
   if (!output.facts) throw new TerraformError(phase.output.failure ?? `terraform test ended with ${code}.`);

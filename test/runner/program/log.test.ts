@@ -144,7 +144,7 @@ describe('a log', () => {
     expect(whole().length).toBe(1000);
     expect(whole().at(-1)).toBe(0x03);
     expect(whole().subarray(0, -1).toString()).toMatch(
-      /z\n\n\(This log has reached its limit .* Terraform goes on\.\)\n$/,
+      /z\n\n\(This log has reached its limit .* Terraform continues\.\)\n$/,
     );
   });
 

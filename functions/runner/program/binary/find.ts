@@ -24,7 +24,7 @@ const minBinaryBytes = 1024 * 1024;
 
 type Wanted = Job['terraform'];
 
-/** Runs a program that was found, with `version -json`. @returns its output @throws {Error} */
+/** Runs `version -json` of a program. @returns its output @throws {Error} */
 export type Ask = (path: string) => Promise<string>;
 
 /**
@@ -62,9 +62,9 @@ export const findBinary = async (
 
 interface Present {
   onPath?: Binary;
-  /** What is on the PATH and does not start, with the reason. */
+  /** Path of a program on the PATH that does not start, with the reason. */
   broken?: string;
-  /** Versions. */
+  /** Downloaded versions. */
   downloads: string[];
 }
 
@@ -103,7 +103,7 @@ const download = async (
   };
 };
 
-/** Binaries of earlier downloads, by version. */
+/** Earlier downloads, by version. */
 const downloaded = async (directory: string, engine: Wanted['engine']): Promise<Map<string, Binary>> => {
   const versions = await readdir(join(directory, engine)).catch(() => []);
   const found = versions.filter((version) => !version.startsWith('.'));
@@ -128,7 +128,7 @@ const lookUp = async (
     try {
       return { binary: { engine, path, ...(await askVersion(path, settings, ask)) } };
     } catch (error) {
-      // Perhaps there is another one in the next directory.
+      // The next directory may have another one.
       broken ??= `${path} on the runner's PATH does not tell its version (${firstLine(messageOf(error))})`;
     }
   }
@@ -139,7 +139,7 @@ const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0,
 
 type Answer = Pick<Binary, 'version' | 'platform'>;
 
-/** Starting a process to read its version takes ~60 ms, so the version is cached until the file changes. */
+/** Starting a process to read its version takes about 60 ms, so the version is cached until the file changes. */
 const askVersion = async (path: string, { cacheDirectory }: Settings, ask: Ask): Promise<Answer> => {
   const real = await realpath(path);
   const { mtimeMs, size } = await stat(real);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that Terraform gets the path of, relative to the working directory; plans store that path. */
+/** A file whose path Terraform gets, relative to the working directory; plans store that path. */
 export interface File {
   file: string;
 }
