@@ -45,12 +45,12 @@ export const notifyAutoDestroy = async (
 ): Promise<void> => {
   if (!isNotified(workspace)) return;
   const workspaceId = workspace.id;
-  const told = run && { id: run.id, status: run.status, createdAt: run.createdAt };
+  const runInNotice = run && { id: run.id, status: run.status, createdAt: run.createdAt };
   const event: AutoDestroyEvent = {
     kind: 'autoDestroy',
     id: randomUUID(),
     workspaceId,
-    notice: { ...notice, run: told },
+    notice: { ...notice, run: runInNotice },
   };
   try {
     await invokeLater(environment.notifyFunction, event);

@@ -23,8 +23,8 @@ import { dropPlace, standingOf, takePlace } from './places.ts';
  */
 
 /**
- * Makes the first queued run current if the workspace is free, and resumes its execution. @returns whether a run
- * started
+ * Makes the first queued run current if the workspace is free, and resumes its execution.
+ * @returns whether a run started
  */
 export const startNext = async (workspaceId: string): Promise<boolean> => {
   for (;;) {

@@ -34,10 +34,10 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
 
 const reason = ({ status, error, cause }: StatusChange['detail']): string => {
   const reason = [error, cause].filter(Boolean).join(': ');
-  const how = {
+  const ending = {
     ABORTED: 'was stopped by an operator',
     TIMED_OUT: 'exceeded the maximum duration of a run',
     FAILED: 'failed',
   }[status];
-  return `Its execution ${how ?? `ended as ${status}`}${reason ? ` (${reason})` : ''}.`;
+  return `Its execution ${ending ?? `ended as ${status}`}${reason ? ` (${reason})` : ''}.`;
 };

@@ -56,10 +56,10 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   let repaired = 0;
   for (const key of items.filter(({ sk }) => !ofEnvironments.has(sk))) {
     try {
-      const what = await lookAt(key);
-      if (!what) continue;
+      const repair = await lookAt(key);
+      if (!repair) continue;
       repaired++;
-      logRepair(what, key.pk);
+      logRepair(repair, key.pk);
     } catch (error) {
       if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }

@@ -189,18 +189,18 @@ const describeTasks = async (tasks: string[]): Promise<Task[]> => {
   return answer.tasks ?? [];
 };
 
-/** Finds containers whose ARN was not stored because the launcher was interrupted. */
+/** All running containers that ECS lists, including those whose ARN was never stored. */
 export const runningContainers = async (): Promise<Container[]> => {
-  const found: Container[] = [];
+  const containers: Container[] = [];
   const cluster = environment.clusterArn;
   for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
     const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
     nextToken = page.nextToken;
     if (!page.taskArns?.length) continue;
     for (const { taskArn, startedBy, createdAt } of await describeTasks(page.taskArns))
-      if (taskArn && startedBy) found.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
+      if (taskArn && startedBy) containers.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
   }
-  return found;
+  return containers;
 };
 
 /** Stops a container (SIGTERM, then SIGKILL after its stop timeout). Ignores a missing container. */

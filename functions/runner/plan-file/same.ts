@@ -21,10 +21,10 @@ const isSame = (planned: Value, shown: unknown): boolean => {
   if (Array.isArray(planned)) return Array.isArray(shown) && areSame(planned, shown);
   if (Array.isArray(shown)) return false;
   const members = shown as Record<string, unknown>;
-  const known = Object.entries(planned);
   return (
-    known.every(([name, value]) => isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined)) &&
-    Object.keys(members).every((name) => Object.hasOwn(planned, name))
+    Object.entries(planned).every(([name, value]) =>
+      isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined),
+    ) && Object.keys(members).every((name) => Object.hasOwn(planned, name))
   );
 };
 

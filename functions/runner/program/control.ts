@@ -22,7 +22,7 @@ const patientMs = 600_000;
 export class Control {
   readonly #running = new Set<Stoppable>();
   readonly #over = new AbortController();
-  readonly #asked = new AbortController();
+  readonly #stopRequested = new AbortController();
   #stoppedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   cause: 'interrupt' | 'stopped' | undefined;
@@ -36,7 +36,7 @@ export class Control {
 
   /** Aborted on the first stop request, for work that can be cut off, like a download. */
   get asked(): AbortSignal {
-    return this.#asked.signal;
+    return this.#stopRequested.signal;
   }
 
   /**
@@ -68,7 +68,7 @@ export class Control {
 
   kill(): void {
     this.killed = true;
-    this.#asked.abort();
+    this.#stopRequested.abort();
     for (const process of this.#running) process.kill();
   }
 
@@ -98,7 +98,7 @@ export class Control {
   #interrupt(cause: 'interrupt' | 'stopped'): void {
     if (this.cause) return;
     this.cause = cause;
-    this.#asked.abort();
+    this.#stopRequested.abort();
     for (const process of this.#running) process.interrupt();
   }
 }

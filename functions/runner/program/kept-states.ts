@@ -81,19 +81,19 @@ const offer = async (url: string, file: string): Promise<boolean> => {
  */
 export const sendKeptStates = async (url: string, folder: string, say: (text: string) => void): Promise<number> => {
   const names = await readdir(folder).catch(() => []);
-  let left = 0;
+  let unsent = 0;
   for (const name of names.filter((one) => one.endsWith(ending))) {
     const file = join(folder, name);
     try {
       if (await offer(url, file)) {
         await rm(file, { force: true });
-        say(`The state that a runner had kept at ${file} is with its run now.`);
-      } else left++;
+        say(`The state that a runner kept at ${file} was sent to its run.`);
+      } else unsent++;
     } catch (error) {
       const isRefused = error instanceof RefusedError;
-      if (!isRefused) left++;
+      if (!isRefused) unsent++;
       say(`The state that a runner kept at ${file} cannot be sent${isRefused ? '' : ' yet'}: ${messageOf(error)}`);
     }
   }
-  return left;
+  return unsent;
 };

@@ -24,7 +24,7 @@ const pieceBytes = 65_536;
  * readers see it within 300 ms.
  */
 const gatherMs = 200;
-/** The log's heading is sent with the output that follows it, or after this long. */
+/** The log's heading is sent with the output that follows, or after this long. */
 const headingMs = 1000;
 /** How long sending the end of a log is retried. */
 const closingMs = 300_000;

@@ -153,17 +153,17 @@ const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: ComparedJs
     import('#runner/plan-file/compare.ts'),
     import('#runner/plan-file/plan-file.ts'),
   ]);
-  let found: string | undefined;
+  let deviation: string | undefined;
   try {
-    found = difference(await readPlanFile(plan), json);
+    deviation = difference(await readPlanFile(plan), json);
   } catch (error) {
     if (!(error instanceof UnknownPlanFileError)) throw error;
     facts.uncompared = `the plan file cannot be compared with its JSON: ${error.message}`;
     log.note(`Policies cannot be evaluated in this run: ${facts.uncompared}.`);
   }
-  if (found === undefined) return;
+  if (deviation === undefined) return;
   throw new PhaseError(
-    `The plan in JSON is not the plan that an apply would do. ${found}. A provider or program of this configuration may have changed it.`,
+    `The plan in JSON is not the plan that an apply would do. ${deviation}. A provider or program of this configuration may have changed it.`,
   );
 };
 

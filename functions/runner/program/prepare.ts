@@ -54,8 +54,8 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
   const binary = plan.then((archive) =>
     timings.measure('binary', async () => {
       const wanted = { ...job.terraform, ...(archive ? { version: archive.version } : {}) };
-      const found = await findBinary(wanted, settings, control.asked, (path) => phase.askVersion(path));
-      return { ...found, path: executable(found.path, files.machine, phase.user) };
+      const binary = await findBinary(wanted, settings, control.asked, (path) => phase.askVersion(path));
+      return { ...binary, path: executable(binary.path, files.machine, phase.user) };
     }),
   );
   binary.then(

@@ -36,7 +36,7 @@ export class ProviderSchemas {
   readonly #prepared: Prepared;
   readonly #kept: string | undefined;
   /** Terraform's pending or finished command, if it was started. */
-  #asked: Promise<unknown> | undefined;
+  #query: Promise<unknown> | undefined;
 
   constructor(phase: Phase, prepared: Prepared) {
     this.#phase = phase;
@@ -62,21 +62,21 @@ export class ProviderSchemas {
     const phase = this.#phase;
     const kept = await this.#find(plan);
     if (kept) return kept;
-    this.#asked ??= phase.terraformAfterwards(this.#prepared, command, phase.files.schemas);
-    await this.#asked;
+    this.#query ??= phase.terraformAfterwards(this.#prepared, command, phase.files.schemas);
+    await this.#query;
     await this.#keep();
     return read(phase.files.schemas);
   }
 
   #ask(): Promise<unknown> {
     const { files } = this.#phase;
-    this.#asked ??= this.#phase.terraformTo(this.#prepared, command, files.schemas, 'schemas');
-    return this.#asked;
+    this.#query ??= this.#phase.terraformTo(this.#prepared, command, files.schemas, 'schemas');
+    return this.#query;
   }
 
   /** Lock files do not list built-in providers, so the cached schemas may lack them. */
   async #find(plan: PlanJson): Promise<SchemasJson | undefined> {
-    if (this.#asked || !this.#kept) return undefined;
+    if (this.#query || !this.#kept) return undefined;
     try {
       const schemas = await read(this.#kept);
       if (!covers(schemas, plan)) return undefined;

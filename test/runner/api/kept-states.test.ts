@@ -69,7 +69,7 @@ describe('a state that a runner kept', () => {
   it('becomes the state of the workspace, which is unlocked then', async () => {
     const { run, workspace, file } = await lost();
     expect((await workspaceOf(workspace))?.lock?.unsaved).toMatchObject({ lost: true });
-    expect(await send()).toMatchObject({ left: 0, said: expect.stringContaining('is with its run now') });
+    expect(await send()).toMatchObject({ left: 0, said: expect.stringContaining('was sent to its run') });
     const { state, lock } = (await workspaceOf(workspace)) ?? {};
     expect(state).toMatchObject({ serial: 4, lineage: 'l' });
     expect(lock).toBeUndefined();

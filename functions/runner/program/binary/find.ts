@@ -71,7 +71,7 @@ interface Present {
 const unavailable = ({ engine, version }: Wanted, present: Present, cause: unknown): PhaseError => {
   const { onPath, broken, downloads } = present;
   const product = productName[engine];
-  const found = onPath
+  const available = onPath
     ? `the one on the runner's PATH is ${onPath.version} (${onPath.path})`
     : (broken ?? `${engine} not found on the runner's PATH`);
   const usable = [...(onPath ? [onPath.version] : []), ...downloads];
@@ -79,7 +79,7 @@ const unavailable = ({ engine, version }: Wanted, present: Present, cause: unkno
     ? `Set the ${product} version of the workspace to ${usable.slice(-5).join(' or ')}, which is there,`
     : `Put ${engine} on the PATH of the runner,`;
   return new PhaseError(
-    `No ${product} of version ${version}: ${found}, and a download failed (${messageOf(cause)}). ` +
+    `No ${product} of version ${version}: ${available}, and a download failed (${messageOf(cause)}). ` +
       `${remedy} or allow the runner to reach the releases.`,
   );
 };
@@ -105,10 +105,10 @@ const download = async (
 
 /** Earlier downloads, by version. */
 const downloaded = async (directory: string, engine: Wanted['engine']): Promise<Map<string, Binary>> => {
-  const versions = await readdir(join(directory, engine)).catch(() => []);
-  const found = versions.filter((version) => !version.startsWith('.'));
+  const names = await readdir(join(directory, engine)).catch(() => []);
+  const versions = names.filter((name) => !name.startsWith('.'));
   return new Map(
-    found.map((version) => [version, { engine, version, platform, path: join(directory, engine, version, engine) }]),
+    versions.map((version) => [version, { engine, version, platform, path: join(directory, engine, version, engine) }]),
   );
 };
 
@@ -129,7 +129,7 @@ const lookUp = async (
       return { binary: { engine, path, ...(await askVersion(path, settings, ask)) } };
     } catch (error) {
       // The next directory may have another one.
-      broken ??= `${path} on the runner's PATH does not tell its version (${firstLine(messageOf(error))})`;
+      broken ??= `${path} on the runner's PATH does not report its version (${firstLine(messageOf(error))})`;
     }
   }
   return { broken };

@@ -54,7 +54,7 @@ export const executable = (file: string, fallback: string, { owner, room }: User
   const stats = statSync(real);
   if (isOut(real, stats) && isPassable(dirname(file)) && !(room && (isHidden(real) || isHidden(file)))) return file;
   if (!isProgram(real))
-    throw new Error('it is a script, and providers could change what a script prints: use the program itself');
+    throw new Error('it is a script, and providers could change its output: use the program itself');
   const { dev, ino, size, mtimeMs, ctimeMs } = stats;
   const name = createHash('sha256').update(`${real} ${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`).digest('hex');
   const folder = folderFor(name.slice(0, 32), fallback);

@@ -45,7 +45,7 @@ class Running implements Stoppable {
     this.#child = launch(command);
     this.#user.entered();
     users.add(this.#user);
-    this.#heeds = command.heedsFrom && said(this.#child, command.heedsFrom);
+    this.#heeds = command.heedsFrom && outputContains(this.#child, command.heedsFrom);
     this.ended = this.#end();
     this.ended.catch(() => {});
   }
@@ -99,7 +99,7 @@ const codeOf = (code: number | null, errors: Buffer): number | null => {
 };
 
 /** Resolves when the output contains the sign, when the process ends, or after a time limit. */
-const said = (child: ChildProcess, sign: RegExp): Promise<void> =>
+const outputContains = (child: ChildProcess, sign: RegExp): Promise<void> =>
   new Promise((resolve) => {
     let end = '';
     const hear = (bytes: Buffer): void => {

@@ -22,17 +22,18 @@ export interface Usage {
  */
 export const removedFiles = async (folder: string, owner: Owner): Promise<Usage> => {
   const { dev } = await stat(folder);
-  const found = new Map<number, number>();
-  let looked = 0;
+  const bytesByInode = new Map<number, number>();
+  let checked = 0;
   for (const pid of processesOf(owner)) {
     for (const kind of ['fd', 'map_files']) {
       const files = `/proc/${pid}/${kind}`;
       for (const name of await readdir(files).catch(() => [])) {
-        if (++looked > maxFiles) return { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY };
+        if (++checked > maxFiles) return { bytes: Number.POSITIVE_INFINITY, files: Number.POSITIVE_INFINITY };
         const file = await stat(`${files}/${name}`).catch(() => undefined);
-        if (file?.isFile() && file.nlink === 0 && file.dev === dev) found.set(file.ino, file.blocks * blockBytes);
+        if (file?.isFile() && file.nlink === 0 && file.dev === dev)
+          bytesByInode.set(file.ino, file.blocks * blockBytes);
       }
     }
   }
-  return { bytes: [...found.values()].reduce((sum, bytes) => sum + bytes, 0), files: found.size };
+  return { bytes: [...bytesByInode.values()].reduce((sum, bytes) => sum + bytes, 0), files: bytesByInode.size };
 };

@@ -8,15 +8,15 @@ import { type Separation, takeUsers } from './users.ts';
 
 /** Reports missing separation between runs on this machine, for its operator. */
 
-const remedy = 'Run this as root on Linux with util-linux to keep them apart.';
+const remedy = 'Run this as root on Linux with util-linux to isolate them.';
 
 const noUsers = (reason: string): string =>
-  `Runs are not kept apart from this program and from each other: ${reason}. A configuration can read, change and end here ` +
-  `what you can. ${remedy} Until then let only people whom you trust change configurations and variables.`;
+  `Runs are not isolated from this program and from each other: ${reason}. A configuration can read, change and end ` +
+  `everything on this machine that you can. ${remedy} Until then, let only people whom you trust change configurations and variables.`;
 
 const noRooms = (reason: string): string =>
   `Runs have users of their own, but no rooms: ${reason}. They share temporary folders and memory, see each other's processes, and nothing ` +
-  `bounds what they write there. ${remedy}`;
+  `limits what they write there. ${remedy}`;
 
 const dumpable = (): string | undefined => {
   try {
@@ -24,7 +24,7 @@ const dumpable = (): string | undefined => {
   } catch {
     return undefined;
   }
-  return 'Providers can change what policies judge: fs.suid_dumpable is 1. Set it to 0: sysctl -w fs.suid_dumpable=0';
+  return 'Providers can change the plan that policies evaluate: fs.suid_dumpable is 1. Set it to 0: sysctl -w fs.suid_dumpable=0';
 };
 
 const keyring = (): string | undefined =>

@@ -222,7 +222,7 @@ describe('finding a binary', () => {
     [
       'one that does not start',
       'echo no home >&2; exit 1',
-      /bin\/terraform on the runner's PATH does not tell its version .*Put terraform on the PATH/,
+      /bin\/terraform on the runner's PATH does not report its version .*Put terraform on the PATH/,
     ],
     [
       'none',

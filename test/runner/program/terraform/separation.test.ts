@@ -11,7 +11,7 @@ describe('what runs are not kept apart from', () => {
   it('is the platform where Terraform is its user, with the remedy', async () => {
     const [sentence] = await notKeptApart(separationIn({ STEPFORM_TERRAFORM_USERS: 'none' }));
     expect(sentence).toMatch(
-      /^Runs are not kept apart from this program .*root on Linux.*let only people whom you trust/s,
+      /^Runs are not isolated from this program .*root on Linux.*let only people whom you trust/s,
     );
   });
 
