@@ -20,9 +20,11 @@ const held = [
   'test/api/',
   'test/environments/',
   'test/features/',
+  'test/lifecycle/',
   'test/public-api/',
   'test/removal/',
   'test/resources/',
+  'test/runner/',
   'test/version-control/',
 ];
 

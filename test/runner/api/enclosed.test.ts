@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { maxEnclosedBytes } from '#run/protocols/runner.ts';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 
-/** Small artifacts come with the report of their phase. */
+/** Small artifacts that are enclosed in the report of their phase. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {
