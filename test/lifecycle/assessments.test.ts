@@ -79,7 +79,7 @@ describe('an assessment', () => {
     expect((await read(id)).runCount).toBe(before);
   });
 
-  it('has one result, however often its end is repeated', async () => {
+  it('has one result, even if its end is repeated', async () => {
     const id = await applied();
     await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
     await assess(id);

@@ -47,7 +47,7 @@ const end = async (id: string, ending: 'Applied' | 'PlanErrored') => finishRun(i
 const current = async (id: string) => (await help.store.getRun((await timerOf(id))?.runId ?? '')) as Run;
 
 describe('a workspace whose destroy time has passed', () => {
-  it('gets one auto-applied destroy run, however often it is checked', async () => {
+  it('gets one auto-applied destroy run, even if it is checked repeatedly', async () => {
     const id = await ephemeral({ 'auto-destroy-at': ago(1), 'auto-apply': false });
     const timer = await timerOf(id);
     await lookAt(id);

@@ -62,7 +62,7 @@ const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> 
 /** Terraform's own exit codes; a crash has another one. */
 const ends = [0, 1];
 
-/** Stores the state, however Terraform ended. */
+/** Stores the state, also if Terraform failed. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
   phase.artifacts.expect(['log']);
   const { exitCode, output, facts } = phase;

@@ -93,7 +93,7 @@ export class PhaseLog {
     this.#limited(this.#mask.push(unframed(bytes)));
   }
 
-  /** A message of the runner, on lines of its own. */
+  /** A message of the runner, on separate lines. */
   note(text: string): void {
     this.#limited(this.#mask.end());
     this.#limited(unframed(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`))));

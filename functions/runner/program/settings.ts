@@ -15,7 +15,7 @@ export interface Settings {
   cacheDirectory: string;
   /** Folder for states that could not be uploaded. */
   keptStates: string;
-  /** Folder of unpacked providers that the machine's runs share; absent where the disk is gone with the runner. */
+  /** Folder of unpacked providers that the machine's runs share; absent if the disk is deleted with the runner. */
   providerCache?: string;
   /**
    * Base URLs of Terraform and OpenTofu releases; mirrors have the same layout. Signatures are verified in any case.

@@ -5,7 +5,7 @@ import { readForeign } from './workspace/foreign-paths.ts';
 import { maxState } from './workspace/limits.ts';
 import { UnexpectedFileError } from './workspace/unexpected-file.ts';
 
-/** Terraform's state file, as it is written. */
+/** Terraform's state file, unchanged. */
 
 export interface Snapshot {
   content: Buffer;

@@ -17,7 +17,7 @@ const passed = 0;
 const failed = 1;
 
 /**
- * Runs the tests of a module, which create and destroy resources of their own. Results go into the report; Terraform's
+ * Runs the tests of a module, which create and destroy their own resources. Results go into the report; Terraform's
  * JSON lines are the log.
  * @throws {PhaseError} when Terraform did not finish the tests
  */

@@ -170,7 +170,7 @@ resource "terraform_data" "after" {
     expect(running(mark)).toBe(false);
   });
 
-  it('does not survive the runner, however it ends', async () => {
+  it('ends with the runner, regardless of how the runner ends', async () => {
     const mark = marker();
     const { runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
     runner.process.kill('SIGKILL');

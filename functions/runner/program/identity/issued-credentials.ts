@@ -10,7 +10,7 @@ export interface File {
 export interface IssuedCredential {
   /** For Terraform's processes; not used where the provider has several configurations. */
   environment: Record<string, string>;
-  /** The configuration's entry in `tfc_<provider>_dynamic_credentials`; absent where there is no such variable. */
+  /** The configuration's entry in `tfc_<provider>_dynamic_credentials`; absent if HCP Terraform has no such variable. */
   entry?: Record<string, string | File | null>;
   /** Further secrets, which logs must not show. */
   secrets?: string[];

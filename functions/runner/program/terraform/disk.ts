@@ -60,7 +60,7 @@ const fullnessOf = async (folder: string, owner: Owner): Promise<Fullness | unde
 };
 
 interface Ends {
-  /** Called once, so that an apply can finish and record what it has begun. */
+  /** Called once, so that an apply can finish and record its open changes. */
   interrupt(why: string): void;
   /** Called once, when the disk keeps filling up, or is not given back. */
   kill(why: string): void;

@@ -22,7 +22,7 @@ export interface Program {
   args: string[];
   directory: string;
   environment: Record<string, string>;
-  /** Whom the process runs as, and where; with the mark of its environment where nothing else tells it apart. */
+  /** User and room of the process, and the mark in its environment if nothing else identifies it. */
   user: { owner: Owner | undefined; room: Room | undefined; mark: string | undefined };
   /** Receives standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };

@@ -15,7 +15,7 @@ const noUsers = (reason: string): string =>
   `everything on this machine that you can. ${remedy} Until then, let only people whom you trust change configurations and variables.`;
 
 const noRooms = (reason: string): string =>
-  `Runs have users of their own, but no rooms: ${reason}. They share temporary folders and memory, see each other's processes, and nothing ` +
+  `Runs have separate users, but no rooms: ${reason}. They share temporary folders and memory, see each other's processes, and nothing ` +
   `limits what they write there. ${remedy}`;
 
 const dumpable = (): string | undefined => {

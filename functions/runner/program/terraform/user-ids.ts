@@ -38,7 +38,7 @@ const maxTries = 1000;
 interface Options {
   folder?: string;
   range?: Range;
-  /** Called with the folder of a run that is gone. */
+  /** Called with the folder of a run that was removed. */
   onForgotten?: (runFolder: string) => void;
 }
 

@@ -146,7 +146,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect((await ended('kill -KILL $$')).code).toBeNull();
   });
 
-  it('output goes to a file that only root can open, and errors apart', async () => {
+  it('output goes to a file that only root can open, and errors are separate', async () => {
     const { plan, folder } = scene();
     const file = join(folder, 'out.json');
     const command = { path: '/bin/sh', args: ['-c', 'echo out; echo err >&2'], directory: folder, environment: {} };
