@@ -21,7 +21,7 @@ describe('run actions', () => {
     return run.id as string;
   };
 
-  it('confirm once: the same user may repeat it, another may not', async () => {
+  it('accept a repeated confirmation from the same user only', async () => {
     const id = await confirmable();
     const other = await help.user('write');
     const answers = await Promise.all([act(id, 'apply', { body: {} }), act(id, 'apply', { body: '' })]);
@@ -43,7 +43,7 @@ describe('run actions', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409]);
   });
 
-  it("reject what the run's status does not allow, with a reason", async () => {
+  it("are rejected with a reason if the run's status does not allow them", async () => {
     const run = await help.create((await help.ready()).id);
     const early = await act(run.id, 'apply');
     expect(early.status).toBe(409);
@@ -99,7 +99,7 @@ describe('run actions', () => {
     expect(await withBytes(64 * 1024 + 1)).toEqual([422, expect.stringContaining('/data/attributes/variables')]);
   });
 
-  it('let planners cancel their own plan-only runs, and report it', async () => {
+  it("let planners cancel their own plan-only runs, and the run's permissions show it", async () => {
     const planner = await help.user('plan');
     const { id } = await help.ready();
     const own = (await api.post('runs', { 'plan-only': true }, on(id), { token: planner.token })).body.data;
@@ -129,7 +129,7 @@ describe('force-execute', () => {
     startNext: async (id: string) => (await import('#lifecycle/queue/queue.ts')).startNext(id),
   };
 
-  /** The first holds the workspace and waits for a person; two more wait behind it. */
+  /** The first run holds the workspace and waits for a decision; two more wait behind it. */
   const queue = async () => {
     const { id } = await help.ready();
     const [front, second, third] = [await help.create(id), await help.create(id), await help.create(id)];
@@ -148,7 +148,7 @@ describe('force-execute', () => {
       action: 'SendTaskFailure',
       input: { taskToken: `${front}/confirm`, error: 'Discarded' },
     });
-    // A lost answer is asked for again.
+    // The client repeats a request whose response was lost.
     expect((await force(third)).status).toBe(202);
     const { finishRun } = await import('#lifecycle/phases/finish.ts');
     await finishRun(front, 'Discarded');
@@ -179,7 +179,7 @@ describe('force-execute', () => {
     expect((await force(second)).status).toBe(403);
   });
 
-  it('is for runs that wait in the queue undecided, and for no others', async () => {
+  it('is allowed only for undecided runs in the queue', async () => {
     const { forceExecuteRun } = await import('#lifecycle/queue/force-execute.ts');
     const { second } = await queue();
     const run = await help.store.getRun(second);

@@ -3,7 +3,10 @@ import type { Run } from '#run/run.ts';
 import { type Answered, type Api, gzipHead, startApi, uniqueName } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
-/** A machine whose operator keeps it for runs of one organization: the other one is `acme`, by whatever creates its runs. */
+/**
+ * A machine whose operator admits only runs of one organization (RUNS_OF). `acme` is another organization, whose runs
+ * are created in every possible way.
+ */
 
 const load = async () => ({
   ...(await import('#lifecycle/timers/auto-destroy.ts')),
@@ -36,7 +39,7 @@ const refusal = /starts runs of organization other only \(STEPFORM_RUNS_OF\), no
 const started = () => api.aws.sent.filter(({ action }) => action === 'StartExecution').length;
 const runsOf = async (id: string): Promise<{ id: string }[]> => (await api.get(`workspaces/${id}/runs`)).body.data;
 
-/** @returns its workspace, for which nothing was started */
+/** @returns the workspace, in which no run was started */
 const refused = async (request: (ready: { id: string; version: string }) => Promise<Answered>): Promise<string> => {
   const ready = await help.ready({ 'assessments-enabled': true, 'terraform-version': '1.14.0' });
   const before = started();
@@ -47,27 +50,27 @@ const refused = async (request: (ready: { id: string; version: string }) => Prom
   return ready.id;
 };
 
-describe('a run of another organization is refused by name', () => {
+describe("a run of an organization other than the operator's is rejected", () => {
   it.each([
     ['run', {}],
     ['plan-only run', { 'plan-only': true }],
     ['destroy run', { 'is-destroy': true }],
-  ])('as a %s of the API, which leaves no number and no place', async (_, attributes) => {
+  ])('if it is a %s of the API, without using a number or a place', async (_, attributes) => {
     const id = await refused(({ id: workspaceId }) => api.post('runs', attributes, on(workspaceId)));
     delete process.env.RUNS_OF;
     expect((await help.create(id)).attributes.status).toBe('pending');
     expect((await help.store.getRun((await runsOf(id))[0]?.id ?? ''))?.number).toBe(1);
   });
 
-  it('as a configuration version that would queue one', async () => {
+  it('if a configuration version would queue it', async () => {
     await refused(({ id }) => api.post(`workspaces/${id}/configuration-versions`));
   });
 
-  it('as a query run', async () => {
+  it('if it is a query run', async () => {
     await refused(({ id, version }) => api.post('queries', { source: 'tfe-api' }, on(id, version)));
   });
 
-  it('as an assessment', async () => {
+  it('if it is an assessment', async () => {
     await refused(async ({ id }) => {
       const state = { id: 'sv-1', serial: 1, lineage: 'l', md5: 'm', at: new Date().toISOString(), resources: 2 };
       await more.update(more.keys.workspace(id), { set: { state } });
@@ -75,7 +78,7 @@ describe('a run of another organization is refused by name', () => {
     });
   });
 
-  it('as a test run of a module', async () => {
+  it('if it is a test run of a module', async () => {
     const name = uniqueName('tested');
     const modules = 'organizations/acme/registry-modules';
     await api.post(modules, { name, provider: 'aws', 'registry-name': 'private' });
@@ -90,7 +93,7 @@ describe('a run of another organization is refused by name', () => {
   });
 });
 
-it('does not run a configuration that was announced before the setting', async () => {
+it('a configuration version that was created before the setting gets no run', async () => {
   const { id } = await api.workspace();
   const { body } = await api.post(`workspaces/${id}/configuration-versions`);
   const url = body.data.attributes['upload-url'];
@@ -100,7 +103,7 @@ it('does not run a configuration that was announced before the setting', async (
   expect(await runsOf(id)).toEqual([]);
 });
 
-it('records in the timeline of an apply that it triggered no run', async () => {
+it('an apply with a run trigger records in its timeline that it triggered no run', async () => {
   const [source, target] = [await help.ready(), await help.ready()];
   await api.post(
     `workspaces/${target.id}/run-triggers`,
@@ -116,7 +119,7 @@ it('records in the timeline of an apply that it triggered no run', async () => {
   expect(await runsOf(target.id)).toEqual([]);
 });
 
-it('fails an automatic destruction', async () => {
+it('a scheduled destroy fails', async () => {
   const { id } = await help.ready({ 'auto-destroy-at': new Date(Date.now() - 3_600_000).toISOString() });
   const state = { id: 'sv-1', serial: 1, lineage: 'l', md5: 'm', at: new Date().toISOString(), resources: 1 };
   await more.update(more.keys.workspace(id), { set: { state } });
@@ -151,8 +154,8 @@ describe('a run that is older than the setting', () => {
   });
 });
 
-describe('runs start', () => {
-  it('of the organization itself, whatever the case of its name', async () => {
+describe('a run starts', () => {
+  it("if it is of the operator's organization, regardless of the case of its name", async () => {
     const { id } = await help.ready();
     for (const name of ['acme', 'ACME']) {
       keptFor(name);
@@ -160,7 +163,7 @@ describe('runs start', () => {
     }
   });
 
-  it('of all organizations on their agents', async () => {
+  it("if it runs on an organization's own agents", async () => {
     const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
     const { id } = await help.ready({ 'execution-mode': 'agent', 'agent-pool-id': pool });
     keptFor('other');

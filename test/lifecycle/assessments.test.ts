@@ -6,7 +6,7 @@ import type { Run } from '#run/run.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Health assessments: when they begin, how they end, and that runs never notice. */
+/** Health assessments: when they begin, how they end, and that they do not affect runs. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -38,7 +38,7 @@ const setState = (id: string, stateId: string, hours = 30) =>
     set: { state: { id: stateId, serial: 1, lineage: 'l', md5: 'm', at: ago(hours), resources: 2 } },
   });
 
-/** With resources that a run has applied. */
+/** A workspace with resources that a run has applied. */
 const applied = async (attributes: object = { 'assessments-enabled': true }): Promise<string> => {
   const { id } = await help.ready(attributes);
   const run = await help.create(id);
@@ -54,7 +54,7 @@ const going = async (id: string): Promise<Run> =>
 
 const found = { resourcesDrifted: 1, resourcesUndrifted: 1, checksPassed: 1, checksFailed: 0 };
 
-/** As the machine and a runner bring it to its end. */
+/** Ends an assessment as the machine and a runner do. */
 const end = async (id: string, health: object = found): Promise<Run> => {
   const { id: runId } = await going(id);
   const report = { outcome: 'finished', health, artifacts: ['plan-json'] } as Run['plan']['report'];
@@ -79,7 +79,7 @@ describe('an assessment', () => {
     expect((await read(id)).runCount).toBe(before);
   });
 
-  it('has one result, however often its end is repeated', async () => {
+  it('has one result, even if its end is repeated', async () => {
     const id = await applied();
     await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
     await assess(id);
@@ -110,7 +110,7 @@ describe('an assessment', () => {
     expect(await table.query({ pk: keys.organization('acme').pk, prefix: 'ASSESSING#' })).toEqual([]);
   });
 
-  it('that failed says why', async () => {
+  it('that failed reports the reason', async () => {
     const id = await applied();
     await assess(id);
     await finishRun((await going(id)).id, 'PlanErrored', { Error: 'TerraformFailed', Cause: 'No credentials' });

@@ -5,7 +5,7 @@ import type { Run } from '#run/run.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Ephemeral workspaces: what the sweep does with their timers. */
+/** Ephemeral workspaces: how the sweep handles their timers. */
 
 let api: Api;
 let help: Awaited<ReturnType<typeof runHelpers>>;
@@ -37,7 +37,7 @@ const setState = (id: string, hours: number, resources = 1, stateId = 'sv-1') =>
     set: { state: { id: stateId, serial: 1, lineage: 'l', md5: 'm', at: ago(hours), resources } },
   });
 
-/** With a configuration and a resource, `hours` ago. */
+/** A workspace with a configuration, and a resource created `hours` ago. */
 const ephemeral = async (attributes: object, hours = 5): Promise<string> => {
   const { id } = await help.ready(attributes);
   await setState(id, hours);
@@ -46,12 +46,12 @@ const ephemeral = async (attributes: object, hours = 5): Promise<string> => {
 const end = async (id: string, ending: 'Applied' | 'PlanErrored') => finishRun(id, ending);
 const current = async (id: string) => (await help.store.getRun((await timerOf(id))?.runId ?? '')) as Run;
 
-describe('a workspace whose time has come', () => {
-  it('gets one auto-applied destroy run, however often it is checked', async () => {
+describe('a workspace whose destroy time has passed', () => {
+  it('gets one auto-applied destroy run, even if it is checked repeatedly', async () => {
     const id = await ephemeral({ 'auto-destroy-at': ago(1), 'auto-apply': false });
     const timer = await timerOf(id);
     await lookAt(id);
-    // Cut off before the timer knew of the run.
+    // Interrupted before the timer recorded the run.
     await table.put({ ...keys.autoDestroy(id), ...(timer as object) });
     await lookAt(id);
     await lookAt(id);

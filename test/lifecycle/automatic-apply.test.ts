@@ -25,11 +25,11 @@ const isWithdrawn = async (change: Partial<Run>): Promise<boolean> => {
   return withdrawals.length === 1;
 };
 
-it('the automatic apply of a run is withdrawn when one of its authors may no longer apply, until it is decided', async () => {
+it('the automatic apply of a run is withdrawn when one of its authors loses the permission to apply, unless the run is already decided', async () => {
   const [author, planner] = [await help.user('write'), await help.user('plan')];
   const byUser = { action: 'apply', by: author.id, at: '' } as const;
   expect(await isWithdrawn({ appliesFor: [author.id] })).toBe(false);
-  expect(await isWithdrawn({ appliesFor: [author.id, planner.id] }), 'an author who may only plan').toBe(true);
+  expect(await isWithdrawn({ appliesFor: [author.id, planner.id] }), 'an author with plan permission only').toBe(true);
   expect(await isWithdrawn({ appliesFor: [] }), 'of a commit').toBe(false);
   expect(await isWithdrawn({ appliesFor: [planner.id], decision: byUser }), 'confirmed').toBe(false);
   expect(await isWithdrawn({ appliesFor: [planner.id], status: 'apply_queued' }), 'about to be applied').toBe(false);

@@ -6,7 +6,7 @@ import { type Action, QueueWorld, type Step } from '#test/support/queue-world.ts
 import { newRunOptions } from '#test/support/run.ts';
 import { staggered, type Task } from '#test/support/staggered.ts';
 
-/** The creation of a run, frozen or cut off at each of its calls, while another run is created and driven to its end. */
+/** The creation of a run, frozen or interrupted at each of its calls, while another run is created and completed. */
 
 let aws: Aws;
 beforeAll(async () => {
@@ -22,9 +22,9 @@ afterEach(() => {
 });
 afterAll(() => aws.close());
 
-/** Entry, commit, run, three pointers, StartExecution; and one read to find out whether this creation is a repeat. */
+/** Entry, commit, run, three pointers, StartExecution; and one read that checks whether the creation is a repeat. */
 const callsOfCreation = 8;
-/** Its queue, the lock, and the run that has its turn. */
+/** The queue, the lock, and the run that becomes current. */
 const callsInFreeWorkspace = callsOfCreation + 3;
 const create: Action = { do: 'create', kind: 'queued' };
 const inOrder = (function* () {
@@ -42,7 +42,7 @@ const explore = async (steps: Step[], check: (world: QueueWorld) => Promise<void
   }
 };
 
-it('takes 6 writes and 1 StartExecution, however many runs wait, and its turn in a free workspace', async () => {
+it('creating a run takes 6 writes and 1 StartExecution regardless of how many runs wait, and more only in a free workspace', async () => {
   const world = await QueueWorld.open(aws);
   for (let waiting = 0; waiting < 3; waiting++) {
     const before = aws.calls;
@@ -55,7 +55,7 @@ it('takes 6 writes and 1 StartExecution, however many runs wait, and its turn in
   await world.close();
 });
 
-it('keeps the order when the creation freezes for seconds, without the sweep', async () => {
+it('the queue keeps its order without the sweep when a creation freezes for seconds', async () => {
   for (let n = 1; n <= callsInFreeWorkspace; n++) {
     const frozen: Step = { action: create, freeze: { n, tasks: 3 } };
     await explore(
@@ -68,7 +68,7 @@ it('keeps the order when the creation freezes for seconds, without the sweep', a
   }
 });
 
-it('lets the next run go on when the creation freezes for minutes, and then refuses it', async () => {
+it('the next run starts when a creation freezes for minutes, and the late creation is rejected', async () => {
   let refused = 0;
   for (let n = 1; n <= callsInFreeWorkspace; n++) {
     const frozen: Step = { action: create, freeze: { n, tasks: 6 } };
@@ -94,7 +94,7 @@ it('lets the next run go on when the creation freezes for minutes, and then refu
 });
 
 it.each(['before', 'after', 'late'] as const)(
-  'keeps the order when a call of the creation is cut off (%s)',
+  'the queue keeps its order when a creation is interrupted %s any call',
   async (when) => {
     const created = new Set<boolean>();
     for (let n = 1; n <= callsInFreeWorkspace; n++) {
@@ -114,7 +114,7 @@ it.each(['before', 'after', 'late'] as const)(
   },
 );
 
-it('keeps the order when an interrupted creation is repeated behind another run', async () => {
+it('the queue keeps its order when an interrupted creation is repeated behind another run', async () => {
   for (let n = 1; n <= callsInFreeWorkspace; n++) {
     const again: Action = { do: 'create again', which: 0 };
     const actions: Action[] = [create, again, { do: 'rest' }];
@@ -128,7 +128,7 @@ it('keeps the order when an interrupted creation is repeated behind another run'
   }
 });
 
-it('gives the place of a refused creation up at once, and starts a run that waits behind it', async () => {
+it('a rejected creation releases its place at once and starts a run that waits behind it', async () => {
   const world = await QueueWorld.open(aws);
   const { store, workspaceId } = world.world;
   const { OutdatedCommitError } = await import('#lifecycle/creation/new-run.ts');

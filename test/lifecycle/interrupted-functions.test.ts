@@ -9,9 +9,9 @@ import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
 /**
- * Every function of a run's life, cut off at each of its calls to AWS in turn: after the call took effect, with its
- * answer lost, which is also before the next one; or long before it does. The function is called again, as the machine
- * or a client does; then, for those whom nobody calls again, only the sweep comes.
+ * Every function of a run's lifecycle, interrupted at each of its calls to AWS in turn: after the call took effect,
+ * with its response lost, which also covers an interruption before the next call; or with a call that takes effect
+ * much later. The machine or a client then retries the function. If no caller retries it, only the sweep runs.
  */
 
 let aws: Aws;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => aws.close());
 
 const failings: readonly Failing[] = ['after', 'late'];
-/** As the machine is told (infra/stack/state-builders.ts). */
+/** Input of the functions, as in the machine (infra/stack/state-builders.ts). */
 const maxRetries = 6;
 const maxTurns = 60;
 
@@ -41,7 +41,7 @@ const create = async (world: LifecycleWorld, id = newId(), autoApply = false): P
 
 const runOf = async (world: LifecycleWorld, id: string): Promise<Run> => (await world.run(id)) as Run;
 
-/** Whoever does something to a run from outside of its execution, and how it shows that it was done. */
+/** An action on a run from outside of its execution: when it is possible, and how the run shows that it was done. */
 interface AuditAction {
   when: (run: Run) => boolean;
   act: (world: LifecycleWorld, run: Run) => Promise<unknown>;
@@ -81,7 +81,7 @@ const step = async (world: LifecycleWorld, id: string): Promise<void> => {
   while (execution?.ready.length) await execution.step(0);
 };
 
-/** Everybody does what is expected of them until the run is there. */
+/** Machine, runner and user do their next steps until the run is in the state. */
 const bring = async (world: LifecycleWorld, id: string, there: (run: Run) => boolean): Promise<Run> => {
   for (let turn = 0; turn < maxTurns; turn++) {
     await step(world, id);
@@ -109,7 +109,7 @@ interface Cut {
   value?: unknown;
 }
 
-/** @throws what it throws without having been cut off */
+/** @throws errors of the work itself, but not the injected one */
 const cutOff = async (n: number, failing: Failing, work: () => Promise<unknown>): Promise<Cut> => {
   aws.failCall(n, failing);
   try {
@@ -123,7 +123,7 @@ const cutOff = async (n: number, failing: Failing, work: () => Promise<unknown>)
   }
 };
 
-/** Each call of it fails in turn, and it is called again. */
+/** Retries the work, failing at each of its calls in turn. */
 const insist = async (failing: Failing, work: () => Promise<unknown>): Promise<unknown> => {
   for (let n = 1; ; n++) {
     const { cut, value } = await cutOff(n, failing, work);
@@ -131,7 +131,7 @@ const insist = async (failing: Failing, work: () => Promise<unknown>): Promise<u
   }
 };
 
-/** The same by the machine, which gives each attempt a token of its own, as often as it tries. */
+/** The machine's retries: each attempt gets its own token. */
 const retried = (failing: Failing): LifecycleWorld['around'] => {
   const cuts = new Map<string, number>();
   return async (state, call) => {
@@ -139,13 +139,13 @@ const retried = (failing: Failing): LifecycleWorld['around'] => {
     const { cut, value } = n > maxRetries ? { cut: false, value: await call() } : await cutOff(n, failing, call);
     cuts.set(state, cut ? n : maxRetries);
     if (cut) throw new Error('cut off');
-    // What was cut off takes effect when nobody expects it any more.
+    // The late call takes effect after the function has returned.
     await aws.letLateCome();
     return value;
   };
 };
 
-describe('a lifecycle function that crashes at any call and is retried completes the run', () => {
+describe('a lifecycle function that is retried after a crash at any call completes the run', () => {
   it.each<[Failing, string]>([
     ['after', 'the same'],
     ['late', 'the same'],
@@ -160,14 +160,14 @@ describe('a lifecycle function that crashes at any call and is retried completes
     const run = await bring(world, id, over);
     expect(run.status, run.endReason).toBe('applied');
     await aws.letLateCome();
-    // The workspace may have been locked for it once more; that is in nobody's way.
+    // The workspace may have been locked for the run once more, which must not block later runs.
     world.around = (_, call) => call();
     await bring(world, await create(world), ({ current }) => current === true);
   });
 });
 
 describe('the sweep alone completes a recorded change after a crash', () => {
-  /** Cut off at each call; after that the sweep comes. Until it was not cut off any more. */
+  /** Fails at each call in turn, with only the sweep afterwards, until no call is left to fail. */
   const atEachCall = async (prepare: () => Promise<() => Promise<unknown>>, check: (what: string) => Promise<void>) => {
     for (const failing of failings) {
       let cut = true;
@@ -199,7 +199,7 @@ describe('the sweep alone completes a recorded change after a crash', () => {
     );
   });
 
-  it('the report of a plan that takes the apply along', async () => {
+  it('the report of a plan that gets the apply in its response', async () => {
     const world = await LifecycleWorld.open(aws);
     const id = await create(world, newId(), true);
     const { when, act, isDone } = deeds['the report of a plan'];
@@ -275,7 +275,7 @@ describe('a lifecycle function that always fails errors its run and frees the qu
       world.around = (_, call) => call();
       await world.sweep();
       expect(over(await runOf(world, first))).toBe(true);
-      // Its runner may have changed something: an admin decides.
+      // Its runner may have changed resources, so an admin has to decide.
       if (victim === 'Applying') await world.store.unlockWorkspace(world.workspaceId);
       await bring(world, second, ({ wait }) => wait?.state === 'PlanQueued');
     },

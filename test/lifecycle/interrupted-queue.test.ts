@@ -4,7 +4,10 @@ import type { Run } from '#run/run.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
-/** A function that locks the workspace for a run can be cut off before it resumes the run, and any other operation at each call. */
+/**
+ * A function that locks the workspace for a run can be interrupted before it resumes the run. Every other operation
+ * can be interrupted at each call.
+ */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -38,7 +41,7 @@ const queued = (workspaceId: string): Promise<Run> => {
 };
 const isCurrent = async ({ id }: Run) => (await store.getRun(id))?.current === true;
 
-/** @returns whether the work was cut off; each call to AWS in turn is where. */
+/** @returns whether the work was interrupted, which happens at each call to AWS in turn */
 const cutOff = async (n: number, when: 'before' | 'after', work: () => Promise<unknown>): Promise<boolean> => {
   aws.failCall(n, when);
   try {
@@ -51,7 +54,7 @@ const cutOff = async (n: number, when: 'before' | 'after', work: () => Promise<u
   }
 };
 
-describe.each(['before', 'after'] as const)('after a crash %s any call', (when) => {
+describe.each(['before', 'after'] as const)('after a crash %s any call takes effect,', (when) => {
   it('the retried finisher starts the next run', async () => {
     for (let n = 1, more = true; more; n++) {
       const workspaceId = await open();
@@ -83,7 +86,7 @@ describe.each(['before', 'after'] as const)('after a crash %s any call', (when) 
       const run = await queued(workspaceId);
       more = await cutOff(n, when, () => store.unlockWorkspace(workspaceId, 'user-1'));
       const key = store.keys.workspace(workspaceId);
-      // A minute passes.
+      // A minute later.
       await store.update(key, { set: { dueAt: '2020-01-01T00:00:00.000Z' }, condition: 'attribute_exists(dueAt)' });
       await store.sweep();
       const workspace = await store.get<Workspace & { dueAt?: string }>(key);
@@ -93,7 +96,7 @@ describe.each(['before', 'after'] as const)('after a crash %s any call', (when) 
   });
 });
 
-it('does not disturb the current run when another run leaves the queue', async () => {
+it('another run that leaves the queue does not affect the current run', async () => {
   const workspaceId = await open();
   const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
   await store.startNext(workspaceId);
@@ -102,13 +105,13 @@ it('does not disturb the current run when another run leaves the queue', async (
   expect(await store.getWorkspace(workspaceId)).toMatchObject({ lock: { runId: first.id, at } });
 });
 
-it('does not take the lock of a user or of another run for a confirmed plan', async () => {
+it('a confirmed plan does not take the lock of a user or of another run', async () => {
   const held = { kind: 'user' as const, userId: 'user-1', reason: '', at: 'now' };
   const workspaceId = await open(held);
   const [saved, moved] = [await queued(workspaceId), await queued(workspaceId)];
   await store.joinQueue(saved);
   expect((await store.getWorkspace(workspaceId))?.lock).toEqual(held);
-  expect(await store.startNext(workspaceId), 'it says that it started none').toBe(false);
+  expect(await store.startNext(workspaceId), 'startNext reports no start').toBe(false);
   await store.unlockWorkspace(workspaceId, 'user-1');
   expect(await isCurrent(saved), 'the confirmed run is current after the unlock').toBe(true);
   await store.moveToFront(moved);
@@ -117,7 +120,7 @@ it('does not take the lock of a user or of another run for a confirmed plan', as
   expect(await isCurrent(moved), 'the moved run is current beside another').toBe(false);
 });
 
-it('releases the claim of a run that ended before it became current', async () => {
+it('the claim of a run that ended before it became current is released', async () => {
   const workspaceId = await open();
   const [ended, next] = [await queued(workspaceId), await queued(workspaceId)];
   await store.updateRun(ended.id, { set: { status: 'canceled' } });
@@ -131,7 +134,7 @@ it('releases the claim of a run that ended before it became current', async () =
   });
 });
 
-it('gives no claim to a run that is not first in the queue, or no longer has the first place', async () => {
+it('a run that is not first in the queue, or no longer has the first place, cannot claim it', async () => {
   const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
   const [first, second] = [await queued(workspaceId), await queued(workspaceId)];
   await store.update(store.keys.workspace(workspaceId), { remove: ['lock'] });
@@ -143,7 +146,7 @@ it('gives no claim to a run that is not first in the queue, or no longer has the
   expect((await store.getWorkspace(workspaceId))?.lock).toMatchObject({ runId: first.id });
 });
 
-it('starts the next run whenever the lock is released while it looks for one', async () => {
+it('the next run starts even if the lock is released while startNext reads the queue', async () => {
   let calls = 0;
   for (let n = 1; n === 1 || calls >= n - 1; n++) {
     const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
@@ -162,7 +165,7 @@ it('starts the next run whenever the lock is released while it looks for one', a
   expect(calls, 'queue, run, lock and holder were looked at').toBe(4);
 });
 
-it('leaves no entry in the queue for a run that is refused', async () => {
+it('a run that is refused leaves no entry in the queue', async () => {
   const workspaceId = await open();
   await store.update(store.keys.workspace(workspaceId), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
   await expect(queued(workspaceId)).rejects.toThrow('does not exist');
@@ -170,7 +173,7 @@ it('leaves no entry in the queue for a run that is refused', async () => {
   expect(await firstEntries(workspaceId, 10)).toEqual([]);
 });
 
-it('releases the claim of a run that ends while it is claimed', async () => {
+it('the claim of a run that ends while it is claimed is released', async () => {
   const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
   const [ending, next] = [await queued(workspaceId), await queued(workspaceId)];
   const { claimTurn } = await import('#lifecycle/queue/turns.ts');
@@ -181,7 +184,7 @@ it('releases the claim of a run that ends while it is claimed', async () => {
   expect(await isCurrent(next)).toBe(true);
 });
 
-it('releases the claim of a run that was never created', async () => {
+it('the claim of a run that was never created is released', async () => {
   const workspaceId = await open();
   const next = await queued(workspaceId);
   const never = newRun({ id: `run-${String(++count).padStart(16, '0')}`, workspaceId });
@@ -192,7 +195,7 @@ it('releases the claim of a run that was never created', async () => {
   expect(await isCurrent(next)).toBe(true);
 });
 
-it('releases a lock that an interrupted function has taken for a run after its end', async () => {
+it('a lock that an interrupted function took for an ended run is released', async () => {
   const workspaceId = await open();
   const ended = await queued(workspaceId);
   await store.finishRun(ended.id, 'Canceled');
@@ -205,7 +208,7 @@ it('releases a lock that an interrupted function has taken for a run after its e
   expect(await store.getWorkspace(workspaceId)).toMatchObject({ lock: { runId: next.id }, latestRunId: ended.id });
 });
 
-it('unlocks a workspace whose lock has changed up to three times meanwhile, and answers with it', async () => {
+it('an unlock succeeds although the lock changes up to three times meanwhile, and returns the workspace', async () => {
   const userLock = { kind: 'user' as const, userId: 'user-1', reason: '', at: '' };
   const unlockAfter = async (changes: number) => {
     const workspaceId = await open(userLock);
@@ -229,7 +232,7 @@ it('unlocks a workspace whose lock has changed up to three times meanwhile, and 
   expect(await unlockAfter(4)).toMatchObject({ unlocked: undefined, lock: { kind: 'user' } });
 });
 
-it('takes a place behind one that a faster clock gave', async () => {
+it('a new place is behind one that was taken with a faster clock', async () => {
   const workspaceId = await open();
   const future = (Date.now() + 3_600_000) * 1000;
   const place = `${future.toString(36).padStart(10, '0')}aaaaaaaaaaaaaaaa`;
@@ -239,7 +242,7 @@ it('takes a place behind one that a faster clock gave', async () => {
   expect(run.place).toBeLessThan(future + 10_000_000);
 });
 
-it('does not move a run to the front that is no longer pending', async () => {
+it('a run that is no longer pending cannot be moved to the front', async () => {
   const workspaceId = await open();
   const [first, second, third] = [await queued(workspaceId), await queued(workspaceId), await queued(workspaceId)];
   await store.updateRun(third.id, { set: { status: 'canceled' } });
@@ -271,7 +274,7 @@ describe('a workspace without runs in progress', () => {
     await store.unlockWorkspace(workspaceId, 'user-1');
     const { dueAt = '' } = (await store.get<{ dueAt?: string }>(store.keys.workspace(workspaceId))) ?? {};
     const seconds = (Date.parse(dueAt) - Date.now()) / 1000;
-    expect(seconds, 'the sweep looks after the creation must have ended').toBeGreaterThan(60);
+    expect(seconds, 'the sweep checks after the time limit of the creation').toBeGreaterThan(60);
     expect(seconds).toBeLessThanOrEqual(61);
   });
 
@@ -281,7 +284,7 @@ describe('a workspace without runs in progress', () => {
     ['created a run that has ended', { status: 'applied', place: 7 }, long, false],
     ['created a run that was moved since', { status: 'pending', place: 8 }, long, false],
     ['created a run that waits', { status: 'pending', place: 7 }, long, true],
-  ] as const)('has, or has not, a next run where a function %s', async (_, run, at, isNext) => {
+  ] as const)('finds out whether a run is next if a function %s', async (_, run, at, isNext) => {
     const workspaceId = await open();
     const id = await entry(workspaceId, run, at);
     const { firstQueued } = await import('#resources/workspaces/queue-entries.ts');

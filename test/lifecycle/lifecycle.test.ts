@@ -8,14 +8,15 @@ import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
 /**
- * Whole lives of runs, with every stage, under random orders of what people, runners, run tasks and clocks do, each
- * repeated at will and cut off at a random call to AWS, before or after it took effect.
+ * Complete lifecycles of runs, with every stage, under random orders of actions by users, runners, run tasks and
+ * clocks. Each action may be repeated and be interrupted at a random call to AWS, before or after the call took
+ * effect.
  */
 
 let aws: Aws;
 beforeAll(async () => {
   aws = await startAws();
-  // What the sweep mends, and what it cannot while calls fail.
+  // What the sweep repairs, and what it cannot repair while calls fail.
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
@@ -44,7 +45,7 @@ const steps = fc.record({
     { weight: 1, arbitrary: fc.constantFrom('time out' as const, 'sweep' as const) },
   ),
   which: fc.nat(30),
-  /** How what happens turns out; 0 is the way on. */
+  /** Outcome of the action; 0 lets the run continue. */
   how: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(8) }),
   cut: fc.option(
     fc.record({ after: fc.integer({ min: 1, max: 8 }), when: fc.constantFrom('before' as const, 'after' as const) }),
@@ -80,7 +81,10 @@ const createRun = async (world: LifecycleWorld, kind: Kind): Promise<void> => {
   world.listen();
 };
 
-/** Does a step, with the runs as they were before it; whether it was cut off or not is nobody's concern but the sweep's. */
+/**
+ * Does a step, with the runs as they were before it. Ignores the injected error: the sweep must repair an interrupted
+ * step.
+ */
 const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, cut }: Step): Promise<void> => {
   const run = runs[which % Math.max(1, runs.length)];
   const execution = run && world.executions.get(run.id);
@@ -114,7 +118,7 @@ const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, 
         return void (await store.forceCancelRun(run, 'user-1'));
     }
   } catch (error) {
-    // The caller hears of it, or the function is called again.
+    // The caller gets the error, or the function is retried.
     if (!cut) throw error;
   } finally {
     aws.failCall(0, 'before');
@@ -122,7 +126,7 @@ const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, 
   }
 };
 
-/** Machine, runners, run tasks and users do what they have to, until nothing changes any more. */
+/** Machine, runners, run tasks and users do their next steps until nothing changes any more. */
 const rest = async (world: LifecycleWorld): Promise<void> => {
   for (let before = ''; ; ) {
     for (const run of await world.runs()) {
@@ -139,7 +143,7 @@ const rest = async (world: LifecycleWorld): Promise<void> => {
   }
 };
 
-/** Lets every run end. @param most how often the sweep may come; never, unless something was cut off */
+/** Lets every run end. @param most maximum number of sweeps; 0 unless a step was interrupted */
 const settle = async (world: LifecycleWorld, most: number): Promise<void> => {
   for (let sweeps = 0; ; sweeps++) {
     await rest(world);
@@ -158,7 +162,7 @@ const settle = async (world: LifecycleWorld, most: number): Promise<void> => {
 
 const applied = (run: Run): boolean => 'applying-at' in run.statusTimestamps;
 
-/** What no order of events may lead to. */
+/** Invariants for every order of events. */
 const check = (run: Run): void => {
   const says = JSON.stringify(run);
   const { verdicts = {}, overrides = {}, checks = {} } = run;
@@ -182,7 +186,7 @@ const check = (run: Run): void => {
   }
 };
 
-it('ends every run, frees the workspace and applies nothing unconfirmed in every explored order of events', async () => {
+it('every explored order of events ends all runs, frees the workspace and applies nothing unconfirmed', async () => {
   const visited = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(
@@ -195,7 +199,7 @@ it('ends every run, frees the workspace and applies nothing unconfirmed in every
           { minLength: 10, maxLength: 80 },
         ),
       ),
-      // Half of the runs with reads that lag behind, where DynamoDB may.
+      // Half of the runs have stale reads where DynamoDB allows them.
       fc.boolean(),
       async (kinds, tasks, script, stale) => {
         aws.stale = stale;

@@ -3,7 +3,7 @@ import type { Run } from '#run/run.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
-/** The SDK tries a call again whose answer was lost: a conditional write then fails by what it has itself written. */
+/** The SDK retries a call whose response was lost: a conditional write then fails because of its own first attempt. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -32,7 +32,7 @@ const open = async (set: Partial<Run>): Promise<Run> => {
   return run;
 };
 
-it('queues and starts a new run although the response to its first write was lost', async () => {
+it('a new run is queued and started although the response to its first write was lost', async () => {
   const workspaceId = id('ws');
   await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
   const { id: _, number, status, ...options } = newRun();
@@ -41,7 +41,7 @@ it('queues and starts a new run although the response to its first write was los
   expect(aws.sent.filter(({ action, input }) => action === 'StartExecution' && input.name === run.id)).toHaveLength(1);
 });
 
-it.each([1, 2])('numbers runs without a gap although the response to call %d was lost', async (call) => {
+it.each([1, 2])('runs are numbered without a gap although the response to call %d was lost', async (call) => {
   const workspaceId = id('ws');
   await store.create({ ...store.keys.workspace(workspaceId), id: workspaceId, organization: 'acme', runCount: 0 });
   const { id: _, number, status, ...options } = newRun();
@@ -52,18 +52,18 @@ it.each([1, 2])('numbers runs without a gap although the response to call %d was
   expect(listed.map((run) => run.id)).toEqual(runs.map((run) => run.id).reverse());
 });
 
-it.each([0, 3])('keeps ETags correct after %d changes whose responses were lost', async (edits) => {
+it.each([0, 3])('ETags stay correct after %d changes whose responses were lost', async (edits) => {
   const key = store.keys.team(id('team'));
   await store.create({ ...key, ...(edits ? { edits } : {}) });
   const editor = { userId: 'user-1', edits };
   aws.failCall(1, 'after');
   expect(await store.update(key, store.asEdit({ set: { name: 'mine' } }, editor))).toMatchObject({ name: 'mine' });
-  // Somebody else who has seen what was there before.
+  // Another user who has read the previous version.
   const late = store.asEdit({ set: { name: 'theirs' } }, { ...editor, userId: 'user-2' });
   expect(await store.update(key, late)).toBeUndefined();
 });
 
-it('distinguishes two edits by one user in the same millisecond', async () => {
+it('two edits by one user in the same millisecond are distinguished', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   try {
     const key = { pk: 'EDIT', sk: 'TWICE' };
@@ -123,7 +123,7 @@ describe('a run action whose response was lost is accepted, recorded and deliver
     ).toHaveLength(1);
   });
 
-  it('is rejected the second time', async () => {
+  it('only once: the same action of another user is rejected', async () => {
     const run = await open(confirmable);
     expect(await store.discardRun(run, 'user-1')).toBe('accepted');
     expect(await store.discardRun(run, 'user-2')).toBe('conflict');

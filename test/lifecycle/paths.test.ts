@@ -29,7 +29,10 @@ const create = async (world: LifecycleWorld, change: Partial<NewRun> = {}): Prom
   return id;
 };
 
-/** Machine, runners and run tasks do what they have to until the run waits for a person, is over, or is where `until` says. */
+/**
+ * Machine, runners and run tasks do their next steps until the run waits for a user, has ended, or is in the state
+ * `until`.
+ */
 const advance = async (world: LifecycleWorld, id: string, until: (run: Run) => boolean = () => false): Promise<Run> => {
   for (let before = ''; ; ) {
     const execution = world.executions.get(id);
@@ -163,7 +166,7 @@ describe('an automatic apply whose author loses the permission', () => {
     ['during its plan', {}],
     ['before a check', { checks: { policyCheck: true } }],
     ['before a cost estimate', { costEstimate: { status: 'pending', statusTimestamps: {} } }],
-  ])('%s waits for a person', async (_, change) => {
+  ])('%s waits for a confirmation', async (_, change) => {
     const world = await LifecycleWorld.open(aws);
     const id = await create(world, { autoApply: true, ...change });
     await advance(world, id, ({ status }) => status === 'planning');
@@ -176,7 +179,7 @@ describe('an automatic apply whose author loses the permission', () => {
     expect((await advance(world, id)).status).toBe('applied');
   });
 
-  it('before it overrides a policy waits for another person', async () => {
+  it('before overriding a policy waits for another user', async () => {
     const world = await LifecycleWorld.open(aws);
     world.verdict = 1;
     const id = await create(world, { autoApply: true, checks: { policyCheck: true } });
@@ -188,7 +191,7 @@ describe('an automatic apply whose author loses the permission', () => {
     expect((await advance(world, id)).wait?.state).toBe('NeedsConfirmation');
   });
 
-  it('while run tasks are asked before the apply waits for a person after them', async () => {
+  it('during pre-apply run tasks waits for a confirmation after them', async () => {
     const world = await LifecycleWorld.open(aws);
     await world.addTask('task', 'mandatory');
     const id = await create(world, { autoApply: true });

@@ -5,11 +5,12 @@ import { checkEmpty, checkNow, checkOrder, checkPlaces } from '#test/support/que
 import { type Action, QueueWorld, type Step } from '#test/support/queue-world.ts';
 
 /**
- * The queue under random interleavings of everything that touches it, each cut off at a random call to AWS: before the call
- * takes effect, after it has, or long before it does.
+ * The queue under random interleavings of all operations on it, each interrupted at a random call to AWS: before the
+ * call takes effect, after it has, or with a call that takes effect much later.
  *
- * Safety: runs have their first effects in the order of their places, one run at a time, and no place is before one that
- * was given to an earlier request. Progress: without a disturbance no run needs the sweep; with one, a few sweeps end all.
+ * Safety: runs have their first effects in the order of their places, one run at a time, and no place precedes one of
+ * an earlier request. Progress: without interruptions no run needs the sweep; with interruptions, a few sweeps end
+ * all runs.
  */
 
 let aws: Aws;
@@ -62,7 +63,7 @@ const cut = fc.option(fc.record({ n, when: fc.constantFrom('before' as const, 'a
   nil: undefined,
   freq: 5,
 });
-/** The calls of a creation, at any of which others must not overtake. */
+/** The calls of a creation. Other runs must not overtake it at any of them. */
 const creation: fc.Arbitrary<Step> = fc.record({
   action: fc.constant<Action>({ do: 'create', kind: 'queued' }),
   freeze: fc.record({ n: fc.integer({ min: 1, max: 4 }), tasks: fc.integer({ min: 2, max: 9 }) }),
@@ -83,7 +84,7 @@ const disturbed: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: creation },
 );
 
-/** After everything: the queue works, and keeps nothing. */
+/** At the end: the queue works, and contains no leftover entries. */
 const checkAfter = async (world: QueueWorld): Promise<void> => {
   await world.wait(61);
   await world.create('queued');
@@ -113,7 +114,7 @@ const exploreAll = (step: fc.Arbitrary<Step>): Promise<void> =>
     fc.asyncProperty(
       fc.infiniteStream(fc.nat()),
       fc.array(step, { minLength: 8, maxLength: 40 }),
-      // Half of the runs with reads that lag behind, where DynamoDB may.
+      // Half of the runs have stale reads where DynamoDB allows them.
       fc.boolean(),
       (choices, steps, stale) => {
         aws.stale = stale;
@@ -127,10 +128,10 @@ const exploreAll = (step: fc.Arbitrary<Step>): Promise<void> =>
     },
   );
 
-it('starts each run once, in order and one at a time, without the sweep while nothing is cut off', async () => {
+it('the queue starts each run once, in order and one at a time, without the sweep if no function is interrupted', async () => {
   await exploreAll(calm);
 }, 120_000);
 
-it('keeps the order and ends every run when functions are cut off at any call, or freeze for minutes', async () => {
+it('the queue keeps its order and ends every run when functions are interrupted at any call, or freeze for minutes', async () => {
   await exploreAll(disturbed);
 }, 120_000);

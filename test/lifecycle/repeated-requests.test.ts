@@ -26,11 +26,11 @@ const listed = async (workspaceId: string): Promise<string[]> =>
   (await api.get(`workspaces/${workspaceId}/runs`)).body.data.map(({ id }: { id: string }) => id);
 const detail = ({ body }: { body: { errors: { detail: string }[] } }) => body.errors[0]?.detail;
 
-it('answers a repeated creation with the same run, also when both come at once', async () => {
+it('a repeated creation returns the same run, also if both requests are concurrent', async () => {
   const { id } = await help.ready();
   const key = newKey();
   const answers = await Promise.all([create(id, key), create(id, key)]);
-  // With quotes, as the draft of the header writes it.
+  // With quotes, as in the draft of the header's specification.
   answers.push(await create(id, `"${key}"`));
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
   const [runId] = answers.map(({ body }) => body.data.id);
@@ -40,7 +40,7 @@ it('answers a repeated creation with the same run, also when both come at once',
   expect((await firstEntries(id, 10)).map((entry) => entry.runId)).toEqual([runId]);
 });
 
-it('names the run in the audit trail', async () => {
+it('the audit trail names the run', async () => {
   const { id } = await help.ready();
   const run = (await create(id, newKey())).body.data.id;
   const { data } = (await api.get('organization/audit-trail?sort=-timestamp')).body;
@@ -48,7 +48,7 @@ it('names the run in the audit trail', async () => {
   expect(events.map(({ resource }: { resource: { action: string } }) => resource.action)).toContain('create');
 });
 
-it('creates one run in all, wherever the first attempt was cut off', async () => {
+it('retries create one run in total, regardless of where the first attempt was interrupted', async () => {
   for (const when of ['before', 'after', 'late'] as const) {
     let isCut = true;
     for (let n = 1; isCut; n++) {
@@ -71,7 +71,7 @@ it('creates one run in all, wherever the first attempt was cut off', async () =>
   }
 });
 
-it('rejects a key that was used with another body, and names the run', async () => {
+it('a key that was used with another body is rejected, and the error names the run', async () => {
   const { id } = await help.ready();
   const key = newKey();
   const first = await create(id, key);
@@ -85,7 +85,7 @@ it('rejects a key that was used with another body, and names the run', async () 
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 422]);
 });
 
-it('keeps the keys of callers and workspaces apart', async () => {
+it('the same key of another caller or workspace creates another run', async () => {
   const key = newKey();
   const [one, second] = [await help.ready(), await help.ready()];
   const other = await help.user('write');
@@ -98,7 +98,7 @@ it('keeps the keys of callers and workspaces apart', async () => {
   expect(new Set(answers.map(({ body }) => body.data.id)).size).toBe(3);
 });
 
-it('rejects a key after 24 hours', async () => {
+it('a key is rejected after 24 hours', async () => {
   const { id } = await help.ready();
   const key = newKey();
   const first = await create(id, key);
@@ -112,7 +112,7 @@ it('rejects a key after 24 hours', async () => {
   ]);
 });
 
-it.each(['', ' ', 'x'.repeat(129), 'ключ', 'a b', '"open'])('rejects the key %j with 400', async (key) => {
+it.each(['', ' ', 'x'.repeat(129), 'ключ', 'a b', '"open'])('the key %j is rejected with 400', async (key) => {
   const { id } = await help.ready();
   const answer = await create(id, key);
   expect([answer.status, detail(answer)]).toEqual([
@@ -122,7 +122,7 @@ it.each(['', ' ', 'x'.repeat(129), 'ключ', 'a b', '"open'])('rejects the key
   expect(await listed(id)).toEqual([]);
 });
 
-it('rejects the header on a POST that does not support it, and ignores it on other methods', async () => {
+it('the header is rejected on a POST that does not support it, and ignored on other methods', async () => {
   const { id } = await help.ready();
   const headers = { 'idempotency-key': newKey() };
   for (const path of [`workspaces/${id}/actions/lock`, 'organizations']) {
@@ -135,7 +135,7 @@ it('rejects the header on a POST that does not support it, and ignores it on oth
   expect((await api.get(`workspaces/${id}`, { headers })).body.data.attributes.locked).toBe(false);
 });
 
-it('creates one run for a configuration that the command line has uploaded, however often it asks', async () => {
+it("the command line's repeated requests create one run for its configuration", async () => {
   const terraform = { headers: { 'user-agent': 'HashiCorp Terraform/1.11.4', 'x-terraform-integration': 'cloud' } };
   const send = async (version: string, workspaceId: string, sent: object = terraform) => {
     const body = { data: { type: 'runs', attributes: {}, relationships: on(workspaceId, version) } };

@@ -3,7 +3,10 @@ import type { Run } from '#run/run.ts';
 import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
-/** Who starts or stops a container may die at any moment: no container is lost sight of, and no run waits for none. */
+/**
+ * A function that starts or stops a container can crash at any moment: every container stays known, and no run waits
+ * for a missing one.
+ */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -50,7 +53,7 @@ beforeEach(() => {
   aws.refusal = undefined;
 });
 
-it('invalidates the claim of a container that could not be recorded', async () => {
+it('the claim of a container that could not be recorded is void', async () => {
   await open({ status: 'pending', current: true });
   // Read, RunTask, and the write fails.
   aws.failCall(3, 'before');
@@ -64,7 +67,7 @@ it('invalidates the claim of a container that could not be recorded', async () =
   expect((await now()).plan).toMatchObject({ claimNonce: 'nonce', taskArn: container.arn });
 });
 
-it('stops a container that an older version started without recording it when its run ends', async () => {
+it('a container that an older version started without recording it is stopped when its run ends', async () => {
   await open({ status: 'pending', current: true });
   await planQueued();
   await store.update(store.keys.run(run.id), { remove: ['plan.taskArn'] });
@@ -74,7 +77,7 @@ it('stops a container that an older version started without recording it when it
   expect((await now()).status).toBe('errored');
 });
 
-it('leaves no container for a run that was canceled during its start', async () => {
+it('a run that was canceled during its start leaves no container', async () => {
   await open({ status: 'pending', current: true });
   aws.gate = async () => {
     if (containers().length === 0) return;
@@ -86,9 +89,9 @@ it('leaves no container for a run that was canceled during its start', async () 
   expect(aws.sent.at(-1)).toMatchObject({ input: { error: 'Canceled' } });
 });
 
-it('stops a late container without ending the phase of the current one', async () => {
+it('a late container is stopped without ending the phase of the current one', async () => {
   await open({ status: 'pending', current: true });
-  // Whoever starts the first container is so slow that another attempt starts a second one meanwhile.
+  // The first attempt to start a container is so slow that another attempt starts a second one meanwhile.
   let held = true;
   let calls = 0;
   const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
@@ -109,7 +112,7 @@ it('stops a late container without ending the phase of the current one', async (
   expect((await now()).plan.report).toBeUndefined();
 });
 
-it('says how much of an apply is recorded when its runner stops, unless its changes are applied later', async () => {
+it('a stopped apply reports how much of it is recorded, unless its changes are applied later', async () => {
   const { endPhase } = await import('#lifecycle/runners/lost-runners.ts');
   const plan = {
     status: 'finished',
@@ -133,7 +136,7 @@ it('says how much of an apply is recorded when its runner stops, unless its chan
   expect((await messageOf('plan'))[1], 'a plan changes no state').toBeUndefined();
 });
 
-it('lets the sweep start a runner after a crash between withdrawing and starting', async () => {
+it('the sweep starts a runner after a crash between withdrawal and start', async () => {
   await open({
     status: 'apply_queued',
     wait: { state: 'ApplyQueued', token: 'token' },
@@ -150,7 +153,7 @@ it('lets the sweep start a runner after a crash between withdrawing and starting
   // Read, withdrawal, and the write of a new claim fails.
   aws.failCall(3, 'before');
   await expect(store.runnerStopped(stopped)).rejects.toThrow();
-  // The event comes again, and has nothing to withdraw.
+  // The event is delivered again, and there is nothing left to withdraw.
   await store.runnerStopped(stopped);
   expect(containers()).toHaveLength(0);
   await store.update(store.keys.run(run.id), { set: store.dueIn(run.id, -3600) });
@@ -163,7 +166,7 @@ it.each([
   ['says so', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
   ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
   ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
-])('keeps a run queued while ECS has no capacity (%s) and starts it later', async (_, refusal) => {
+])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal) => {
   await open({ status: 'pending', current: true });
   aws.refusal = refusal;
   await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
@@ -175,9 +178,9 @@ it.each([
   expect(await claim(containers()[0] as StartedContainer, 'nonce')).toBeDefined();
 });
 
-it('keeps an apply queued while ECS has no capacity, and lets it be canceled', async () => {
+it('an apply stays queued while ECS has no capacity, and can be canceled', async () => {
   const report = { outcome: 'finished', hasChanges: true } as const;
-  // Who started it may apply it, without which a person would be asked.
+  // Its author may apply it, so that it needs no confirmation.
   await store.addMember('acme', 'user-1', 'owner');
   await open({ status: 'planning', autoApply: true, plan: { status: 'running', statusTimestamps: {}, report } });
   const queue = () => store.applyQueued({ runId: run.id, token: `${run.id} token` });
@@ -194,7 +197,7 @@ it('keeps an apply queued while ECS has no capacity, and lets it be canceled', a
 it.each([
   ['true', true],
   ['false', false],
-])('assigns a public address when the network needs one: %s', async (setting, hasPublicIp) => {
+])('a container gets a public address if the network needs one: %s', async (setting, hasPublicIp) => {
   const before = process.env.ASSIGN_PUBLIC_IP;
   process.env.ASSIGN_PUBLIC_IP = setting;
   await open({ status: 'pending', current: true });
@@ -203,7 +206,7 @@ it.each([
   expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
 });
 
-it('fails the phase immediately on other RunTask errors', async () => {
+it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
@@ -223,26 +226,26 @@ it.each([
     { stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.', containers: [{}] },
     /stopped during the apply \(Your Spot Task was interrupted\.\)/,
   ],
-])('errors the apply with the reason when its runner was %s', async (_, detail, reason) => {
+])('an apply errors with the reason when its runner was %s', async (_, detail, reason) => {
   const apply = { status: 'running', statusTimestamps: {}, taskArn: 'arn:it', claimNonce: 'nonce' } as const;
   await open({ status: 'applying', current: true, apply, wait: { state: 'Applying', token: 'token' } });
   await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
   expect((await now()).apply.report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(reason) });
   expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'TerraformFailed' } });
-  // The event comes once more.
+  // The event is delivered once more.
   const sent = aws.sent.length;
   await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
   expect(aws.sent).toHaveLength(sent);
 });
 
-/** The next sweep looks at the run, whose container was started so many seconds ago. */
+/** Makes the next sweep check the run, whose container was started so many seconds ago. */
 const sweepAfter = async (seconds: number): Promise<void> => {
   const container = containers().at(-1) as StartedContainer;
   container.createdAt = Date.now() / 1000 - seconds;
   await store.updateRun(run.id, { set: store.dueIn(run.id, -1) });
   await store.sweep();
 };
-/** Seconds until the sweep looks at the run again. */
+/** Seconds until the sweep checks the run again. */
 const nextLook = async () =>
   (Date.parse(((await store.getRun(run.id)) as Run & { dueAt: string }).dueAt) - Date.now()) / 1000;
 const waiting = {
@@ -258,7 +261,7 @@ const enter = (phase: 'plan' | 'apply') =>
   phase === 'plan' ? planQueued() : store.applyQueued({ runId: run.id, token: `${run.id} token` });
 
 it.each(['plan', 'apply'] as const)(
-  'starts another container when one hangs before it claims its %s',
+  'another container starts when one hangs before it claims its %s',
   async (phase) => {
     await open(waiting[phase]);
     await enter(phase);
@@ -272,7 +275,7 @@ it.each(['plan', 'apply'] as const)(
     const events = await store.listRunEvents(await now());
     expect(events.map(({ action }) => action)).toContain(`${phase}_runner_replaced`);
     expect(await claim(hangs, 'hangs')).toBeUndefined();
-    // Its end, which is reported now, is not that of the other one.
+    // This event reports the end of the first container, not of the second.
     await store.runnerStopped({ detail: { taskArn: hangs.arn, startedBy: run.id, stoppedReason: 'stopped' } });
     expect((await now())[phase].report).toBeUndefined();
     expect(await claim(next, 'next')).toBeDefined();
@@ -281,7 +284,7 @@ it.each(['plan', 'apply'] as const)(
   },
 );
 
-it('starts another container when the end of one that had not claimed was never reported', async () => {
+it('another container starts when the end of one that had not claimed was never reported', async () => {
   await open(waiting.plan);
   await enter('plan');
   (containers()[0] as StartedContainer).stopped = true;
@@ -289,7 +292,7 @@ it('starts another container when the end of one that had not claimed was never 
   expect(containers()).toHaveLength(2);
 });
 
-it('waits for a container that is still being provisioned', async () => {
+it('the sweep waits for a container that is still being provisioned', async () => {
   await open(waiting.plan);
   await enter('plan');
   (containers()[0] as StartedContainer).isProvisioning = true;
@@ -297,7 +300,7 @@ it('waits for a container that is still being provisioned', async () => {
   expect(containers()).toHaveLength(1);
 });
 
-it('starts a container in the next sweep when ECS had no capacity for the one in place of a hanging one', async () => {
+it('the next sweep replaces a hanging container if ECS had no capacity in the first one', async () => {
   await open(waiting.plan);
   await enter('plan');
   aws.refusal = { __type: 'ThrottlingException', message: 'Rate exceeded' };

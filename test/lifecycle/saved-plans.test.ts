@@ -41,7 +41,7 @@ const newWorkspace = async (): Promise<workspaces.Workspace> => {
 const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
 const readRun = async ({ id }: Run) => (await runs.getRun(id)) as Run;
 
-/** Its plan is made, and was begun from the workspace's state of now. */
+/** A run with a saved plan of the workspace's current state. */
 const planned = async (workspace: workspaces.Workspace, change: Partial<Run> = {}): Promise<Run> => {
   const run = newRun({ id: newId('run'), workspaceId: workspace.id, savePlan: true, status: 'planning', ...change });
   await create({ ...keys.run(run.id), ...run });
@@ -55,7 +55,7 @@ let serial = 0;
 
 type Cut = { call: number; when: 'before' | 'after' } | undefined;
 
-/** Somebody else gives the workspace a new state. `cut` is the call that fails while it becomes current. */
+/** Another user gives the workspace a new state. `cut` is the call that fails while it becomes current. */
 const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
   await locks.lockWorkspace(workspaceId, 'user-1', '');
   const { text, ...file } = stateFile({ serial: ++serial });
@@ -70,7 +70,7 @@ const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
   await locks.unlockWorkspace(workspaceId, 'user-1');
 };
 
-/** Whoever is cut off is called again. */
+/** Retries the interrupted function. */
 const again = async (cut: Cut, work: () => Promise<unknown>): Promise<void> => {
   if (!cut) return void (await work());
   aws.failCall(cut.call, cut.when);
@@ -81,7 +81,7 @@ const again = async (cut: Cut, work: () => Promise<unknown>): Promise<void> => {
 const answersTo = (run: Run) =>
   aws.sent.filter(({ input }) => input.taskToken?.startsWith(`${run.id}/`)).map(({ input }) => input.error);
 
-it('discards a saved plan with a reason when the state changes', async () => {
+it('a saved plan is discarded with a reason when the state changes', async () => {
   const workspace = await newWorkspace();
   const run = await planned(workspace);
   await save(run);
@@ -96,7 +96,7 @@ it('discards a saved plan with a reason when the state changes', async () => {
   expect(await actions.applyRun(discarded, 'user-1')).toBe('conflict');
 });
 
-it('discards a confirmed saved plan in the queue, but not one that has left it', async () => {
+it('a confirmed saved plan is discarded in the queue, but not after it has left the queue', async () => {
   const workspace = await newWorkspace();
   const [waiting, current] = [await planned(workspace), await planned(workspace)];
   for (const run of [waiting, current]) {
@@ -136,7 +136,7 @@ it.each([
       await Promise.all([save(run), changeState(run.workspaceId)]);
     },
   ],
-])('discards it after a state that %s, despite crashes', async (_, meet) => {
+])('a saved plan is discarded after a state that %s, despite crashes', async (_, meet) => {
   const workspace = await newWorkspace();
   for (const cut of cuts) {
     const run = await planned(workspace);
@@ -146,7 +146,7 @@ it.each([
   }
 });
 
-it('makes the configuration of an applied saved plan the current one', async () => {
+it('the configuration of an applied saved plan becomes the current one', async () => {
   const workspace = await newWorkspace();
   const version = await configurations.createConfigurationVersion({
     organization: 'acme',

@@ -4,7 +4,7 @@ import type { Run } from '#run/run.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 import { newRun, queueEntry } from '#test/support/run.ts';
 
-/** Everything that may be left behind, and that the sweep completes. What queues need is in queue-cut.test.ts. */
+/** Everything that can be left incomplete and that the sweep completes. For queues see interrupted-queue.test.ts. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -36,7 +36,7 @@ afterEach(() => {
 let count = 0;
 const minutesAgo = (n: number): string => new Date(Date.now() - n * 60_000).toISOString();
 
-/** A run that is looked at by the next sweep, in a workspace that it holds. */
+/** A run that the next sweep checks, in a workspace that it holds. */
 const due = async (set: Partial<Run>, workspace: Partial<Workspace> = {}): Promise<Run> => {
   const id = `run-${String(++count).padStart(16, '0')}`;
   const run = newRun({ id, workspaceId: `ws-${id}`, place: 1, current: true, ...set });
@@ -61,7 +61,7 @@ const waits = (state: string, set: Partial<Run>) =>
   });
 const repairs = () => lines.map(({ message, repair }) => repair ?? message);
 
-it('costs nine reads and no write in a healthy system', async () => {
+it('the sweep costs nine reads and no write in a healthy system', async () => {
   const [calls, itemsRead] = [aws.calls, aws.itemsRead];
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
   expect([aws.calls - calls, aws.itemsRead - itemsRead]).toEqual([9, 0]);
@@ -72,7 +72,7 @@ it.each([
   ['FAILED', /execution failed/],
   ['ABORTED', /was stopped by an operator/],
   ['TIMED_OUT', /exceeded the maximum duration of a run/],
-] as const)('finishes a run whose execution %s, and starts the next', async (status, reason) => {
+] as const)('the sweep finishes a run whose execution %s, and starts the next', async (status, reason) => {
   const run = await due({ status: 'planning', plan: { status: 'running', statusTimestamps: {} } });
   const next = newRun({ id: `${run.id.slice(0, -1)}n`, workspaceId: run.workspaceId, number: 2, place: 2 });
   await store.create({ ...store.keys.run(next.id), ...next });
@@ -85,7 +85,7 @@ it.each([
   expect(lines).toEqual([{ level: 'warn', message: 'repaired', repair: 'run finished', item: `RUN#${run.id}` }]);
 });
 
-it('starts a missing execution', async () => {
+it('the sweep starts a missing execution', async () => {
   const run = await due({ status: 'pending' });
   aws.executionStatus = () => undefined;
   await store.sweep();
@@ -108,23 +108,23 @@ it.each<[string, string, Partial<Run>, string]>([
     { status: 'planned', decision: { action: 'discard', by: 'user-1', at: '' } },
     'SendTaskFailure',
   ],
-])('delivers a recorded %s', async (_, state, set, action) => {
+])('the sweep delivers a recorded %s', async (_, state, set, action) => {
   const run = await waits(state, set);
   await store.sweep();
   expect(answers(run).map((answer) => answer.action)).toEqual([action]);
   expect(repairs()).toEqual(['answer delivered']);
-  // Looked at again soon: whoever was told may not have heard.
+  // Checked again soon, because the notified function may not have received the event.
   expect((await now(run)).dueAt).toBeDefined();
 });
 
-it('leaves runs that await a decision alone', async () => {
+it('the sweep does not change runs that await a decision', async () => {
   const run = await waits('NeedsConfirmation', { status: 'planned' });
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
   expect(answers(run)).toEqual([]);
   expect(Date.parse((await now(run)).dueAt as string)).toBeGreaterThan(Date.now() + 1_800_000);
 });
 
-it('only moves the entry of a run that is due later', async () => {
+it('the sweep only moves the entry of a run that is due later', async () => {
   const run = await waits('Planning', { status: 'planning' });
   const checkAt = new Date(Date.now() + 600_000).toISOString();
   await store.update(store.keys.run(run.id), { set: { checkAt, dueAt: minutesAgo(1) } });
@@ -136,14 +136,14 @@ it('only moves the entry of a run that is due later', async () => {
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
 
-it('keeps the entry of a run while it is early enough, and moves it after the sweep has moved it', async () => {
+it("a run's entry is not moved while it is early enough, but after the sweep has moved it", async () => {
   const run = await waits('Planning', { status: 'planning' });
   const inSeconds = (n: number) => new Date(Date.now() + n * 1000).toISOString();
   const early = inSeconds(10);
   expect(store.checkIn(run.id, 60, { dueAt: early })).not.toHaveProperty('dueAt');
   expect(store.checkIn(run.id, 5, { dueAt: early })).toHaveProperty('dueAt');
   expect(store.checkIn(run.id, 60)).toHaveProperty('dueAt');
-  // Read before the sweep moved it an hour on.
+  // Read before the sweep postponed it by an hour.
   const change = store.checkIn(run.id, 60, { dueAt: early });
   await store.updateRun(run.id, { set: { dueAt: inSeconds(3600) } });
   expect(await store.updateRun(run.id, { set: change })).toMatchObject({
@@ -152,14 +152,14 @@ it('keeps the entry of a run while it is early enough, and moves it after the sw
   });
 });
 
-it('removes an ended run from the queue after its finisher crashed', async () => {
+it('the sweep removes an ended run from the queue after its finisher crashed', async () => {
   const run = await due({ status: 'errored' });
   await store.sweep();
   expect(await store.get<Workspace>(store.keys.workspace(run.workspaceId))).not.toHaveProperty('lock');
   expect(repairs()).toEqual(['queue left']);
 });
 
-it('discards only stale saved plans', async () => {
+it('the sweep discards only stale saved plans', async () => {
   const state = { id: 'sv-2', serial: 2, lineage: 'l', md5: '', at: '', resources: 0 };
   const plan = (basis: string): Run['plan'] => ({ status: 'finished', statusTimestamps: {}, basis });
   const saved = { status: 'planned_and_saved', savePlan: true, current: undefined } as const;
@@ -175,17 +175,17 @@ it('discards only stale saved plans', async () => {
   expect(repairs()).toEqual(['stale plan discarded']);
 });
 
-it('continues with other runs when one repair fails', async () => {
+it('the sweep continues with other runs when one repair fails', async () => {
   await due({ status: 'errored' });
   await due({ status: 'errored' });
-  // Eight shards, the list of containers is asked last, and the first run's read fails.
+  // Eight index partitions, then the first run's read fails; the containers are listed last.
   aws.failCall(9, 'before');
   expect(await store.sweep()).toEqual({ looked: 2, repaired: 1 });
   expect(repairs().sort()).toEqual(['queue left', 'repair failed']);
   await store.sweep();
 });
 
-it('stops only containers that no run needs', async () => {
+it('the sweep stops only containers that no run needs', async () => {
   const start = async (set: Partial<Run>) => {
     const run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, ...set });
     await store.create({ ...store.keys.run(run.id), ...run });
@@ -212,7 +212,7 @@ it('stops only containers that no run needs', async () => {
         apply: { status: 'pending', statusTimestamps: {}, ...apply },
       },
     });
-  const unknown = { arn: 'arn:…/unknown', startedBy: 'run-of-nobody', environment: {} };
+  const unknown = { arn: 'arn:…/unknown', startedBy: 'run-unknown', environment: {} };
   const old = { ...unknown, createdAt: Date.parse(minutesAgo(6)) / 1000 };
   const young = { ...unknown, arn: 'arn:…/young', createdAt: Date.parse(minutesAgo(1)) / 1000 };
   aws.containers.push(old, young);
@@ -225,7 +225,7 @@ it('stops only containers that no run needs', async () => {
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
 
-it('stops the runs of a deleted workspace, newest first, and removes it when they have ended', async () => {
+it('the sweep stops the runs of a deleted workspace, newest first, and removes it when they have ended', async () => {
   const { deleteWorkspace, getEndedWorkspace } = await import('#removal/workspaces.ts');
   const run = await waits('NeedsConfirmation', { status: 'planned', createdAt: minutesAgo(2) });
   const queued = newRun({
@@ -260,7 +260,7 @@ it('stops the runs of a deleted workspace, newest first, and removes it when the
   expect(await store.get(store.keys.workspace(id))).toBeUndefined();
 });
 
-it('splits a thousand due environments into eight lists of at most fifty', async () => {
+it('the sweep splits a thousand due environments into eight lists of at most fifty', async () => {
   process.env.ENVIRONMENT_SWEEP_FUNCTION = 'environment-sweep';
   const ids = Array.from({ length: 1000 }, (_, n) => `${n.toString(16).padStart(8, '0')}`);
   for (const id of ids) await store.put({ pk: `ENV#${id}`, sk: 'ENV', ...store.dueIn(id, -60) });

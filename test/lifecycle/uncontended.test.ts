@@ -6,7 +6,7 @@ import { type Aws, startAws } from '#test/support/aws.ts';
 import { interleave } from '#test/support/interleave.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
-/** An uncontended run ends without reading the queue; a run that comes in the meantime starts all the same. */
+/** An uncontended run ends without reading the queue; a run that is queued meanwhile still starts. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -38,11 +38,11 @@ const openWorkspace = async (): Promise<string> => {
 const newRun = (workspaceId: string, savePlan = false): Promise<Run> =>
   store.createRun(workspaceId, newRunOptions({ id: `run-${String(++count).padStart(16, '0')}`, savePlan }));
 
-/** A saved plan, which now goes into the queue. */
+/** A saved plan, which now joins the queue. */
 const confirm = ({ id }: Run) =>
   store.updateRun(id, { set: { status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' } } });
 
-/** As the machine does: to the plan with the turn that the run got when it was created, or to wait for it. */
+/** Does the machine's next step: the plan of a run that became current when it was created, or Pending. */
 const enter = async ({ id }: Run): Promise<'PlanQueued' | 'Pending'> => {
   const attempt = { token: `${id}/1` };
   if ((await store.getRun(id))?.current) {
@@ -55,7 +55,7 @@ const enter = async ({ id }: Run): Promise<'PlanQueued' | 'Pending'> => {
 
 const lockOf = async (workspaceId: string) => (await store.get<Workspace>(store.keys.workspace(workspaceId)))?.lock;
 
-it('reads the queue once when it starts, and not when it ends', async () => {
+it('an uncontended run reads the queue when it starts, but not when it ends', async () => {
   const workspaceId = await openWorkspace();
   const run = await newRun(workspaceId);
   await enter(run);
@@ -66,7 +66,7 @@ it('reads the queue once when it starts, and not when it ends', async () => {
   expect(await lockOf(workspaceId)).toBeUndefined();
 });
 
-it('is not marked uncontended while another run is queued', async () => {
+it('a run is not marked uncontended while another run is queued', async () => {
   const workspaceId = await openWorkspace();
   const key = store.keys.workspace(workspaceId);
   await store.update(key, { set: { lock: { kind: 'user', userId: 'user-1', reason: '', at: '' } } });
@@ -80,7 +80,7 @@ it('is not marked uncontended while another run is queued', async () => {
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
 });
 
-it('notices a run that was moved to the front of the queue', async () => {
+it('a run that was moved to the front of the queue starts after an uncontended run', async () => {
   const workspaceId = await openWorkspace();
   const first = await newRun(workspaceId);
   await enter(first);
@@ -92,7 +92,7 @@ it('notices a run that was moved to the front of the queue', async () => {
   expect(await lockOf(workspaceId)).toMatchObject({ runId: second.id });
 });
 
-it('starts a run that is queued while it ends, in every explored order of their calls', async () => {
+it('a run that is queued while an uncontended one ends starts in every explored order of their calls', async () => {
   const ends = new Set<number>();
   await fc.assert(
     fc.asyncProperty(
@@ -114,7 +114,7 @@ it('starts a run that is queued while it ends, in every explored order of their 
         const before = aws.calls;
         await interleave(aws, choices, () => [store.finishRun(first.id, 'Canceled'), come()]);
         ends.add(aws.calls - before);
-        // Nothing else comes that would start it.
+        // No other event would start it.
         expect((await store.getRun(second?.id ?? ''))?.current, `the ${isThere} run starts`).toBe(true);
         expect(await lockOf(workspaceId)).toMatchObject({ runId: second?.id });
         if (waited === 'PlanQueued') return;
@@ -124,6 +124,6 @@ it('starts a run that is queued while it ends, in every explored order of their 
     ),
     { numRuns: Number(process.env.QUEUE_RUNS ?? 60) },
   );
-  // The orders differ in what they lead to.
+  // The orders have different outcomes.
   expect(ends.size).toBeGreaterThan(2);
 }, 180_000);

@@ -4,7 +4,7 @@ import type { Run } from '#run/run.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 import { newRun, queueEntry } from '#test/support/run.ts';
 
-/** A state that an apply could not store, or that is lost: nothing else is applied before a person has decided. */
+/** A state that an apply could not store, or that is lost: no other run is applied before a user has decided. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -34,7 +34,7 @@ let count = 0;
 let workspaceId: string;
 const id = (prefix: string) => `${prefix}-${String(++count).padStart(16, '0')}`;
 
-/** A run that applies with a runner, and one that waits behind it. */
+/** A run that is applying with a runner, and one that waits behind it. */
 const open = async (
   report?: Run['apply']['report'],
   state: object | undefined = { serial: 5, lineage: 'l', md5: '', id: 'sv-5' },
@@ -59,7 +59,7 @@ const open = async (
   return { front, next };
 };
 
-/** What people are given of it. */
+/** The download of the errored state. */
 const offered = async (runId: string): Promise<string | undefined> => {
   const { copy } = (await store.getRun(runId))?.unsaved ?? {};
   return aws.objects.get(store.objects.erroredState(workspaceId, runId, copy))?.toString();
@@ -72,7 +72,7 @@ const started = async (run: Run) => (await store.getRun(run.id))?.current === tr
 const push = (serial: number, { lineage = 'l', md5 = '' } = {}) =>
   store.update(store.keys.workspace(workspaceId), { set: { state: { serial, lineage, md5, id: id('sv') } } });
 
-/** A run that ended with its state in the runner's place, and the one behind it. */
+/** A run that ended with its state uploaded by the runner to the fallback key, and the run behind it. */
 const held = async () => {
   const runs = await open({ outcome: 'errored', unsavedState });
   aws.objects.put(store.objects.leftState(runs.front.id), content);
@@ -195,7 +195,7 @@ describe('an apply that ended without its last state', () => {
     expect(await started(next)).toBe(false);
   });
 
-  it('says what its log has of it', async () => {
+  it('lists the changes that its log contains', async () => {
     const { front } = await open(lost);
     const log =
       '\u0002Terraform v1.11.4\na.done: Creating...\na.done: Creation complete after 0s [id=1]\na.begun: Modifying... [id=2]\n';
@@ -232,7 +232,7 @@ describe('the locked workspace', () => {
     await push(serial, file);
     await store.unlockWorkspace(workspaceId, 'user-1');
     expect(await started(next)).toBe(true);
-    // The finisher, called once more, does not take it back.
+    // A repeated call of the finisher does not lock the workspace again.
     await errored(front);
     expect((await workspace()).lock).toMatchObject({ runId: next.id });
   });

@@ -4,7 +4,7 @@ import type { Run } from '#run/run.ts';
 import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
-/** Runners that stand ready: which run gets which, what happens to the others, and that there are never too many. */
+/** Ready runners: which run gets which one, how the others end, and the limit of their number. */
 
 let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
@@ -57,7 +57,7 @@ const planOf = async (run: Run) => (await store.getRun(run.id))?.plan as Run['pl
 const warm = () => aws.containers.filter(({ startedBy }) => startedBy.startsWith('warm-'));
 const cold = () => aws.containers.filter(({ startedBy }) => startedBy.startsWith('run-'));
 
-/** The program in a container that stands ready, step by step. */
+/** The program in a ready container, step by step. */
 const runnerIn = ({ environment }: StartedContainer) => {
   const key = randomBytes(32).toString('base64url');
   const claim = environment.STEPFORM_CLAIM as string;
@@ -66,7 +66,7 @@ const runnerIn = ({ environment }: StartedContainer) => {
     key,
     claim,
     ask,
-    /** Until there is a run, which it then claims. */
+    /** Polls until there is a run, and then claims it. */
     work: async () => {
       for (;;) {
         const answer = await ask();
@@ -79,7 +79,7 @@ const runnerIn = ({ environment }: StartedContainer) => {
     },
   };
 };
-/** A container that stands ready, and the program in it. */
+/** A ready container, and the program in it. */
 const ready = async () => {
   await store.startWarmRunner();
   const container = warm().at(-1) as StartedContainer;
@@ -89,18 +89,18 @@ const ready = async () => {
 };
 const stoppedEvent = ({ arn, startedBy }: StartedContainer) => ({ detail: { taskArn: arn, startedBy } });
 
-it('costs no request without the setting', async () => {
+it('the pool costs no request without the setting', async () => {
   const run = await queued();
   const before = aws.calls;
   await store.keepWarmRunners();
   expect(aws.calls).toBe(before);
   await start(run);
-  // Read, RunTask, and the write of the claim and the container's ARN: as ever.
+  // Read, RunTask, and the write of the claim and the container's ARN, as without the pool.
   expect(aws.calls - before).toBe(3);
   expect([warm().length, cold().length]).toEqual([0, 1]);
 });
 
-it('keeps as many as configured, even with concurrent starts', async () => {
+it('the pool has as many runners as configured, even with concurrent starts', async () => {
   want(3);
   await Promise.all([store.keepWarmRunners(), store.keepWarmRunners()]);
   expect(warm()).toHaveLength(3);
@@ -108,7 +108,7 @@ it('keeps as many as configured, even with concurrent starts', async () => {
   expect(warm()).toHaveLength(3);
 });
 
-it('gives a run a ready runner, and starts a replacement', async () => {
+it('a run gets a ready runner, which is replaced', async () => {
   want(1);
   const { container, runner } = await ready();
   const run = await queued();
@@ -117,13 +117,13 @@ it('gives a run a ready runner, and starts a replacement', async () => {
   expect(await planOf(run)).toMatchObject({ taskArn: container.arn, claimNonce: 'nonce' });
   expect(cold()).toEqual([]);
   expect(warm()).toHaveLength(2);
-  // It is that run's for good: nothing it asks gets it another.
+  // The runner belongs to that run for good: none of its requests gets it another one.
   await start(await queued());
   expect(await runner.ask()).toEqual({ action: 'claim', claim: `${run.id}.plan` });
   expect(cold()).toHaveLength(1);
 });
 
-it('gives the only one to one of two runs, and starts a container for the other', async () => {
+it('of two runs, one gets the only ready runner and the other a container', async () => {
   want(1);
   const { runner } = await ready();
   const runs = [await queued(), await queued()];
@@ -133,7 +133,7 @@ it('gives the only one to one of two runs, and starts a container for the other'
   expect(cold()).toHaveLength(1);
 });
 
-it('starts a container when the runner does not pick up, and invalidates its key', async () => {
+it("a run gets a container if its ready runner does not claim, and that runner's key becomes void", async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();
@@ -145,7 +145,7 @@ it('starts a container when the runner does not pick up, and invalidates its key
   expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
 }, 20_000);
 
-it('rejects the secret after the runner registered', async () => {
+it('the secret is rejected after the runner registered', async () => {
   want(1);
   const { container, runner } = await ready();
   const thief = runnerIn(container);
@@ -160,7 +160,7 @@ it('rejects the secret after the runner registered', async () => {
   expect(await store.answerWarmRunner(`warm-0000000000000000.${secret}`, thief.key)).toBeUndefined();
 });
 
-it('gives no run a runner that was killed, and replaces it', async () => {
+it('a runner that was killed is replaced, and no run gets it', async () => {
   want(1);
   const { container } = await ready();
   container.stopped = true;
@@ -171,7 +171,7 @@ it('gives no run a runner that was killed, and replaces it', async () => {
   expect(warm().filter(({ stopped }) => !stopped)).toHaveLength(1);
 });
 
-it('ends the plan of a runner that was killed after its claim, once', async () => {
+it('the plan of a runner that was killed after its claim ends, once', async () => {
   want(1);
   const { container, runner } = await ready();
   const run = await queued();
@@ -184,7 +184,7 @@ it('ends the plan of a runner that was killed after its claim, once', async () =
   ]);
 });
 
-it('retires runners of an older version, unregistered ones, and silent ones', async () => {
+it('runners of an older version, unregistered ones and silent ones are retired', async () => {
   want(3, { version: 'old' });
   const { runner } = await ready();
   want(3, { version: 'new' });
@@ -196,14 +196,14 @@ it('retires runners of an older version, unregistered ones, and silent ones', as
   const second = runnerIn(warm()[1] as StartedContainer);
   await second.ask();
   await store.keepWarmRunners(new Date(Date.now() + 2 * minutes));
-  // The silent one has a successor; the ones that are starting have more time.
+  // The silent runner has a replacement; those that are starting have more time.
   expect(await second.ask()).toEqual({ action: 'exit' });
   expect(warm()).toHaveLength(5);
   await store.keepWarmRunners(new Date(Date.now() + 6 * minutes));
   expect(warm()).toHaveLength(7);
 });
 
-it('keeps none outside the hours', async () => {
+it('the pool is empty outside the configured hours', async () => {
   const hours = { days: [1], from: 0, to: 720, timeZone: 'UTC' };
   want(2, { hours });
   await store.keepWarmRunners(new Date('2026-11-23T11:59:00Z'));
@@ -215,7 +215,7 @@ it('keeps none outside the hours', async () => {
   expect(warm()).toHaveLength(2);
 });
 
-it('does not fail the run when there is no capacity for the next one', async () => {
+it('a run does not fail when there is no capacity for the next runner', async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();
@@ -227,7 +227,7 @@ it('does not fail the run when there is no capacity for the next one', async () 
   expect(warm()).toHaveLength(2);
 });
 
-it('recovers from a crash between reserving a runner and offering it', async () => {
+it('a run continues after a crash between reserving a runner and offering it', async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();
@@ -242,7 +242,7 @@ it('recovers from a crash between reserving a runner and offering it', async () 
   expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
 });
 
-it('tells the runner to exit when its run was canceled meanwhile', async () => {
+it('a runner has to exit when its run was canceled meanwhile', async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();
@@ -254,17 +254,17 @@ it('tells the runner to exit when its run was canceled meanwhile', async () => {
   expect(await runner.ask()).toMatchObject({ action: 'wait' });
 });
 
-it('lets the sweep stop retired ones that hang, but no ready or working ones', async () => {
+it('the sweep stops retired runners that hang, but no ready or working ones', async () => {
   want(2);
   const idle = await ready();
   const busy = await ready();
-  // The older one is given first.
+  // The older runner is assigned first.
   const run = await queued();
   const [, claimed] = await Promise.all([start(run), Promise.race([idle.runner.work(), busy.runner.work()])]);
   expect(claimed).toMatchObject({ run: { id: run.id } });
   const inAnHour = Date.now() + 60 * minutes;
   expect(await store.stopStrayRunners(inAnHour)).toEqual([]);
-  // Nobody wants them any more: only the one at work stays.
+  // The setting is removed: only the working runner stays.
   want(0);
   const stopped = await store.stopStrayRunners(inAnHour);
   expect(stopped).toHaveLength(warm().length - 1);

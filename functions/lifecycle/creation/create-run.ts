@@ -58,15 +58,15 @@ export interface RunRequest {
   move?: FollowedMove;
 }
 
-/** The run that an earlier request created; starts it if that request was interrupted. 1 read. */
+/** The run that an earlier, identical request created; starts it if that request was interrupted. 1 read. */
 export const repeated = async (id: string): Promise<Run | undefined> => {
   const run = await getRun(id);
   return run && completed(run);
 };
 
 /**
- * JSON lines contain times of each resource but no diff. Clients that render the diff from the plan get them: the
- * command line with a cloud block, and the page, for runs started there and for pushes.
+ * JSON lines contain the times of each resource but no diff. Clients that render the diff from the plan get JSON
+ * lines: the command line with a cloud block, and the page for runs started there and for pushes.
  */
 const drawsPlans = (source: string, isOfCommit: boolean): boolean =>
   source === 'terraform+cloud' || source === 'tfe-ui' || (source === 'tfe-configuration-version' && isOfCommit);
@@ -76,9 +76,9 @@ export const queueRun = async (request: RunRequest): Promise<Run> =>
   (request.id ? await repeated(request.id) : undefined) ?? createFrom(request);
 
 /**
- * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply without
- * confirmation.
- * @throws {ApiError} 409 where runs of the organization do not start
+ * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply
+ * without confirmation.
+ * @throws {ApiError} 409 if the organization's runs cannot start
  */
 export const createFrom = async (request: RunRequest): Promise<Run> => {
   const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = request;
@@ -101,7 +101,7 @@ export const createFrom = async (request: RunRequest): Promise<Run> => {
     !planOnly &&
     !options.savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
-  // A repeated run counts for its commit; a triggered one does not.
+  // A retried run counts for its commit; a triggered one does not.
   const commit = request.commit ?? (trigger ? undefined : version.commit);
   return createRun(workspace.id, {
     ...options,
@@ -144,14 +144,14 @@ const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undef
   });
 };
 
-/** Accepts an upload when the configuration version is read; the S3 event does the same (configuration-uploaded.ts). */
+/** Accepts an upload when its configuration version is read; the S3 event does the same (configuration-uploaded.ts). */
 export const acceptUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   const checked = await checkUpload(version);
   if (checked.status !== version.status) await uploadSettled(checked);
   return checked;
 };
 
-/** Creates the run of the upload and resumes runs that waited for it. May be repeated. */
+/** Creates the run of the upload and resumes runs that waited for it. Idempotent. */
 export const uploadSettled = async (version: ConfigurationVersion): Promise<void> => {
   await Promise.all([queueUploaded(version), configurationSettled(version)]);
 };

@@ -12,7 +12,7 @@ import { recordVcsEvent } from '#version-control/vcs-events.ts';
 import { configurationSettled } from './fetching.ts';
 
 /** Reports to users that an accepted push or tag had no effect. */
-const tellFailure = (
+const reportFailure = (
   { tokenId, identifier, sha }: CommitArchive,
   { organization, vcsRepo }: Pick<PolicySet | Module, 'organization' | 'vcsRepo'>,
   failure: string,
@@ -23,46 +23,46 @@ const tellFailure = (
     tokenId,
     level: 'error',
     message: `${identifier} at ${sha.slice(0, 7)}: ${failure}`.slice(0, 500),
-    suggestedAction: 'Mend it in the repository, and push again.',
+    suggestedAction: 'Fix it in the repository, and push again.',
   });
 
-/** Reports it in the commit's status too. */
-const tellOfPolicies = async (fetched: CommitArchive, versionId: string): Promise<void> => {
+/** Also reports the failure in the commit's status. */
+const reportPolicyFailures = async (fetched: CommitArchive, versionId: string): Promise<void> => {
   const version = await getPolicySetVersion(versionId);
   const set = version && (await getPolicySet(version.policySetId));
   if (!set) return;
   if (version.status === 'errored') {
-    await tellFailure(fetched, set, `policies of ${set.name} could not be read. ${version.errorMessage ?? ''}`);
+    await reportFailure(fetched, set, `policies of ${set.name} could not be read. ${version.errorMessage ?? ''}`);
   }
   const event = await registerVersion(fetched, set, versionId);
-  // The sweep repeats a lost one.
+  // The sweep repeats a lost invocation.
   await invokeLater(environment.commitStatusFunction, event).catch((error) =>
     logError('commit status is left to the sweep', error, { commit: event.commit }),
   );
 };
 
-const tellOfModule = async (fetched: CommitArchive, moduleId: string, number: string): Promise<void> => {
+const reportModuleFailure = async (fetched: CommitArchive, moduleId: string, number: string): Promise<void> => {
   const module = await getModule(moduleId);
   const version = module && (await getModuleVersion(module.id, number));
   if (!module || !version?.error) return;
-  await tellFailure(
+  await reportFailure(
     fetched,
     module,
     `${module.name}/${module.provider} ${number} could not be published. ${version.error}`,
   );
 };
 
-/** False while the version does not exist yet. */
+/** @returns false while the version does not exist yet */
 const settle = async (fetched: CommitArchive, { versionId, moduleId, version }: Waiting): Promise<boolean> => {
   const outcome = fetched.archive ?? { failure: fetched.failure ?? 'The commit could not be fetched.' };
   if (moduleId !== undefined && version !== undefined) {
     const settled = await settleCommitOfModule({ moduleId, version }, outcome);
-    if (settled) await tellOfModule(fetched, moduleId, version);
+    if (settled) await reportModuleFailure(fetched, moduleId, version);
     return settled;
   }
   if (versionId.startsWith('polsetver-')) {
     const settled = await settleCommitOfPolicies(versionId, outcome);
-    if (settled) await tellOfPolicies(fetched, versionId);
+    if (settled) await reportPolicyFailures(fetched, versionId);
     return settled;
   }
   const settled = await settleVersion(fetched, versionId);

@@ -12,7 +12,7 @@ import { getArchive, settleVersion } from '#version-control/archives.ts';
  * reads the version again; a later change of the version's status finds the id.
  */
 
-/** Called when the run's execution waits. May be repeated; resumes at once if the upload has been processed. */
+/** Called when the run's execution waits. Idempotent; resumes at once if the upload has been processed. */
 export const awaitConfiguration = async (run: Run): Promise<void> => {
   const waiting = await update<ConfigurationVersion>(keys.configurationVersion(run.configurationVersionId), {
     add: { awaitedBy: new Set([run.id]) },

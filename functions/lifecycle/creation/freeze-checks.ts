@@ -8,7 +8,7 @@ import { newCostEstimate } from '#run/cost-estimate.ts';
 import { secondsIn } from '#run/limits.ts';
 import type { Run, RunOptions } from '#run/run.ts';
 
-/** Determines which checks a run has to pass, besides its workspace. */
+/** Together with the workspace, these determine which checks a run has to pass. */
 export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
   id: string;
   /** The workspace of the environment's template, whose policy sets and run tasks apply too. */
@@ -18,8 +18,8 @@ export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'
 }
 
 /**
- * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 5 requests, which may
- * be part of others, and no write when there are none.
+ * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 5 requests, which
+ * can be parts of batches, and no write if there are none.
  */
 export const freezeChecks = async (
   workspace: Workspace,

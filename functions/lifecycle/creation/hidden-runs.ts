@@ -11,30 +11,31 @@ import { isFinal } from '#run/status.ts';
 /** Common to assessments, test runs and query runs (run/hidden.ts): limits and cancellation. */
 
 /** Marks an unfinished hidden run in its organization. */
-const goingOn = ({ organization, id, test, query: asksForResources }: Run): Key => {
+const markerOf = ({ organization, id, test, query: asksForResources }: Run): Key => {
   if (test) return keys.testing(organization, id);
   return asksForResources ? keys.querying(organization, id) : keys.assessing(organization, id);
 };
 
-/** From now on it counts. May be repeated. 1 write. */
+/** Counts the run from now on. Idempotent. 1 write. */
 export const beginHidden = async (run: Run): Promise<void> =>
-  void (await put({ ...goingOn(run), runId: run.id, workspaceId: run.workspaceId }));
+  void (await put({ ...markerOf(run), runId: run.id, workspaceId: run.workspaceId }));
 
-/** May be repeated. 1 write. */
-export const endHidden = async (run: Run): Promise<void> => void (await remove(goingOn(run)));
+/** Idempotent. 1 write. */
+export const endHidden = async (run: Run): Promise<void> => void (await remove(markerOf(run)));
 
 /** Maximum of concurrent test runs, and of query runs, in an organization. */
 export const hiddenAtOnce = 10;
 
-/** How many are in progress, at most one more than the maximum. 1 read. */
+/** Number in progress, at most one more than the maximum. 1 read. */
 export const countHidden = async (organization: string, kind: 'TESTING#' | 'QUERYING#'): Promise<number> => {
   const { pk } = keys.organization(organization);
   return (await query({ pk, prefix: kind, limit: hiddenAtOnce + 1 })).length;
 };
 
 /**
- * Stops it gracefully, like Ctrl-C. Terraform's command line sends the request twice if the user presses it twice, so a repeat is
- * accepted; false once it is over.
+ * Stops the run gracefully, like Ctrl-C. Idempotent, because Terraform's command line repeats the request when the
+ * user presses Ctrl-C twice.
+ * @returns false if the run has ended
  */
 export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
   const canceled = (await requestCancel(run.id, by)) ?? (await getRun(run.id));
@@ -46,7 +47,10 @@ export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
 const forcedMessage = ({ test }: Run): string =>
   test ? 'Force-canceled: resources that the tests had created may remain.' : 'Force-canceled.';
 
-/** Ends a canceled run that does not stop; false while it may still stop by itself, or when it has ended. */
+/**
+ * Ends a canceled run that does not stop.
+ * @returns false while it may still stop by itself, or if it has ended
+ */
 export const forceCancelHidden = async (run: Run): Promise<boolean> => {
   const at = now();
   const forced = await updateRun(run.id, {

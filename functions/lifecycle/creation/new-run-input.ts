@@ -144,7 +144,7 @@ export const findVersion = async (
   const accepted = await acceptUpload(version);
   const checked = (await complete?.(accepted)) ?? accepted;
   const { status, errorMessage = '' } = checked;
-  // The run waits for an upload that is still under way.
+  // The run waits for an upload in progress.
   if (status === 'uploaded' || status === 'fetching') return checked;
   if (status === 'pending' && mayStillBeUploaded(checked)) return checked;
   throw unprocessable(
@@ -153,7 +153,7 @@ export const findVersion = async (
   );
 };
 
-/** Before 1.4, Terraform's `cloud` block prints a log as it is, so those versions get text instead of JSON lines. */
+/** Before 1.4, Terraform's `cloud` block prints a log unchanged, so those versions get text instead of JSON lines. */
 const rendersLogs = (request: ApiRequest): boolean =>
   !/^1\.[0-3]\.|^0\./.test(request.header('terraform-version') ?? '');
 

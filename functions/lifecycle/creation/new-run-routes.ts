@@ -14,11 +14,11 @@ import type { Run } from '#run/run.ts';
 import { createFrom, queueRun, type RunRequest, repeated } from './create-run.ts';
 import { readNewRun } from './new-run-input.ts';
 
-/** The same request is the same run: its id follows from caller, workspace and key. */
+/** A repeated request has the same run id, which is derived from caller, workspace and key. */
 const keyedBy = (request: ApiRequest, userId: string, workspaceId: string) => {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return {};
-  // The audit trail names it as what the request created.
+  // The audit trail records it as the created resource.
   const id = noteId(derivedId('run', `${userId} ${workspaceId} ${key}`));
   return { id, requestHash: hashOfRequest(request) };
 };
@@ -51,7 +51,7 @@ const createNew = async (
       'is-destroy: queueing a destroy run needs the permission run:apply; with plan-only, run:plan is enough.',
     );
   }
-  // Only the uploader may create the run that a configuration was uploaded for.
+  // Only the uploader of a configuration may create the run that it was uploaded for.
   const own = requested.version.createdBy === userId ? { id } : {};
   const wanted = { ...requested, workspace: subject, createdBy: userId, granted };
   return keyed.id ? createFrom({ ...wanted, ...keyed }) : queueRun({ ...wanted, ...own });

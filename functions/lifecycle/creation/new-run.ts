@@ -60,9 +60,10 @@ export class CreationTooLateError extends Error {
 }
 
 /**
- * Takes the run's number and place, then stores and starts it. If this stops before the run exists, it never will: its
- * place is voided. If it stops later, the sweep finds the run by its due time and calls {@link enqueue} again. 6 writes, 1
- * StartExecution, however long the queue is; 1 read and 2 writes more where the workspace is free.
+ * Takes the run's number and place, then stores and starts it. If this is interrupted before the run exists, its
+ * place is voided and the run is never created. If it is interrupted later, the sweep finds the run by its due time
+ * and calls {@link enqueue} again. 6 writes and 1 StartExecution regardless of the queue's length; 1 read and 2
+ * writes more if the workspace is free.
  * @throws {OutdatedCommitError}
  * @throws {CreationTooLateError}
  */
@@ -126,7 +127,7 @@ export const pendingIn = async (workspace: RunHome, createdAt: string) => {
   } satisfies Partial<Run>;
 };
 
-/** No newer commit was pushed, and no unmerged pull request was applied, which a run would undo. */
+/** False if a newer commit was pushed, or an unmerged pull request was applied, which the run would undo. */
 const stillFollows =
   'vcsFollows = :follows AND vcsMoves = :n AND (attribute_not_exists(vcsPull) OR vcsPull.repository <> :repository)';
 const isNewest = ({ vcsFollows, vcsMoves, vcsPull }: Workspace, { follows, n, repository }: FollowedMove): boolean =>
@@ -146,13 +147,13 @@ const countRun = async (workspaceId: string, id: string, options: NewRun): Promi
   try {
     return await takePlace({ id, workspaceId }, commit, queued);
   } catch (error) {
-    // Another run may have met the entry.
+    // Another run may have waited for the entry.
     if (queued && error instanceof OutdatedCommitError) await startIfFree(workspaceId);
     throw error;
   }
 };
 
-/** Gives a place up, and starts a run that waits behind it. */
+/** Gives up a place, and starts a run that waits behind it. */
 const leavePlace = async (run: Run, place: number): Promise<void> => {
   await dropPlace(run, place);
   await startIfFree(run.workspaceId);
@@ -165,8 +166,8 @@ const agentPoolOf = async ({ executionMode, agentPoolId }: RunHome): Promise<Run
 };
 
 /**
- * Everything after the run's item; each step may be repeated.
- * @param isLocked the workspace was locked a moment ago: the run waits in Pending, without another look
+ * All steps after the run's item was stored; each is idempotent.
+ * @param isLocked the workspace was locked a moment ago: the run waits in Pending without another check
  */
 export const enqueue = async (run: Run, { isLocked = false } = {}): Promise<void> => {
   if (isHidden(run)) {

@@ -10,12 +10,12 @@ import { defaultOptions, queueRun } from './create-run.ts';
 
 /** Queues the runs that an apply triggers in other workspaces (HCP Terraform: run triggers). */
 
-/** Runs are created this many at a time. */
+/** Maximum of runs created concurrently. */
 const atOnce = 10;
 
 /**
- * Queues a run in every workspace that the applied run triggers. May be repeated: each pair of run and workspace has
- * one run, whose id is derived from both.
+ * Queues a run in every workspace that the applied run triggers. Idempotent: the id of each triggered run is derived
+ * from the applied run and the workspace.
  * @throws the error of the last failed creation, after all were tried
  */
 export const queueTriggeredRuns = async (run: Run): Promise<void> => {

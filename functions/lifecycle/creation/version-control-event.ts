@@ -17,9 +17,9 @@ import { settleRepository } from '#version-control/webhooks.ts';
 import { defaultOptions, queueRun } from './create-run.ts';
 import { OutdatedCommitError } from './new-run.ts';
 
-/** Handles events of version control, and its due items. */
+/** Handles events of version control, and due items. */
 
-const doings: Orchestration = {
+const orchestration: Orchestration = {
   queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
     try {
       await queueRun({
@@ -64,7 +64,7 @@ const heldSeconds = 360;
 const completeDue = async (key: Key): Promise<void> => {
   const [kind = '', id = ''] = [key.sk.split('#')[0], key.pk.split('#').slice(1).join('#')];
   if (kind === 'DELIVERY') {
-    return handleDelivery({ uuid: id, id: key.sk.slice('DELIVERY#'.length) }, doings);
+    return handleDelivery({ uuid: id, id: key.sk.slice('DELIVERY#'.length) }, orchestration);
   }
   if (kind === 'ARCHIVE') return invokeLater(environment.fetchCommitFunction, { archive: id });
   if (kind === 'COMMIT') return invokeLater(environment.commitStatusFunction, { commit: id });
@@ -75,7 +75,7 @@ const completeDue = async (key: Key): Promise<void> => {
 };
 
 export const handler = async (event: { delivery: { uuid: string; id: string } } | DueEvent): Promise<void> => {
-  if ('delivery' in event) return handleDelivery(event.delivery, doings);
+  if ('delivery' in event) return handleDelivery(event.delivery, orchestration);
   const held = await update(event.due, {
     set: dueIn(event.due.pk, heldSeconds),
     condition: 'dueAt <= :now',

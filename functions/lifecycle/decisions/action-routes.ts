@@ -18,7 +18,7 @@ const act =
     const result = await decide(subject, principal.userId, readComment(request));
     if (result === 'accepted') return accepted();
     throw conflict(
-      `Run ${subject.id} is ${subject.status} and cannot be ${verb} now. See its "actions" for what is allowed.`,
+      `Run ${subject.id} is ${subject.status} and cannot be ${verb} now. See its "actions" for the allowed ones.`,
       'transition not allowed',
     );
   };

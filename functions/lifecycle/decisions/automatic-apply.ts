@@ -8,12 +8,12 @@ import { passesConfirmation } from '#run/lifecycle.ts';
 import { isUser, type Run } from '#run/run.ts';
 
 /**
- * A run may be applied without a confirmation only if all its authors may confirm it: the users who
- * determine what it applies, which are its creator and the uploader of its configuration. The creator does not count for a
- * run from a run trigger: the managers of the workspace decided that with its setting auto-apply-run-trigger
- * (HCP Terraform: run states, automatic apply; run triggers). A commit of the repository that a workspace follows has
- * no author here: the user who connected the workspace decided that with its setting auto-apply. In the same way, the user who
- * set the time at which a workspace is destroyed decided that.
+ * A run may be applied without a confirmation only if all its authors may confirm it: its creator and the uploader of
+ * its configuration, who determine the changes. Three kinds of runs were authorized in advance and have fewer
+ * authors: the creator of a run from a run trigger does not count, because the managers of the workspace set
+ * auto-apply-run-trigger (HCP Terraform: run states, automatic apply; run triggers); a commit of the repository that
+ * a workspace follows has no author here, because the user who connected the workspace set auto-apply; nor has a
+ * scheduled destroy, because a user set its time.
  */
 export const authorsOf = (
   createdBy: string,
@@ -21,10 +21,7 @@ export const authorsOf = (
   trigger: Run['trigger'],
 ): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter(isUser);
 
-/**
- * @param known permissions of some authors that the caller has already read. At most 4 reads for each of the
- * others.
- */
+/** @param alreadyRead permissions of some authors, by user id. At most 4 reads for each of the others. */
 export const mayAllApply = async (
   userIds: readonly string[],
   { organization, workspace }: { organization: string; workspace: Workspace | string },
@@ -40,11 +37,11 @@ const reason =
   'Not applied automatically: the author of this run or of its configuration no longer has permission to apply runs in this workspace. Confirm it as a user with that permission.';
 
 /**
- * Checks the authors of a run once more where it would pass its confirmation, and after the run tasks that follow: one of
- * them may have lost the permission since the run was created. Must be called before what leads there is recorded or
- * answered. May be repeated. No read for any other run.
+ * Checks the run's authors again when the run would pass its confirmation, and after the run tasks that follow: one
+ * of them may have lost the permission since the run was created. Call it before the step that leads there is
+ * recorded or answered. Idempotent. No reads for other runs.
  *
- * @param run with what is about to be recorded
+ * @param run including the changes that are about to be recorded
  */
 export const recheckAutomaticApply = async (run: Run): Promise<Run> => {
   const { id, organization, workspaceId, appliesFor } = run;

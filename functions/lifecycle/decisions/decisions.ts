@@ -9,13 +9,13 @@ import type { Run } from '#run/run.ts';
 import { type Overridable, type RunAction, statuses, statusesFor } from '#run/status.ts';
 import { recheckAutomaticApply } from './automatic-apply.ts';
 
-/** Users' actions on a run. Each may be repeated. */
+/** Users' actions on a run. Each is idempotent. */
 
 const timeIn = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 export type ActionResult = 'accepted' | 'conflict';
 
-/** `isAccepted` of run/actions.ts, which documents report, as a write condition. */
+/** `isAccepted` of run/actions.ts, which documents show, as a write condition. */
 const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, 'condition' | 'names' | 'values'>> => {
   const allowed = statusesFor(action).filter((status) => !which || statuses[status].overrides === which);
   const decided = afterConfirmation[action]
@@ -37,7 +37,7 @@ const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, '
   };
 };
 
-/** @param isMine whether a run contains this change already: the SDK retries a write whose response was lost */
+/** @param isMine whether a run already contains this change: the SDK retries a write whose response was lost */
 const act = async (
   run: Run,
   action: string,
@@ -54,7 +54,7 @@ const act = async (
   return 'accepted';
 };
 
-/** A repeat by the same user: the first request may have been interrupted between write and delivery. */
+/** A repeated request of the same user: the first one may have been interrupted between write and delivery. */
 const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
   const current = await getRun(runId);
   if (!current || !isSame(current)) return 'conflict';
@@ -63,7 +63,8 @@ const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<A
 };
 
 /**
- * Confirms a run. The same user may repeat it (clients retry POSTs); `conflict` when the run awaits no confirmation.
+ * Confirms a run. Idempotent for the same user (clients retry POSTs); `conflict` if the run does not await
+ * confirmation.
  */
 export const applyRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
@@ -122,7 +123,7 @@ export const cancelRun = (run: Run, userId: string, comment?: string): Promise<A
   );
 };
 
-/** Ends a canceled run that does not stop, without waiting for its runner to answer. */
+/** Ends a canceled run that does not stop, without waiting for its runner. */
 export const forceCancelRun = async (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const phase = run.apply.status === 'pending' ? 'plan' : 'apply';
   const at = now();
@@ -144,7 +145,7 @@ export const forceCancelRun = async (run: Run, userId: string, comment?: string)
   );
 };
 
-/** Overrides failed policies and records the user and the reason. The same user may repeat it. */
+/** Overrides failed policies and records the user and the reason. Idempotent for the same user. */
 export const overrideRun = async (
   run: Run,
   which: Overridable,

@@ -21,18 +21,18 @@ import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { stoppingReason } from '#run/stopping.ts';
 
-/** The runner was told to stop and has not stopped yet. Retry soon. */
+/** The runner got the stop signal and has not stopped yet. Retry soon. */
 export class RunnerStillStoppingError extends Error {
   override name = 'RunnerStillStoppingError';
 }
 
 /**
- * Ends a run: stops its runner, writes the final status, releases the workspace and starts the next run. Idempotent: a
- * repeated call completes an interrupted one, and a final run keeps its status. Returns the ended run, undefined when
- * there is none.
+ * Ends a run: stops its runner, writes the final status, releases the workspace and starts the next run. Idempotent:
+ * a repeated call completes an interrupted one, and a final run keeps its status.
  *
  * @param keepDue keeps the run due for the sweep until the caller, which may not be retried, has finished
- * @throws {RunnerStillStoppingError} while the runner's process may still run; the queue must not move before.
+ * @returns the ended run; undefined if it does not exist
+ * @throws {RunnerStillStoppingError} while the runner's process may still run; the next run must not start before
  */
 export const finishRun = async (
   runId: string,
@@ -47,13 +47,13 @@ export const finishRun = async (
   return ended;
 };
 
-/** A reported apply has everything that its end needs: an eventually consistent read is enough. */
+/** A reported apply contains everything needed to finish it: an eventually consistent read is enough. */
 const toFinish = async (runId: string, ending: Ending): Promise<Run | undefined> => {
   const shown = ending === 'Applied' ? await getRunEventually(runId) : undefined;
   return shown?.apply.report && !isFinal(shown.status) ? shown : getRun(runId);
 };
 
-/** Must be called after the final status was written. May be repeated. */
+/** Call it after the final status was written. Idempotent. */
 export const release = async (run: Run): Promise<void> => {
   if (run.moduleUpgrade) await completeUpgrade(run);
   if (run.assessment) return endAssessment(run);
@@ -63,14 +63,14 @@ export const release = async (run: Run): Promise<void> => {
 
 const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, keepDue: boolean): Promise<Run> => {
   const reported = await ensureRunnerIsGone(run, ending).catch(async (stopping) => {
-    await sayThatItStops(run, error);
+    await recordStopping(run, error);
     throw stopping;
   });
-  // A report that the runner sent while it was stopped counts.
+  // A report that the runner sent while it was being stopped counts.
   const latest = reported ? run : ((await getRun(run.id)) ?? run);
   const status = statusAtEnd(latest, ending);
   const phases = finalPhases(latest, ending);
-  // Before another run starts from the state, and before its content is reported.
+  // Before another run plans from the state, and before the state's content is reported.
   if (ending !== 'Applied' && latest.apply.claimNonce) await recoverState(latest);
   const recorded =
     latest.apply.status === 'running' && ending !== 'Applied' ? await recordedResources(run.workspaceId) : undefined;
@@ -108,15 +108,16 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ]),
     ],
   });
-  // The audit trail has a user's discard already.
+  // A user's discard is already in the audit trail.
   if (isHidden(run)) return ended ?? (await getRun(run.id)) ?? latest;
-  const isTold = status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
-  if (!isTold) await keepRunEvent(latest, status, at);
+  const isRecorded =
+    status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
+  if (!isRecorded) await keepRunEvent(latest, status, at);
   return ended ?? (await getRun(run.id)) ?? latest;
 };
 
-/** Three minutes of silence are too long for whoever watches. The end writes its own reason in its place. */
-const sayThatItStops = async (run: Run, error: CaughtError | undefined): Promise<void> => {
+/** Shows why the run is stopping: the runner can take three minutes to stop. The final reason replaces this one. */
+const recordStopping = async (run: Run, error: CaughtError | undefined): Promise<void> => {
   const reason = stoppingReason(run, error);
   if (reason && !run.endReason) await updateRun(run.id, { set: { endReason: reason } });
 };
@@ -136,7 +137,7 @@ const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void
 };
 
 /**
- * A runner that reported has ended Terraform; any other container is stopped and awaited.
+ * A runner that reported has ended Terraform. Any other container is stopped, and has to stop before the run ends.
  * @returns whether the run has a report
  */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<boolean> => {

@@ -14,7 +14,7 @@ import { isFinal } from '#run/status.ts';
  * logged and does not delay the run.
  */
 export const notify = async (run: Run): Promise<void> => {
-  await Promise.all([run.commit ? postStatus(run) : undefined, tellPeople(run)]);
+  await Promise.all([run.commit ? postStatus(run) : undefined, sendNotifications(run)]);
   if (run.environment && isFinal(run.status)) await settleEnvironment(run);
 };
 
@@ -27,7 +27,7 @@ const postStatus = async (run: Run): Promise<void> => {
 };
 
 /** Has the function Notify send the notifications for the run's new status. */
-const tellPeople = async (run: Run): Promise<void> => {
+const sendNotifications = async (run: Run): Promise<void> => {
   const notice = run.notifies && notificationOf(run);
   if (!notice) return;
   const event: RunEvent = { kind: 'run', id: randomUUID(), runId: run.id, ...notice };
@@ -45,12 +45,12 @@ export const notifyAutoDestroy = async (
 ): Promise<void> => {
   if (!isNotified(workspace)) return;
   const workspaceId = workspace.id;
-  const told = run && { id: run.id, status: run.status, createdAt: run.createdAt };
+  const runInNotice = run && { id: run.id, status: run.status, createdAt: run.createdAt };
   const event: AutoDestroyEvent = {
     kind: 'autoDestroy',
     id: randomUUID(),
     workspaceId,
-    notice: { ...notice, run: told },
+    notice: { ...notice, run: runInNotice },
   };
   try {
     await invokeLater(environment.notifyFunction, event);

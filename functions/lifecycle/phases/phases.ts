@@ -9,7 +9,7 @@ import { mayApply } from '#run/lifecycle.ts';
 import type { PhaseName, PhaseReport, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
-/** Runners' requests that change a run: claim, stand by, report. Each may be repeated. */
+/** Runners' requests that change a run: claim, stand by, report. Each is idempotent. */
 
 export interface Claimed {
   run: Run;
@@ -44,7 +44,7 @@ export const newTokens = (
 const same = (a: string | undefined, b: string): boolean =>
   a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** A container claimed before its claim was written (lifecycle/states/plan-queued.ts): it must retry. */
+/** The runner claimed before its claim was written (lifecycle/states/plan-queued.ts), and must retry. */
 export class NotStartedError extends Error {
   override name = 'NotStartedError';
 }
@@ -53,8 +53,9 @@ const isStarting = ({ status, plan, agentPool, cancel }: Run): boolean =>
   !isFinal(status) && !agentPool && !cancel && !plan.claimHash && !plan.claimNonce && !plan.report;
 
 /**
- * Exchanges a claim for a token; undefined when the claim is void. The same nonce may claim again. The caller resumes the
- * execution, in parallel with the runner's other reads.
+ * Exchanges a claim for a token. The same nonce may claim again. The caller resumes the execution, in parallel with
+ * the runner's other reads.
+ * @returns undefined if the claim is void
  * @throws {NotStartedError}
  */
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
@@ -75,7 +76,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   });
 };
 
-/** The plan's runner accepts the apply that it was offered; the plan's token identifies it. */
+/** Gives the apply to the plan's runner, to which it was offered; the plan's token identifies the runner. */
 export const claimHeldApply = (run: Run, planToken: string): Promise<Claimed | undefined> =>
   take(run, 'apply', hashSecret(planToken), {
     condition: 'attribute_exists(apply.offeredAt) AND attribute_not_exists(apply.claimHash)',
@@ -98,7 +99,7 @@ const take = async (
   return claimed && { run: claimed, phase, token };
 };
 
-/** Lease of a standing-by runner, which it renews. A dead runner is offered no apply once its lease has expired. */
+/** Lease of a standing-by runner, which it renews. After the lease has expired, the runner is not offered the apply. */
 const leaseMs = 15_000;
 
 const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
@@ -109,18 +110,18 @@ export const extendHold = async (run: Run): Promise<void> => {
 };
 
 /**
- * Attributes that are not needed after the phase's report. They are removed because writes cost by size; others of
- * the apply still tell whether there is a runner.
+ * Attributes that are not needed after the phase's report. They are removed because writes are billed by size; the
+ * apply's remaining attributes still show whether there is a runner.
  */
 export const spent: Record<PhaseName, string[]> = {
   plan: ['plan.claimHash', 'plan.stateTokenHash'],
   apply: ['apply.stateTokenHash'],
 };
 
-/** By then the answer was delivered, or its writer was interrupted. */
+/** By then the response was delivered, or its writer was interrupted. */
 const answerSeconds = 60;
 
-/** The runner's token has just become invalid. */
+/** The runner's token was revoked during the request. */
 export class TokenRevokedError extends Error {
   override name = 'TokenRevokedError';
 }
@@ -128,7 +129,7 @@ export class TokenRevokedError extends Error {
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
- * @param run possibly stale, with the runner's token
+ * @param run run with the runner's token, possibly stale
  * @returns the run, if the runner shall stand by for the apply
  * @throws {TokenRevokedError}
  */
@@ -140,7 +141,7 @@ export const reportPhase = async (
 ): Promise<Run | undefined> => {
   const { tokenHash } = run[phase];
   const planned = { ...run, plan: { ...run.plan, report } };
-  // The runner of a plan to be saved does not stand by (runner/api/job.ts).
+  // The runner of a saved plan does not stand by (runner/api/job.ts).
   const holds = phase === 'plan' && holdSeconds > 0 && !run.savePlan && mayApply(planned);
   if (phase === 'plan') await recheckAutomaticApply(planned);
   const reported = await updateRun(run.id, {

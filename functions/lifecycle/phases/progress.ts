@@ -15,7 +15,7 @@ export interface WaitingTask extends Attempt {
   runId: string;
 }
 
-/** Input of a function that does its state's work itself. */
+/** Input of a function that does the work of its state itself. */
 export interface CheckTask {
   runId: string;
 }
@@ -63,7 +63,7 @@ const enter = async (
     status = before.status;
     const entry = entryOf(state, before);
     const repeat = status === entry.status;
-    // Every task of a stage enters it; the first one has changed the status.
+    // Every task of a stage enters its state; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
     const isAllowed = repeat || (entry.from.includes(before.status) && mayEnter(state, before));
@@ -89,9 +89,10 @@ const enter = async (
 };
 
 /**
- * Enters a waiting state: status, timeline and token in one write; then resumes the execution if its answer was there
- * before the token. Entering again with a new token is a repeat. When the run has been stopped, only the token is written.
- * @throws {RunNotInStateError} when the run may not enter the state, is final, or a later attempt exists
+ * Enters a waiting state: writes status, timeline and token together, then resumes the execution if the response
+ * arrived before the token. A retry may enter again with a new token. If the run was stopped, only the token is
+ * written.
+ * @throws {RunNotInStateError} if the run may not enter the state, is final, or has a later attempt
  */
 export const enterState = async (
   runId: string,
@@ -104,14 +105,14 @@ export const enterState = async (
   return run;
 };
 
-/** Enters a state whose function does the work; a stage of run tasks is entered by each of its tasks. */
+/** Enters a state whose function does the work; each task of a stage enters the stage's state. */
 export const enterCheck = (runId: string, state: CheckState | TaskState): Promise<Run> =>
   enter(runId, state, undefined);
 
 /**
  * Stores the verdict of a check and returns the run's next state. The first verdict counts.
- * @param failure why the run cannot go on, for people
- * @throws {RunNotInStateError} when the run has ended
+ * @param failure why the run cannot continue, for people
+ * @throws {RunNotInStateError} if the run has ended
  */
 export const recordVerdict = async <K extends keyof Verdicts>(
   run: Run,

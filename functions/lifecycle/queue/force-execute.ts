@@ -11,9 +11,8 @@ import { moveToFront } from './queue.ts';
 export type ForceExecuteResult = 'accepted' | 'not pending' | 'not behind a run' | 'not discardable';
 
 /**
- * Discards the current run, which waits for a person, so that this pending run is next. It moves to the
- * front before the other is discarded, so that it is found as the next run. The same user may repeat
- * it.
+ * Discards the current run, which waits for a decision, so that this pending run starts next. The pending run moves
+ * to the front first, because the discard starts the first run in the queue. Idempotent for the same user.
  */
 export const forceExecuteRun = async (run: Run, userId: string, comment?: string): Promise<ForceExecuteResult> => {
   const workspace = await getWorkspace(run.workspaceId);

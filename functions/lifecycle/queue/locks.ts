@@ -8,13 +8,13 @@ import { covers } from '#run/state-identity.ts';
 import { startDue, startNext, takeFromEnded, unmark } from './queue.ts';
 
 /**
- * Who may write state and start runs. Besides users and the current run, an ended run holds its workspace's lock
- * while the state of its apply is not saved: the next run would create everything again. Whoever may lock the
- * workspace can take that lock over, as `terraform state push` does, and unlocks the queue by uploading the state;
- * unlocking without an upload gives the lock back to the run. An admin can give the state up with a force-unlock.
+ * A workspace is locked by a user, by its current run, or by an ended run whose applied state is not saved yet: the
+ * next run would create those resources again. A user with permission to lock the workspace can take over the ended
+ * run's lock, as `terraform state push` does, and unblocks the queue by uploading the state; unlocking without an
+ * upload gives the lock back to the run. An admin can give up the state with a force-unlock.
  */
 
-/** Undefined when it is locked already. */
+/** @returns undefined if the workspace is already locked */
 export const lockWorkspace = async (
   workspaceId: string,
   userId: string,
@@ -33,30 +33,30 @@ export const lockWorkspace = async (
   return locked ?? takeFromEnded(workspaceId, lock);
 };
 
-/** Retries when lock or state change between read and write. */
+/** Maximum attempts, because lock or state can change between read and write. */
 const tries = 4;
 
 /**
- * Removes a user's lock (only that of `userId` if one is given), or by force the lock of a run with an unsaved state.
- * Starts the queue when the workspace is free then. Undefined when there is no such lock; the lock of a running run
- * cannot be removed.
+ * Removes a user's lock (with `userId`, only that user's) or, without `userId`, the lock of an ended run with an
+ * unsaved state. Starts the queue if the workspace is free afterwards. The lock of a running run cannot be removed.
+ * @returns undefined if there is no such lock
  */
 export const unlockWorkspace = async (workspaceId: string, userId?: string): Promise<Workspace | undefined> => {
   for (let i = 0; i < tries; i++) {
     const { lock, state } = (await getWorkspace(workspaceId)) ?? {};
-    const mayGo = lock?.kind === 'user' ? !userId || lock.userId === userId : !!lock?.unsaved && !userId;
-    if (!lock || !mayGo) return undefined;
-    const waits = lock.kind === 'user' && lock.unsaved && !covers(state, lock.unsaved) ? lock.unsaved : undefined;
-    const next = { kind: 'run' as const, runId: waits?.runId, at: now(), unsaved: waits };
+    const isRemovable = lock?.kind === 'user' ? !userId || lock.userId === userId : !!lock?.unsaved && !userId;
+    if (!lock || !isRemovable) return undefined;
+    const unsaved = lock.kind === 'user' && lock.unsaved && !covers(state, lock.unsaved) ? lock.unsaved : undefined;
+    const next = { kind: 'run' as const, runId: unsaved?.runId, at: now(), unsaved };
     const workspace = await update<Workspace & Due>(keys.workspace(workspaceId), {
-      set: waits ? { lock: next } : startDue(workspaceId),
-      remove: waits ? [] : ['lock'],
+      set: unsaved ? { lock: next } : startDue(workspaceId),
+      remove: unsaved ? [] : ['lock'],
       condition: `#lock.at = :at AND #lock.kind = :kind AND ${state ? '#state.id = :state' : 'attribute_not_exists(#state)'}`,
       names: { '#lock': 'lock', '#state': 'state' },
       values: { ':at': lock.at, ':kind': lock.kind, ...(state ? { ':state': state.id } : {}) },
     });
     if (!workspace) continue;
-    if (waits) return workspace;
+    if (unsaved) return workspace;
     await startNext(workspaceId);
     await unmark(workspaceId, workspace);
     return workspace;
@@ -65,8 +65,8 @@ export const unlockWorkspace = async (workspaceId: string, userId?: string): Pro
 };
 
 /**
- * Removes the lock of an ended run whose state has been taken in; the sweep starts the queue. May be repeated. A user who
- * has taken the lock over keeps it.
+ * Removes the lock of an ended run whose state has been saved; the sweep starts the queue. Keeps the lock of a user
+ * who has taken it over. Idempotent.
  */
 export const releaseUnsaved = async (workspaceId: string, runId: string): Promise<void> => {
   await update(keys.workspace(workspaceId), {

@@ -15,25 +15,25 @@ import { isFinal } from '#run/status.ts';
  * 2. commit the place in the workspace, on the condition that no later place was committed;
  * 3. create the run.
  *
- * So a run that reads the queue sees the entries of all earlier places, and overtakes none: an entry that is put later
- * cannot be committed any more. An entry without a run blocks the queue for a minute. Then it is voided in the run's own
- * item, where it fences a creation that comes too late, and removed.
+ * So a run that reads the queue sees the entries of all earlier places and cannot overtake them: after the commit of
+ * a later place, an earlier one can no longer be committed. An entry without a run blocks the queue for a minute.
+ * Then its place is voided in the run's item, so that a late creation fails, and the entry is removed.
  */
 
 interface Commit extends Pick<Change, 'add' | 'condition' | 'values'> {
-  /** Why the workspace refuses the place for good. */
+  /** Error if the workspace can no longer accept the place. */
   refusal?: (workspace: Workspace) => Error | undefined;
 }
 
 export interface Taken {
-  /** As the commit left it. */
+  /** The workspace after the commit. */
   workspace: Workspace;
   place: number;
 }
 
 let latest = 0;
 
-/** Never the same twice in this process, and behind `last`: clocks differ, and can be set back. */
+/** Unique in this process, and greater than `last`: clocks differ, and can be set back. */
 const nextPlace = (last = 0): number => {
   latest = Math.max(Date.now() * 1000, latest + 1, last + randomInt(1, 1000));
   return latest;
@@ -41,13 +41,15 @@ const nextPlace = (last = 0): number => {
 
 const digits = 10;
 
-/** Place and run in the order of the queue's keys. Short: a workspace of less than 1 KB is written for one unit. */
+/**
+ * Place and run id, sorted like the queue's keys. Short, because writing a workspace item under 1 KB costs one unit.
+ */
 const markOf = ({ id }: Pick<Run, 'id'>, place: number): string =>
   place.toString(36).padStart(digits, '0') + id.slice('run-'.length);
 
 const placeIn = ({ place = '' }: Workspace): number => Number.parseInt(place.slice(0, digits), 36) || 0;
 
-/** False when another attempt to create the same run has this very place. */
+/** @returns false if another attempt to create the same run has this place */
 const putEntry = ({ id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>, place: number): Promise<boolean> => {
   const attempt = randomUUID();
   return put(
@@ -57,9 +59,9 @@ const putEntry = ({ id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>, place: n
 };
 
 /**
- * Takes a place behind all others. 1 write for the entry, 1 for the workspace; as many again whenever another run takes
- * a later place in between.
- * @param queued whether the run waits for its turn; a plan-only run is only counted
+ * Takes the last place in the queue. 1 write for the entry and 1 for the workspace; as many again each time another
+ * run takes a later place in between.
+ * @param queued false for a plan-only run, which is counted but does not wait
  * @throws {Error} the refusal, or that the workspace does not exist
  */
 export const takePlace = async (
@@ -79,7 +81,7 @@ export const takePlace = async (
       values: { ':mark': mark, ...values },
     });
     const workspace = committed ?? (await get<Workspace>(key));
-    // The SDK may have repeated a write whose response was lost.
+    // The SDK may have retried a write whose response was lost.
     if (workspace?.place === mark) return { workspace, place };
     if (queued) await dropPlace(run, place);
     if (!workspace || workspace.deletedAt) throw new Error(`workspace ${run.workspaceId} does not exist`);
@@ -89,11 +91,11 @@ export const takePlace = async (
   }
 };
 
-/** Removes an entry. 1 write. */
+/** Removes the entry. 1 write. */
 export const dropPlace = ({ id, workspaceId }: Pick<Run, 'id' | 'workspaceId'>, place: number): Promise<boolean> =>
   remove(keys.queued(workspaceId, place, id));
 
-/** The condition that creates a run: it does not exist, and its place was not voided. */
+/** Write condition for creating a run: the run does not exist, and its place was not voided. */
 export const unlessVoided = (place: number): Pick<Change, 'condition' | 'values'> => ({
   condition: 'attribute_not_exists(pk) OR voidedPlace < :place',
   values: { ':place': place },
@@ -102,20 +104,20 @@ export const unlessVoided = (place: number): Pick<Change, 'condition' | 'values'
 /** `awaited`: the run may still be created; `void`: the run has ended, has another place, or will never exist. */
 export type Standing = 'taken' | 'awaited' | 'void';
 
-/** 1 read at half price for an entry whose run waits. */
+/** 1 eventually consistent read for an entry whose run waits. */
 export const standingOf = async (entry: QueueEntry): Promise<Standing> => {
-  const seen = await getRunEventually(entry.runId);
-  const stands = (run: Run) => !isFinal(run.status) && holds(run, entry);
-  const run = seen && stands(seen) ? seen : await getRun(entry.runId);
-  if (run) return stands(run) ? 'taken' : 'void';
+  const isValidFor = (run: Run) => !isFinal(run.status) && holds(run, entry);
+  const eventual = await getRunEventually(entry.runId);
+  const run = eventual && isValidFor(eventual) ? eventual : await getRun(entry.runId);
+  if (run) return isValidFor(run) ? 'taken' : 'void';
   if (!isLapsed(entry)) return 'awaited';
   return (await voidPlace(entry)) ? 'void' : standingOf(entry);
 };
 
-/** Kept for a day in the run's item, which an entry's removal alone would leave open to its creator. */
+/** How long the run's item keeps a voided place, which rejects a late creation even after the entry was removed. */
 const voidSeconds = 24 * 3600;
 
-/** Keeps the run from being created at this place; false when it exists. */
+/** Prevents the creation of the run at this place. @returns false if the run exists */
 const voidPlace = async ({ runId, place }: QueueEntry): Promise<boolean> => {
   const voided = await update(keys.run(runId), {
     set: { voidedPlace: place, expiresAt: Math.floor(Date.now() / 1000) + voidSeconds },

@@ -13,16 +13,19 @@ import { isFinal } from '#run/status.ts';
 import { dropPlace, standingOf, takePlace } from './places.ts';
 
 /**
- * Each workspace's queue: first in, first out, one run at a time. Entries lie in the workspace's partition, sorted by
- * place (places.ts); the workspace's `lock` names the current run. No operation reads or writes more than a few items,
- * however long the queue is, and each may be repeated, or interrupted between any two calls:
+ * Each workspace's queue: first in, first out, one run at a time. Entries are in the workspace's partition, sorted by
+ * place (places.ts); the workspace's `lock` names the current run. Every operation reads and writes a few items
+ * regardless of the queue's length, is idempotent, and may be interrupted between any two calls:
  *
  * - A run becomes current by one conditional write of the lock; then its own item is marked current.
- * - A run releases the lock after its final status was written. So a function that locks the workspace for a run and then
- *   finds that the run has not ended can rely on the end of that run.
+ * - A run releases the lock after its final status was written. So a function that locks the workspace for a run, and
+ *   then reads that the run has not ended, knows that the end of the run will release the lock.
  */
 
-/** Makes the first queued run current if the workspace is free, and resumes its execution. @returns whether it did */
+/**
+ * Makes the first queued run current if the workspace is free, and resumes its execution.
+ * @returns whether a run started
+ */
 export const startNext = async (workspaceId: string): Promise<boolean> => {
   for (;;) {
     const [first] = await firstEntries(workspaceId, 1);
@@ -52,13 +55,13 @@ export const startNext = async (workspaceId: string): Promise<boolean> => {
 };
 
 /**
- * {@link startNext} for a caller that has released no lock. Writes nothing while a run is under way, which starts the next
- * one when it ends. 2 reads then, and 1 write if the run was uncontended.
+ * {@link startNext} for callers that have not released a lock. 2 reads while another run is in progress, which starts
+ * the next one when it ends, and 1 write if its lock was uncontended.
  */
 export const startIfFree = async (workspaceId: string): Promise<boolean> =>
   (await holderOf(workspaceId)).is !== 'busy' && (await startNext(workspaceId));
 
-/** The sweep starts the queue once the creation of the first run must have ended. 1 write. */
+/** Schedules the sweep to start the queue after the time limit for creating the first run. 1 write. */
 const startLater = async (workspaceId: string, { at }: QueueEntry): Promise<void> => {
   const seconds = creationSeconds + 1 + (Date.parse(at) - Date.now()) / 1000;
   await update(keys.workspace(workspaceId), {
@@ -67,10 +70,10 @@ const startLater = async (workspaceId: string, { at }: QueueEntry): Promise<void
   });
 };
 
-/** Marks a workspace before its lock is released, so that the sweep starts the queue if the caller stops before that. */
+/** Due time that callers set before they release a lock: the sweep starts the queue if the caller is interrupted. */
 export const startDue = (workspaceId: string) => dueIn(workspaceId, 60);
 
-/** Removes the mark after the queue was started; a mark that was renewed in the meantime stays. */
+/** Removes the due time after the queue was started, unless it was renewed meanwhile. */
 export const unmark = async (workspaceId: string, { dueAt }: Due): Promise<void> => {
   await update(keys.workspace(workspaceId), {
     remove: dueAttributes,
@@ -80,16 +83,19 @@ export const unmark = async (workspaceId: string, { dueAt }: Due): Promise<void>
 };
 
 /**
- * What holds the workspace's lock. `free`: nothing. `ended`: a run whose finisher may have stopped before it released the
- * lock. `waiting`: a run that a function has made current and may not have resumed. `busy`: a user, or a run that is
- * under way and starts the next one when it ends.
+ * State of the workspace's lock. `free`: not locked. `ended`: locked by an ended run, because the function that
+ * finished it may have stopped before releasing the lock. `waiting`: locked for a run that was made current but may
+ * not have been resumed. `busy`: locked by a user, or by a run in progress, which starts the next run when it ends.
  */
 type Holder = { is: 'free' | 'waiting' | 'busy' } | { is: 'ended'; run: Run };
 
-/** From now on the holder starts the next run. 2 reads, and 1 write when it was uncontended. */
+/**
+ * Clears the uncontended mark of the run that holds the lock, so that it starts the next run when it ends. 2 reads,
+ * and 1 write if it had the mark.
+ */
 const holderOf = async (workspaceId: string): Promise<Holder> => {
   const workspace = await get<Workspace>(keys.workspace(workspaceId));
-  // A deleted workspace starts no run.
+  // A deleted workspace starts no runs.
   if (!workspace) return { is: 'busy' };
   const { lock } = workspace;
   if (!lock) return { is: 'free' };
@@ -102,8 +108,8 @@ const holderOf = async (workspaceId: string): Promise<Holder> => {
 };
 
 /**
- * Whether another attempt to lock the workspace may succeed: the lock was released in the meantime, or is released here
- * because an interrupted function has locked the workspace for a run that has left the queue.
+ * Whether to try again to lock the workspace: its lock was released meanwhile, or is released here because an
+ * interrupted function locked the workspace for a run that has left the queue.
  */
 const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
   const holder = await holderOf(workspaceId);
@@ -112,8 +118,8 @@ const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
 };
 
 /**
- * Locks the workspace for a run that is first in the queue of a free one. The caller marks the run current; if that fails, it
- * calls {@link release}.
+ * Locks a free workspace for a run that is first in its queue. The caller then marks the run current; if that fails,
+ * it calls {@link release}.
  */
 export const claim = async (run: Run): Promise<boolean> => {
   const { id, workspaceId } = run;
@@ -123,7 +129,7 @@ export const claim = async (run: Run): Promise<boolean> => {
   return (claimed ?? (await lockFor(workspaceId, id))) !== undefined;
 };
 
-/** Releases the claim of a run that could not be marked current, unless its end will release it. */
+/** Releases the claim of a run that could not be marked current, unless the end of the run will release it. */
 export const release = async ({ id, workspaceId }: Run): Promise<void> => {
   const run = await getRun(id);
   if (run && !isFinal(run.status)) return;
@@ -141,8 +147,9 @@ const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefi
   });
 
 /**
- * Locks a free workspace without other queued runs: when this run ends, the queue need not be read. A later run clears the
- * mark before it waits ({@link startIfFree}), in the same item that decides the end.
+ * Locks a free workspace in which no other run is queued: when this run ends, it need not read the queue. A later run
+ * clears the mark before it waits ({@link startIfFree}). The mark is part of the lock, so the release sees whether it
+ * was cleared.
  */
 const claimUncontended = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(workspaceId), {
@@ -161,7 +168,7 @@ const clearUncontended = (workspaceId: string, runId: string): Promise<Workspace
 
 /**
  * Releases the run's lock, or keeps it while the run's state is not saved.
- * @returns the workspace as it was before; undefined when the run holds no lock
+ * @returns the workspace as it was before; undefined if the run does not hold the lock
  */
 const releaseLock = (workspaceId: string, runId: string, run: Run | undefined): Promise<Workspace | undefined> => {
   const unsaved = unsavedOf(run);
@@ -197,13 +204,13 @@ export const leaveQueue = async (run: Run): Promise<void> => {
   else await startIfFree(workspaceId);
 };
 
-/** Queues a confirmed saved plan behind all existing runs, and starts it if it is first. May be repeated. */
+/** Queues a confirmed saved plan behind all existing runs, and starts it if it is first. Idempotent. */
 export const joinQueue = async (run: Run): Promise<void> => {
   if (run.place === undefined) await placeExisting(run);
   await startNext(run.workspaceId);
 };
 
-/** Another attempt may place the run at the same time: the first place that the run's item gets counts. */
+/** If concurrent attempts place the run, the first place written to the run's item counts. */
 const placeExisting = async (run: Run): Promise<void> => {
   const { place } = await takePlace(run, {}, true);
   const placed = await updateRun(run.id, { set: { place }, condition: 'attribute_not_exists(place)' });
@@ -211,8 +218,9 @@ const placeExisting = async (run: Run): Promise<void> => {
 };
 
 /**
- * Moves a pending run to the front of the queue; false when it is not pending any more. The run is never without an entry:
- * until its item has the new place, both count.
+ * Moves a pending run to the front of the queue. Both entries exist until the run's item has the new place, so the
+ * run is always queued.
+ * @returns false if the run is no longer pending
  */
 export const moveToFront = async (run: Run): Promise<boolean> => {
   const { id, workspaceId, place } = run;
@@ -231,15 +239,16 @@ export const moveToFront = async (run: Run): Promise<boolean> => {
 };
 
 /**
- * Replaces the lock of a run that has ended (and is releasing it, or has an unsaved state) by a user's lock, so that users
- * can lock a workspace as soon as its run is final. Undefined when no such run holds the lock.
+ * Replaces the lock of an ended run, which is releasing it or has an unsaved state, with a user's lock, so that users
+ * can lock a workspace as soon as its run is final.
+ * @returns undefined if no such run holds the lock
  */
 export const takeFromEnded = async (
   workspaceId: string,
   lock: WorkspaceLock & { nonce: string },
 ): Promise<Workspace | undefined> => {
-  const held = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
-  const run = held?.kind === 'run' ? await getRun(held.runId) : undefined;
+  const current = (await get<Workspace>(keys.workspace(workspaceId)))?.lock;
+  const run = current?.kind === 'run' ? await getRun(current.runId) : undefined;
   if (!run || !isFinal(run.status)) return undefined;
   return update<Workspace>(keys.workspace(workspaceId), {
     set: { lock: { ...lock, unsaved: unsavedOf(run) }, latestRunId: run.id },

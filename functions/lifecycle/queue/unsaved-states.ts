@@ -7,9 +7,9 @@ import type { Run } from '#run/run.ts';
 import { covers, lostState, type StateIdentity, type UnsavedState } from '#run/state-identity.ts';
 
 /**
- * States of applies that could not be saved as state versions. A runner uploads such a state to a key that nobody
- * reads; once the runner is known to be gone, it is copied to where users find it. A later upload
- * has no effect.
+ * States of applies that could not be saved as state versions. A runner uploads such a state to a key that users
+ * cannot read; after the runner has stopped, the state is copied to a key that they can. Later uploads have no
+ * effect.
  */
 
 /** Terraform writes serial and lineage before any long content. */
@@ -22,9 +22,9 @@ const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
 };
 
 /**
- * Keeps the state that a run's apply recorded and that the workspace does not have, or notes that it is lost: then
- * resources may exist that no state has. Must be called when the runner is gone. May be repeated. 2 reads, and 1 copy when
- * there is such a state; for a lost one 2 more, and its log.
+ * Keeps the applied state that the workspace does not have, or records that it is lost: then resources may exist that
+ * no state contains. Call it after the runner has stopped. Idempotent. 2 reads, and 1 copy if there is such a state;
+ * for a lost one 2 more reads, and the log.
  */
 export const findUnsaved = async (run: Run): Promise<Run['unsaved']> => {
   const { id, workspaceId, apply } = run;
@@ -38,7 +38,7 @@ export const findUnsaved = async (run: Run): Promise<Run['unsaved']> => {
   return { runId: id, ...identity, ...(sha256 ? { stored: true, copy, sha256 } : { stored: false }) };
 };
 
-/** Whether the apply may have changed something that is in no state. */
+/** Whether the apply may have made changes that no state contains. */
 const isLost = async (run: Run): Promise<boolean> => {
   const { report } = run.apply;
   if (report && !report.lost) return report.unrecorded !== undefined;

@@ -5,8 +5,8 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import { healthAssessment } from '#run/run.ts';
 
 /**
- * Ends the running health assessment of a workspace, because a run is about to change the resources. The run does
- * not wait for that. Does nothing in a workspace that is not being assessed.
+ * Cancels the workspace's running health assessment, because a run is about to change the resources. Does not wait
+ * for the assessment to end.
  */
 export const yieldToRun = async ({ assessing }: Pick<Workspace, 'assessing'>): Promise<void> => {
   if (!assessing) return;

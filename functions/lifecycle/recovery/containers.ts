@@ -2,7 +2,8 @@ import { isRunnerGone, runningContainers, stopRunner } from '#lifecycle/runners/
 
 /**
  * Stops every container: the restored table does not know which run each one belongs to. Terraform gets two minutes to
- * end, and saves its state as usual. @returns the number of containers that have not ended
+ * end, and saves its state as usual.
+ * @returns the number of containers that have not ended
  */
 export const stopContainers = async (): Promise<number> => {
   const containers = await runningContainers();

@@ -1,4 +1,4 @@
-// Through the AWS SDK on purpose (decisions/0005).
+// Imported from the AWS SDK deliberately (decisions/0005).
 import { ListExecutionsCommand, SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { environment } from '#platform/environment.ts';
 import { directly } from '#platform/store/direct-calls.ts';

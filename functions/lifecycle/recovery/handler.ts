@@ -5,10 +5,10 @@ import { bringInNewerStates, type NewerStates } from './newer-states.ts';
 import { endRuns } from './runs.ts';
 
 /**
- * For operators, after the table was restored to an earlier time. What happened since is in the cloud, in the bucket and
- * in Step Functions, but not in the table: an old plan could be applied again, and a new one would use an old state. So
- * the latest states become the workspaces' current ones again, and every run that has not ended is ended. May be
- * repeated, and must be while runners are stopping.
+ * For operators, after the table was restored to an earlier time. Later changes are in the cloud, in the bucket and
+ * in Step Functions, but not in the table: an old plan could be applied again, and a new plan would use an old state.
+ * So this makes the latest states current again and ends all unfinished runs. Idempotent; invoke it again while
+ * runners are stopping.
  */
 
 const input = v.object({
@@ -40,7 +40,7 @@ export const handler = async (event: unknown): Promise<Recovered> => {
     throw new Error(`Send {"restoredTo": "…"}. ${issues.join('; ')}`);
   }
   const restoredTo = new Date(parsed.output.restoredTo).toISOString();
-  // First, while runs still hold the workspaces' locks: nothing may be planned with an old state.
+  // First, while runs still hold the workspaces' locks: no run may plan with an old state.
   const states = await bringInNewerStates(restoredTo);
   const runnersStopping = await stopContainers();
   const runs = runnersStopping > 0 ? { ended: [], stopping: [] } : await endRuns(restoredTo);

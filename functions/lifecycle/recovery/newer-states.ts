@@ -10,8 +10,8 @@ import { createStateVersion, getStateVersion, maxStateBytes } from '#resources/s
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * The bucket is never restored: each state is a separate object under its checksum and is not overwritten. States from
- * after the restore time are still there, and are the latest record of what exists.
+ * The bucket is never restored: each state is a separate object under its checksum and is not overwritten. States
+ * stored after the restore time are still there, and are the latest record of existing resources.
  */
 
 export interface NewerStates {
@@ -34,7 +34,7 @@ const stateKey = /^states\/(ws-\w+)\/(sv-\w+)\/([0-9a-f]{64})\.tfstate$/;
 /** S3's timestamps have a resolution of one second. */
 const isSince = (at: string, since: string): boolean => Date.parse(at) + 1000 > Date.parse(since);
 
-/** The latest state of each workspace among those stored since, if it is missing in the table. */
+/** The latest state that each workspace stored since then, unless the table has it. */
 const findNewest = async (since: string): Promise<NewerState[]> => {
   const newest = new Map<string, NewerState>();
   for await (const { key, modifiedAt: at } of listObjects('states/')) {
@@ -47,7 +47,10 @@ const findNewest = async (since: string): Promise<NewerState[]> => {
   return [...newest.values()].filter((_, n) => versions[n]?.status !== 'finalized');
 };
 
-/** Who writes the state: the holder of the workspace's lock, else the organization's creator, who locks it for that. */
+/**
+ * Owner of the new state version: the holder of the workspace's lock, else the organization's creator, for whom the
+ * workspace is locked.
+ */
 const holderOf = async (workspace: Workspace): Promise<{ holder: object; lockedAt?: string } | undefined> => {
   const { lock } = workspace;
   if (lock) return { holder: lock.kind === 'run' ? { runId: lock.runId } : { userId: lock.userId } };
@@ -73,11 +76,11 @@ const unlock = async (workspaceId: string, at: string): Promise<void> => {
   await startNext(workspaceId);
 };
 
-/** @returns the new serial, or why the state was not taken; undefined if there is nothing to do */
+/** @returns the new serial, or why the state was not imported; undefined if there is nothing to do */
 const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<number | string | undefined> => {
   const workspace = await getWorkspace(workspaceId);
   if (!workspace || workspace.deletedAt) return 'The workspace does not exist in the restored data.';
-  // Another state was stored in the meantime.
+  // Another state was stored meanwhile.
   if (workspace.state && !isSince(at, workspace.state.at)) return undefined;
   const bytes = await getObjectUpTo(key, maxStateBytes);
   if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'Its content is not what was stored.';
@@ -109,7 +112,7 @@ const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<nu
   }
 };
 
-/** Makes each workspace's latest state current again. Lists all states, and reads the content of these. */
+/** Makes each workspace's latest state current again. Lists all states, and reads the content of the latest ones. */
 export const bringInNewerStates = async (restoredTo: string): Promise<NewerStates> => {
   const states: NewerStates = { statesBroughtIn: [], statesLeft: [] };
   for (const state of await findNewest(restoredTo)) {

@@ -18,7 +18,7 @@ const runsUnderWay = async (): Promise<Run[]> => {
 };
 
 const cause = (restoredTo: string): string =>
-  `The platform was restored to ${restoredTo}. What this run did after that is not recorded, so it cannot go on. ` +
+  `The platform was restored to ${restoredTo}. What this run did after that is not recorded, so it cannot continue. ` +
   'Compare the state with what exists (a refresh-only run), then start a new run.';
 
 /** Ends every run that has not ended, including queued ones. @returns their ids */

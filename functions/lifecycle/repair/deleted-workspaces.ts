@@ -26,13 +26,16 @@ const stop = async (run: Run, by: string): Promise<void> => {
   else if (isAccepted('cancel', run)) await cancelRun(run, by, comment);
 };
 
-/** Only DataRetention may delete the content of states and runs; it continues after an interruption. */
+/** Only DataRetention may delete the content of states and runs; it resumes after an interruption. */
 const endForGood = async (workspaceId: string): Promise<void> => {
   await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 600), condition: 'attribute_exists(deletedAt)' });
   await invokeLater(environment.dataRetentionFunction, { due: [keys.workspace(workspaceId)] });
 };
 
-/** False when the workspace was not deleted. Checks again in a minute while runs are unfinished. May be repeated. */
+/**
+ * Checks again in a minute while runs are unfinished. Idempotent.
+ * @returns false if the workspace was not deleted
+ */
 export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean> => {
   const workspace = await getEndedWorkspace(workspaceId);
   if (!workspace) return false;

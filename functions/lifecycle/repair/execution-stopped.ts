@@ -12,9 +12,9 @@ interface StatusChange {
 }
 
 /**
- * An execution ended without reaching the finisher: stopped in the console, failed, or timed out. The run ends with
- * that reason. Throws while its runner stops, so that EventBridge delivers the event again; if the deliveries run out
- * first, the sweep finishes the run.
+ * An execution ended without reaching the finisher: it was stopped in the console, failed, or timed out. The run ends
+ * with that reason. Throws while its runner stops, so that EventBridge retries; if the retries run out first, the
+ * sweep finishes the run.
  */
 export const handler = async ({ detail }: StatusChange): Promise<void> => {
   const run = await getRun(detail.name);
@@ -34,10 +34,10 @@ export const handler = async ({ detail }: StatusChange): Promise<void> => {
 
 const reason = ({ status, error, cause }: StatusChange['detail']): string => {
   const reason = [error, cause].filter(Boolean).join(': ');
-  const how = {
+  const ending = {
     ABORTED: 'was stopped by an operator',
     TIMED_OUT: 'exceeded the maximum duration of a run',
     FAILED: 'failed',
   }[status];
-  return `Its execution ${how ?? `ended as ${status}`}${reason ? ` (${reason})` : ''}.`;
+  return `Its execution ${ending ?? `ended as ${status}`}${reason ? ` (${reason})` : ''}.`;
 };

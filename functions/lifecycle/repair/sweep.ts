@@ -32,7 +32,7 @@ import { handler as executionStopped } from './execution-stopped.ts';
 
 /**
  * Repairs, every minute: reads exactly those items whose due time passed without progress. Events are best effort,
- * and a handler can stop between two writes; this completes what that leaves behind. In a healthy system it reads
+ * and a handler can stop between two writes; the sweep completes the interrupted work. In a healthy system it reads
  * eight empty index partitions, and lists ECS's tasks.
  */
 
@@ -56,10 +56,10 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
   let repaired = 0;
   for (const key of items.filter(({ sk }) => !ofEnvironments.has(sk))) {
     try {
-      const what = await lookAt(key);
-      if (!what) continue;
+      const repair = await lookAt(key);
+      if (!repair) continue;
       repaired++;
-      logRepair(what, key.pk);
+      logRepair(repair, key.pk);
     } catch (error) {
       if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }
@@ -77,7 +77,7 @@ const logRepair = (repair: string, item: string): void => logWarning('repaired',
 
 const lookAt = async (key: Key): Promise<string | undefined> => {
   if (key.sk === 'RUN') return repairRun(key.pk.replace('RUN#', ''));
-  if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return haveSeenTo(key);
+  if (ofVersionControl.has(key.sk.split('#')[0] ?? '')) return handleVersionControl(key);
   if (key.sk === 'ORG') return (await completeEnd(key.pk.replace('ORG#', ''), 200)) ? 'organization ended' : undefined;
   if (isDueForDeletion(key)) return (await completeDeletionOf(key)) ? 'deletion completed' : undefined;
   if (key.sk === 'AUTODESTROY') return lookAtTimer(key, lookAtAutoDestroy);
@@ -90,8 +90,8 @@ const lookAt = async (key: Key): Promise<string | undefined> => {
 const ofEnvironments = new Set(['ENV', 'TPL']);
 
 /**
- * Scheduled starts and stops, which are not repairs, or interrupted builds. They stay due until they are
- * handled. One invocation per part of the index, which limits concurrent builds.
+ * Scheduled starts and stops, which are not repairs, or interrupted builds. They stay due until they are handled. One
+ * invocation for each part of the index, which limits concurrent builds.
  */
 const lookAtEnvironments = async (keys: Key[]): Promise<void> => {
   const due = keys.map(({ pk, sk }): Key => ({ pk, sk }));
@@ -107,15 +107,15 @@ const lookAtTimer = async (key: Key, look: (key: Key) => Promise<void>): Promise
 /** Sort keys of items that the version control function handles. */
 const ofVersionControl = new Set(['DELIVERY', 'ARCHIVE', 'COMMIT', 'REPO', 'OC', 'OT', 'GHAIN']);
 
-/** Mostly delayed on purpose, so not a repair. */
-const haveSeenTo = async (key: Key): Promise<undefined> => {
+/** Most of these items are delayed on purpose, so handling one is not a repair. */
+const handleVersionControl = async (key: Key): Promise<undefined> => {
   await invokeLater(environment.versionControlEventFunction, { due: key });
   return undefined;
 };
 
 /**
- * A deleted workspace, which is not a repair; a workspace that was released by a function that was interrupted before it
- * started the queue; or one whose first place waited for its run to be created.
+ * A deleted workspace (not a repair); a workspace whose lock was released by a function that was interrupted before
+ * it started the queue; or a workspace whose first place waited for the creation of its run.
  */
 const lookAtWorkspace = async (key: Key): Promise<string | undefined> => {
   const id = key.pk.replace('WS#', '');
@@ -150,7 +150,7 @@ const repairRun = async (id: string): Promise<string | undefined> => {
   return repaired;
 };
 
-/** Its index entry was not moved when the run progressed (platform/store/due.ts). 1 write. */
+/** The run progressed, but its index entry was not moved (platform/store/due.ts). 1 write. */
 const isEarly = async ({ id, checkAt, dueAt }: Run): Promise<boolean> => {
   if (!checkAt || checkAt <= new Date().toISOString()) return false;
   await update(keys.run(id), {
@@ -161,7 +161,10 @@ const isEarly = async ({ id, checkAt, dueAt }: Run): Promise<boolean> => {
   return true;
 };
 
-/** An ended run whose finisher was interrupted before it released the queue, or whose triggered runs are not queued yet. */
+/**
+ * An ended run whose finisher was interrupted before it released the queue, or whose triggered runs are not queued
+ * yet.
+ */
 const repairEndedRun = async (run: Run): Promise<string> => {
   await release(run);
   await queueTriggeredRuns(run);
@@ -191,7 +194,7 @@ const repairActiveRun = async (run: Run): Promise<string | undefined> => {
   return undefined;
 };
 
-/** The phase whose runner has not claimed it yet. */
+/** The phase that waits for a runner's claim. */
 const queuedPhase = ({ status, wait }: Run): PhaseName | undefined => {
   if (status === 'plan_queued' && wait?.state === 'PlanQueued') return 'plan';
   return status === 'apply_queued' && wait?.state === 'ApplyQueued' ? 'apply' : undefined;
@@ -202,7 +205,7 @@ const hasUnclaimedRunner = (run: Run): boolean => {
   return phase !== undefined && run[phase].taskArn !== undefined;
 };
 
-/** The same interval as when the state was entered. */
+/** The same interval as when the run entered the state. */
 const checkIntervalOf = (run: Run): number =>
   run.wait ? entryOf(run.wait.state as RunState, run).lookAfterSeconds : 0;
 

@@ -8,8 +8,8 @@ import { isHidden } from '#run/hidden.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 
 /**
- * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. The agent of a job is
- * stored only in the run, so that one write decides; readers remove entries that are no longer valid.
+ * Queues of agent pools. An entry points to a run whose plan or apply waits for an agent. Only the run contains the
+ * agent of a job, so that one conditional write assigns it; readers remove outdated entries.
  */
 
 interface Job extends Key {
@@ -25,7 +25,7 @@ export const isOffered = (run: Run, phase: PhaseName): boolean => run[phase].sta
 /** A run waits at most an hour for an agent (infra/stack/lifecycle.ts); then DynamoDB may remove its entry. */
 const keptSeconds = 24 * 3600;
 
-/** Queues a phase of a run in its pool, and records that in the run's timeline. 3 writes; may be repeated. */
+/** Queues a phase of a run in its pool, and adds this to the run's timeline. 3 writes; idempotent. */
 export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;
@@ -57,7 +57,7 @@ interface Taker {
 }
 
 const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<TakenJob | undefined> => {
-  // Only the agent that takes the job gets the secret; the claim of an earlier agent becomes void.
+  // Only the agent that takes the job gets the secret; an earlier agent's claim becomes void.
   const { secret, set } = newClaim(phase);
   const run = await updateRun(runId, {
     set: {
@@ -71,9 +71,7 @@ const take = async (agent: Taker, { runId, phase }: Job, now: string): Promise<T
   return run && { run, phase, claim: `${run.id}.${phase}.${secret}` };
 };
 
-/**
- * Gives the agent the oldest free job of its pool. 1 read when there is none; two agents never get the same job.
- */
+/** Gives the agent the oldest free job of its pool. 1 read if there is none; two agents never get the same job. */
 export const takeJob = async (agent: Taker): Promise<TakenJob | undefined> => {
   const now = new Date().toISOString();
   for (let after = 'JOB#', more = true; more; ) {

@@ -14,11 +14,12 @@ export interface HandedOver extends Claimed {
 }
 
 /**
- * Stores a plan's report and gives the apply to the runner that made the plan, in one write, if it needs no
- * confirmation and nothing comes first: the machine goes from Planning to Applying (decisions/0097). Undefined where
- * that is not possible, or after a concurrent change; then nothing was written. The caller resumes the execution.
+ * Stores a plan's report and gives the apply to the same runner in one write, if the run needs no confirmation and no
+ * other step comes first: the machine moves from Planning to Applying (decisions/0097). The caller resumes the
+ * execution.
  *
- * @param planToken identifies the runner, should it ask again
+ * @param planToken identifies the runner if it repeats the request
+ * @returns undefined if this is not possible, or after a concurrent change; then nothing was written
  */
 export const handOver = async (run: Run, report: PhaseReport, planToken: string): Promise<HandedOver | undefined> => {
   const reported = { ...run, plan: { ...run.plan, report } };

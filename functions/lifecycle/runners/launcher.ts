@@ -25,7 +25,7 @@ import { isOffered, offerJob } from './agent-jobs.ts';
 
 const client = new ECSClient(directly('ecs'));
 
-/** ECS has no capacity for another container now; the machine retries. */
+/** ECS has no capacity for another container; the machine retries. */
 export class CapacityUnavailableError extends Error {
   override name = 'CapacityUnavailableError';
 }
@@ -34,7 +34,10 @@ export class CapacityUnavailableError extends Error {
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
-/** Of a run that is older than the setting; none is created after it. */
+/**
+ * Why the run must not start. Only runs that are older than the setting are affected, because no new ones are
+ * created.
+ */
 export const refusalOfRun = ({ organization, agentPool }: Run): string | undefined =>
   refusalOf(organization, agentPool !== undefined);
 
@@ -66,9 +69,9 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
 const claimMs = 100_000;
 
 /**
- * Starts another runner in place of one that hangs before its claim, or whose end was not reported: its claim becomes void.
+ * Starts another runner in place of one that hangs before its claim, or whose end was not reported; voids its claim.
  * 1 request to ECS while the runner has time to claim.
- * @returns whether there is another one now
+ * @returns whether another runner was started
  * @throws {CapacityUnavailableError}
  */
 export const replaceUnclaimed = async (run: Run, phase: PhaseName): Promise<boolean> => {
@@ -89,38 +92,38 @@ export const replaceUnclaimed = async (run: Run, phase: PhaseName): Promise<bool
   return true;
 };
 
-/** A container that is still being provisioned has as long as its state of the machine. */
+/** A container that is still being provisioned has as much time as the machine's state. */
 const hasTimeToClaim = async (taskArn: string): Promise<boolean> => {
   const [task] = await describeTasks([taskArn]);
   if (!task || task.lastStatus === 'STOPPED') return false;
   return !task.startedAt || task.startedAt.getTime() > Date.now() - claimMs;
 };
 
-/** Errors of ECS when it cannot start another task now: throttling or a quota (ECS: RunTask). */
+/** Errors of ECS if it cannot start another task now: throttling or a quota (ECS: RunTask). */
 const noRoom = ({ name, message }: Error): boolean =>
   /Throttling|LimitExceeded|ServiceUnavailable/.test(name) || /capacity|reached the limit/i.test(message);
 
 /**
- * Starts a container with a claim that has been written. Each attempt has a claim of its own: a container whose start got
- * no response finds its claim void and exits.
+ * Starts a container with a claim that has been written. Each attempt has its own claim: if the response to a start
+ * was lost, that container's claim is void and it exits.
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
   const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
   // The runner may have claimed already. But if the run is final, or the claim was replaced, nothing would stop this
   // container, or its exit would count as that of the working one.
-  const known = await updateRun(run.id, {
+  const recorded = await updateRun(run.id, {
     set: { [`${phase}.taskArn`]: taskArn },
     condition: `${phase}.claimHash = :claim`,
     values: { ':claim': hashSecret(secret) },
   });
-  if (!known) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
+  if (!recorded) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
 };
 
 /**
  * @param startedBy run or warm runner that the container is for
- * @param claim what it presents first
- * @returns its ARN
+ * @param claim sent with the container's first request
+ * @returns the container's ARN
  * @throws {CapacityUnavailableError}
  */
 export const runContainer = async (startedBy: string, claim: string): Promise<string> => {
@@ -186,18 +189,18 @@ const describeTasks = async (tasks: string[]): Promise<Task[]> => {
   return answer.tasks ?? [];
 };
 
-/** The launcher may have stopped before it stored the container's ARN. */
+/** All running containers that ECS lists, including those whose ARN was never stored. */
 export const runningContainers = async (): Promise<Container[]> => {
-  const found: Container[] = [];
+  const containers: Container[] = [];
   const cluster = environment.clusterArn;
   for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
     const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
     nextToken = page.nextToken;
     if (!page.taskArns?.length) continue;
     for (const { taskArn, startedBy, createdAt } of await describeTasks(page.taskArns))
-      if (taskArn && startedBy) found.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
+      if (taskArn && startedBy) containers.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
   }
-  return found;
+  return containers;
 };
 
 /** Stops a container (SIGTERM, then SIGKILL after its stop timeout). Ignores a missing container. */

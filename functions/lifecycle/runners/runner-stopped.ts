@@ -17,9 +17,8 @@ interface TaskStopped {
 }
 
 /**
- * A runner's container stopped. If it had reported, there is nothing to do. If it stood by, the apply that it was offered
- * goes to another runner. If it was running a phase, the phase errors at once instead of at the next missed
- * heartbeat.
+ * A runner's container stopped. Nothing to do if it had reported. If it stood by, the apply that it was offered goes
+ * to another runner. If it was running a phase, the phase errors at once instead of at the next missed heartbeat.
  */
 export const handler = async ({ detail }: TaskStopped): Promise<void> => {
   const { startedBy = '' } = detail;

@@ -7,8 +7,8 @@ import { type Container, runningContainers, stopRunner } from './launcher.ts';
 import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts';
 
 /**
- * Containers that no run needs: a runner exits when its work is done, unless it hangs, and then it costs money until
- * it is stopped. This asks ECS instead of the table, to find containers that were never recorded as well.
+ * Containers that no run needs: a runner exits after its work, unless it hangs, and then it costs money until it is
+ * stopped. The list comes from ECS, not from the table, to include containers that were never recorded.
  */
 
 /** Longer than a runner needs after its report (runner/program/deferred-uploads.ts). */
@@ -25,7 +25,7 @@ const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: numbe
   return !!plan.report && plan.taskArn === arn && apply.taskArn !== arn && before(plan.heldUntil, now);
 };
 
-/** A retired ready runner exits by itself; so does one whose run never claimed it. */
+/** A retired ready runner exits by itself; so does a reserved one that never claimed. */
 const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefined, now: number): boolean => {
   const { reserved, retiredAt } = warm;
   if (!reserved) return retiredAt ? before(retiredAt, now) : !environment.warmRunners && before(warm.startedAt, now);
@@ -34,7 +34,7 @@ const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefine
 };
 
 /**
- * Stops them. 1 request to ECS when there is no container at all.
+ * Stops stray containers. 1 request to ECS if no container exists.
  * @returns the run or warm runner that each was started for
  */
 export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {

@@ -18,13 +18,13 @@ import {
 } from './warm-runners.ts';
 
 /**
- * How a phase of a run and a ready runner find each other. The runner chose a key when it registered, which only its
- * process knows; the run's claim is that key. So no secret is handed over, and the key is valid for one run.
+ * Assigns ready runners to phases of runs. The runner chose a key when it registered, which only its process knows;
+ * the run's claim is that key. So no secret is transferred, and the key is valid for one run.
  */
 
-/** A ready runner that has not claimed by then is abandoned, and a container is started. */
+/** If a ready runner has not claimed within this time, it is abandoned and a container is started. */
 const pickUpMs = 5000;
-/** The offer must be written to the run's item by then. */
+/** Time limit for writing the offer to the run's item. */
 const offerMs = 2 * pickUpMs;
 const firstPauseMs = 20;
 const maxPauseMs = 250;
@@ -50,7 +50,7 @@ const isTaken = async (run: Run, phase: PhaseName): Promise<boolean> => {
   return false;
 };
 
-/** One write decides between runs that want the same runner. */
+/** One conditional write decides between runs that reserve the same runner. */
 const reserve = (id: string, runId: string, phase: PhaseName): Promise<WarmRunner | undefined> => {
   const now = new Date().toISOString();
   return update<WarmRunner>(keys.warmRunner(id), {
@@ -86,11 +86,11 @@ const leaseMs = 10_000;
 const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
 
 /**
- * The response to a ready runner's poll. Its first poll names its key; from then on the secret that it was started with,
- * which the container's environment shows to operators, is worthless without the key.
+ * The response to a ready runner's poll. Its first poll registers its key. From then on the secret that it was
+ * started with, which operators can see in the container's environment, is useless without the key.
  *
  * @param claim `<id>.<secret>` that it was started with
- * @returns undefined when there is no such runner, or it registered with another key
+ * @returns undefined if there is no such runner, or it registered with another key
  */
 export const answerWarmRunner = async (claim: string, key: string): Promise<ReadyAnswer | undefined> => {
   const [id = '', secret = ''] = claim.split('.');
@@ -120,7 +120,7 @@ const answerReserved = async (
   keyHash: string,
 ): Promise<ReadyAnswer> => {
   const run = await getRun(runId);
-  // Also when it has claimed already and the response was lost: the same runner may claim again.
+  // Also if it has claimed already and the response was lost: the same runner may claim again.
   if (run?.[phase].claimHash === keyHash) return { action: 'claim', claim: `${runId}.${phase}` };
   return Date.now() < Date.parse(at) + offerMs ? { action: 'wait', afterMs: firstPauseMs } : { action: 'exit' };
 };

@@ -42,9 +42,9 @@ export const isWarmRunner = (startedBy: string): boolean => startedBy.startsWith
 
 /** Time limit to register; Fargate takes a minute to start a container. */
 const startMs = 5 * 60_000;
-/** Missed leases before it is replaced. */
+/** Missed leases before the runner is replaced. */
 const graceMs = 60_000;
-/** Longer than a run lasts after the start of its plan; then DynamoDB may remove the item. */
+/** Longer than any run lasts after its plan starts; then DynamoDB may remove the item. */
 const keptSeconds = 30 * 24 * 3600;
 
 export const removableLater = () => ({ expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
@@ -55,11 +55,11 @@ export const getWarmRunner = (id: string): Promise<WarmRunner | undefined> => ge
 
 export const getWarmRunners = (ids: string[]): Promise<WarmRunner[]> => batchGet<WarmRunner>(ids.map(keys.warmRunner));
 
-/** Removes it from the idle runners, so that another one may be started. */
+/** Removes the runner from the idle ones, so that another one may be started. */
 export const leavePool = (id: string): Promise<unknown> =>
   update(keys.warmPool, { delete: { idle: new Set([id]) }, condition: 'contains(idle, :id)', values: { ':id': id } });
 
-/** Retires it, so that no run gets it. False when a run already has. */
+/** Retires the runner, so that no run gets it. @returns false if a run already has it */
 export const retire = async (id: string): Promise<boolean> => {
   const retired = await update(keys.warmRunner(id), {
     set: { retiredAt: new Date().toISOString(), ...removableLater() },
@@ -88,8 +88,8 @@ export const readyRunners = async (): Promise<WarmRunner[]> =>
   (await idleRunners()).runners.filter(isReady).sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1));
 
 /**
- * Starts one more unless the configured number is reached. Missing ECS capacity is not an error: runs have containers of
- * their own, and the sweep tries again.
+ * Starts one more runner unless the configured number is reached. Missing ECS capacity is not an error: runs start
+ * their own containers, and the sweep tries again.
  */
 export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
   const target = targetCount(environment.warmRunners, now.getTime());
@@ -119,15 +119,16 @@ export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
 const before = (time: string | undefined, ms: number, now: Date): boolean =>
   time !== undefined && Date.parse(time) < now.getTime() - ms;
 
-/** Retired, lost or of an older version: it is replaced. */
+/** Retired, lost or of an older version: the runner is replaced. */
 const isLost = (runner: WarmRunner, now: Date): boolean =>
   runner.retiredAt !== undefined ||
   runner.version !== currentVersion() ||
   before(runner.keyHash ? runner.readyUntil : runner.startedAt, runner.keyHash ? graceMs : startMs, now);
 
 /**
- * Keeps as many ready as the operator wants at this hour: retires those that are lost, too old or too many, and
- * starts missing ones. Nothing is read when none are wanted; any that still run count as stray containers then.
+ * Keeps as many runners ready as the operator configured for this hour: retires those that are lost, outdated or
+ * surplus, and starts missing ones. Reads nothing if none are configured; any that still run count as stray
+ * containers then.
  */
 export const keepWarmRunners = async (now = new Date()): Promise<void> => {
   if (!environment.warmRunners) return;

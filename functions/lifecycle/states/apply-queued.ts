@@ -9,8 +9,8 @@ const marginMs = 3_000;
 type ApplyTask = WaitingTask & { isOffer?: true };
 
 /**
- * ApplyOffered offers the apply to the runner that stands by after the plan. ApplyQueued withdraws an offer that was not
- * taken. Without an offer, both take a runner that stands ready, or start one.
+ * ApplyOffered offers the apply to the runner that stands by after the plan. ApplyQueued withdraws an offer that was
+ * not taken. Without an offer, both use a ready runner, or start one.
  */
 export const handler = async ({ runId, isOffer, ...attempt }: ApplyTask): Promise<void> => {
   const now = new Date();

@@ -15,7 +15,7 @@ export interface CompleteTask {
 
 /**
  * Finishes a run: writes the final status, releases the lock, starts the next run.
- * @returns `next`: whether the end of the execution is an event for run-applied.ts, which costs nothing otherwise
+ * @returns `next`: `startsRuns` if the end of the execution has to trigger run-applied.ts
  */
 export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: typeof startsRuns | 'Nothing' }> => {
   // Step Functions reports a missed heartbeat as States.Timeout too; the catcher tells them apart.

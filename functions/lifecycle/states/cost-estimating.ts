@@ -9,7 +9,7 @@ export interface CostEstimatingTask extends CheckTask {
   error?: CaughtError;
 }
 
-/** Estimates the plan's costs. The run continues whatever the outcome. */
+/** Estimates the plan's costs. The run continues regardless of the outcome. */
 export const handler = async ({ runId, error }: CostEstimatingTask): Promise<{ next: Next }> => {
   const run = await enterCheck(runId, 'CostEstimating');
   if (error) await abandonCosts(run, `Cost estimation failed (${error.Error}).`);

@@ -7,7 +7,7 @@ export interface EnterStateTask extends WaitingTask {
   state: string;
 }
 
-/** Enters a state that only waits: for a runner's report, or for a person. */
+/** Enters a state that only waits, for a runner's report or for a user. */
 export const handler = async ({ runId, state, ...attempt }: EnterStateTask): Promise<void> => {
   await notify(await enterState(runId, plainState(state), attempt));
 };

@@ -4,8 +4,8 @@ import { startIfFree } from '#lifecycle/queue/queue.ts';
 import { awaitsTurn } from '#lifecycle/queue/turns.ts';
 
 /**
- * Waits until the run is first in the queue. Starts the queue itself, because nothing else does if the workspace has become
- * free meanwhile.
+ * Waits until the run is first in the queue. Starts the queue itself, because no other function does if the workspace
+ * became free meanwhile.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const run = await enterState(runId, 'Pending', attempt);

@@ -31,7 +31,7 @@ interface RetryPolicy {
   pauseMs: number;
 }
 
-/** Fits into the function's two minutes, even if each attempt takes its maximum time. */
+/** Fits into the function's two minutes, even if each attempt takes the maximum time. */
 export const defaultRetryPolicy: RetryPolicy = { tries: 6, pauseMs: 1_000 };
 
 const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
@@ -89,7 +89,7 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
   TaskState
 >;
 
-/** Waits for a run task's result: stores the token, and calls the task until it has accepted the request. */
+/** Waits for a run task's result: stores the token, and calls the task until it accepts the request. */
 export const runTask = async (
   { runId, taskResultId, ...attempt }: RunTaskInput,
   patience = defaultRetryPolicy,

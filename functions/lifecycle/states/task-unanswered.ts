@@ -17,7 +17,7 @@ export interface TaskUnansweredInput {
 /** A missed heartbeat and a time limit have the same error name; the elapsed time distinguishes them. */
 const timedOut = ({ waitingSince }: TaskResult): string => {
   const waited = Date.now() - Date.parse(waitingSince ?? '');
-  // The two clocks do not start at the same moment.
+  // The two clocks start at different moments.
   return waited >= (resultSeconds - 60) * 1000
     ? `The run task timed out: it did not finish within ${resultSeconds / 60} minutes.`
     : `The run task timed out: it sent no callback for ${silenceSeconds / 60} minutes.`;

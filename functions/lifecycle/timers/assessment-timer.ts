@@ -7,7 +7,7 @@ import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { assessmentHours, nextAssessment } from '#run/health.ts';
 import { assess, isCrowded } from './assessments.ts';
 
-/** Scheduled assessments. The sweep calls this when the timer of a workspace is due. May be repeated. */
+/** Scheduled assessments. The sweep calls this when the timer of a workspace is due. Idempotent. */
 
 const minutes = 60;
 const hours = 3600;
@@ -24,7 +24,7 @@ const unchanged = ({ lookedAt }: HealthTimer) => ({ condition: 'lookedAt = :seen
 const isWanted = async ({ assessmentsEnabled, organization }: Workspace): Promise<boolean> =>
   assessmentsEnabled || ((await getOrganization(organization))?.assessmentsEnforced ?? false);
 
-/** What to do when the timer is due, and when to check next. */
+/** Starts an assessment if one is due. @returns the time of the next check */
 const look = async (workspace: Workspace): Promise<string> => {
   const due = nextAssessment(workspace.health, workspace.state);
   if (due && Date.parse(due) - Date.now() > toleranceMs) return due;

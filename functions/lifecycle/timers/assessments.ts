@@ -16,7 +16,7 @@ import { endAssessment } from './end-assessment.ts';
 
 /**
  * Health assessments (HCP Terraform: drift detection and continuous validation). Each is a hidden run: a plan of its
- * own, by the same machine and runners. It takes no run number, no place in the queue and no lock, so that no run
+ * own, with the same machine and runners. It has no run number, no place in the queue and no lock, so that no run
  * ever waits for one. A run that becomes current ends it.
  */
 

@@ -15,8 +15,8 @@ import { autoDestroy, type Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
 /**
- * Destroys workspaces at their time (HCP Terraform: ephemeral workspaces). The sweep calls this when the timer of a
- * workspace is due. May be repeated; it decides by the workspace as it is at that moment.
+ * Destroys workspaces at their scheduled time (HCP Terraform: ephemeral workspaces). The sweep calls this when the
+ * timer of a workspace is due. Idempotent; it decides by the workspace's current settings.
  */
 
 interface Look {
@@ -24,7 +24,7 @@ interface Look {
   timer: AutoDestroyTimer;
 }
 
-/** Seconds until the next check while the destroy run goes on. */
+/** Seconds until the next check while the destroy run is in progress. */
 const runningSeconds = 60;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
@@ -94,7 +94,7 @@ const destroy = async ({ workspace, timer }: Look): Promise<void> => {
   });
 };
 
-/** A run that a person or a failed check ended is not retried. */
+/** A run that a user or a failed check ended is not retried. */
 const isRefused = ({ status, failure }: Run): boolean =>
   status === 'discarded' || status === 'canceled' || failure !== undefined;
 
@@ -105,7 +105,7 @@ const follow = async (look: Look, runId: string): Promise<void> => {
   return failed(look, { run });
 };
 
-/** A duration starts again; a fixed time has passed. */
+/** A duration restarts; a fixed time is over. */
 const destroyed = async ({ workspace, timer }: Look, run: Run): Promise<void> => {
   await notifyAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run });
   const { autoDestroyAt: at } = workspace;

@@ -19,7 +19,7 @@ export interface Settings extends RunnerEnvironment {
   name: string;
   /** Ends after one job. */
   single: boolean;
-  /** Between two tries to send a state that a runner kept: its run may have to end first. Default: 15 s. */
+  /** Pause between attempts to send a state that a runner kept: its run may have to end first. Default: 15 s. */
   keptPauseMs?: number;
   /** Prints progress for the user. */
   say(text: string): void;
@@ -31,7 +31,7 @@ const keptPauseMs = 15_000;
 /** How long to retry reporting the end of a runner, which its run waits for. */
 const overMs = 120_000;
 
-/** Runs the jobs of an agent pool, one at a time, until it is stopped or its token is dead. */
+/** Runs the jobs of an agent pool, one at a time, until it is stopped or its token is revoked. */
 export class Agent {
   readonly #settings: Settings;
   readonly #client: Client;
@@ -52,7 +52,10 @@ export class Agent {
     });
   }
 
-  /** The first call stops it after the current job; a second one interrupts Terraform like Ctrl-C, which saves its state. */
+  /**
+   * The first call stops the agent after the current job; the second one interrupts Terraform like Ctrl-C, and
+   * Terraform saves its state.
+   */
   stop(): void {
     const { say } = this.#settings;
     if (!this.#stopping.signal.aborted) {
@@ -66,7 +69,7 @@ export class Agent {
     this.#child.kill('SIGTERM');
   }
 
-  /** @throws {TokenDeadError} when its token was revoked or has expired */
+  /** @throws {TokenDeadError} if the token was revoked or has expired */
   async run(): Promise<void> {
     for (const line of await separationProblems()) this.#settings.say(line);
     return this.#connection.during(async () => {
@@ -75,7 +78,10 @@ export class Agent {
     });
   }
 
-  /** States that a runner on this machine could not upload: until the platform has them, one pass at a time. */
+  /**
+   * Sends states that runners on this machine could not upload, one pass at a time, until the platform has all of
+   * them.
+   */
   async #sendKeptStates(): Promise<void> {
     const { address, say, keptPauseMs: pauseMs = keptPauseMs } = this.#settings;
     if (this.#isSending) return;
@@ -123,7 +129,7 @@ export class Agent {
     this.#child = undefined;
     say(`The ${phase} of ${runId} ended (${outcome}).`);
     const agent = this.#connection.self?.agent ?? '';
-    // Without this report the run continues too, only later.
+    // Without this report the run also continues, but later.
     await this.#client
       .over({ agent, job: { runId, phase }, why: outcome }, retryFor(overMs))
       .catch((error) => say(messageOf(error)));
@@ -131,7 +137,7 @@ export class Agent {
     void this.#sendKeptStates();
   }
 
-  /** @param kill called when the platform says that the runner hangs */
+  /** @param kill called when the platform reports that the runner hangs */
   #pingWhile(job: { runId: string; phase: AgentWork['phase'] }, kill: () => void): NodeJS.Timeout {
     const { agent, pingSeconds } = this.#connection.self as RegisteredAgent;
     let dead = false;

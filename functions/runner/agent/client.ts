@@ -31,13 +31,13 @@ const errorIn = (text: string): string => {
   }
 };
 
-/** How much of a response is repeated in a message. */
+/** Maximum number of characters of a response that a message quotes. */
 const quoted = 80;
 
 /**
- * What the control plane answered. A proxy that interferes is passing; an address that answers something else from the
- * beginning is wrong.
- * @throws {RefusedError, TransportError} for what is no JSON object
+ * Parses a response of the control plane. A proxy that interferes is a temporary problem; a wrong address responds
+ * with something else from the start.
+ * @throws {RefusedError, TransportError} if the response is not a JSON object
  */
 const documentIn = <T>(call: string, text: string): T => {
   try {
@@ -85,7 +85,7 @@ export class Client {
     return this.#post('answer', body, patience);
   }
 
-  /** @throws {TokenDeadError} 401 @throws {ForgottenError} 410 @throws {TransportError} when the deadline has passed */
+  /** @throws {TokenDeadError} 401 @throws {ForgottenError} 410 @throws {TransportError} after the deadline */
   #post<T>(call: string, body: object, patience: RetryBound): Promise<T> {
     return retrying(async () => {
       const answer = await send(`${this.#address}/agent/v1/${call}`, {

@@ -17,7 +17,7 @@ export interface ConnectionSettings {
 }
 
 const pauseGrowth = 1.5;
-/** How long a call is retried before the failure is reported and the call made again. */
+/** How long a call is retried before its failure is printed and the call starts again. */
 const callMs = 15_000;
 const lastCallMs = 10_000;
 
@@ -39,12 +39,12 @@ export class Connection {
     return this.#self;
   }
 
-  /** Must be called after each call that counts as a heartbeat. */
+  /** Call it after each call that counts as a heartbeat. */
   pinged(): void {
     this.#pingedAt = Date.now();
   }
 
-  /** Calls `work`, and signs the agent off when it has ended. @throws the error of `work` */
+  /** Calls `work`, and signs the agent off after it has ended. @throws the error of `work` */
   async during(work: () => Promise<void>): Promise<void> {
     let reason: 'exited' | 'errored' = 'errored';
     try {
@@ -60,7 +60,7 @@ export class Connection {
   /**
    * Polls once, after registering if necessary.
    * @param poll `ping`: the call must count as a heartbeat too
-   * @returns undefined when there was no answer: poll again
+   * @returns undefined if there was no response: poll again
    * @throws {TokenDeadError, RefusedError}
    */
   async next<T>(poll: (agent: string, ping: boolean, bound: RetryBound) => Promise<T>): Promise<T | undefined> {

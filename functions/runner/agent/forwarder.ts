@@ -33,7 +33,7 @@ const maxBusy = 8;
 const amazonS3 = /^[a-z0-9.-]+\.s3\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/;
 
 /**
- * Where uploads may go. A platform that names another machine would have the agent send private code there.
+ * Origin that uploads may go to. With another one, the platform could make the agent send private code there.
  * @throws {RefusedError}
  */
 const storageOf = (address: string, storage: string): string => {
@@ -72,8 +72,8 @@ export class Forwarder {
   }
 
   /**
-   * @throws {TokenDeadError} when its token was revoked or has expired
-   * @throws {RefusedError} when the token is for agents that run Terraform
+   * @throws {TokenDeadError} if the token was revoked or has expired
+   * @throws {RefusedError} if the token is for agents that run Terraform
    */
   run(): Promise<void> {
     return this.#connection.during(async () => {

@@ -36,10 +36,7 @@ const allowedUrl = (text: string, origins: string[], base?: URL): URL => {
 const isRedirect = ({ method }: ForwardedRequest, status: number): boolean =>
   [307, 308].includes(status) || (method === 'GET' && [301, 302, 303].includes(status));
 
-/**
- * Redirects of archives are followed to allowed origins. Redirects of the API are returned: they tell what has
- * moved.
- */
+/** Follows redirects of archives to allowed origins. Returns redirects of the API, which contain new locations. */
 const exchange = async (
   request: ForwardedRequest,
   origins: string[],
@@ -108,7 +105,7 @@ const read = async (answer: http.IncomingMessage, maxBytes: number): Promise<Buf
 const headersOf = ({ headers }: http.IncomingMessage): Record<string, string> =>
   Object.fromEntries(answerHeaders.flatMap((name) => (headers[name] ? [[name, String(headers[name])]] : [])));
 
-/** What the agent's operator, and its registration, limit requests to. */
+/** Limits for requests, set by the agent's operator and its registration. */
 export interface Bounds {
   origins: string[];
   /** Origin that bodies are uploaded to. */

@@ -16,7 +16,7 @@ const runner = fileURLToPath(new URL('../program/main.ts', import.meta.url));
 /** Variables with tokens, which are hidden from the runner. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;
 
-/** What runs on this machine are not kept apart from; for the agent's operator. @throws {Error} for a wrong setting */
+/** Missing separation between runs on this machine, for the agent's operator. @throws {Error} for a wrong setting */
 export const separationProblems = (): Promise<string[]> => notKeptApart(separationIn());
 
 export interface RunnerEnvironment {
@@ -30,7 +30,7 @@ export interface RunnerEnvironment {
 
 const cache = (): string => process.env.STEPFORM_CACHE || join(homedir(), '.cache', 'stepform');
 
-/** Where its runners keep states that they cannot upload; agents on one machine share it. */
+/** Folder where its runners keep states that they cannot upload; the agents of one machine share it. */
 export const keptStatesFolder = (): string => process.env.STEPFORM_UNSAVED_STATES || join(cache(), 'unsaved-states');
 
 const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
@@ -47,7 +47,7 @@ const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: Runner
   };
 };
 
-/** In its own process group: Ctrl-C reaches only the agent, which decides about its work. */
+/** Starts the runner in its own process group: Ctrl-C reaches only the agent, which then stops its work in order. */
 export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): ChildProcess => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-agent-'));
   // Terraform's own user, if any, must be able to enter it.
@@ -65,7 +65,7 @@ export const startRunner = (work: AgentWork, surroundings: RunnerEnvironment): C
   return child;
 };
 
-/** The runner with everything in its process group. */
+/** Kills the runner and its process group. */
 export const killRunner = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');

@@ -7,22 +7,23 @@ import type { Artifact, DeferredUpload, PhaseName } from '#run/protocols/runner.
 import type { Run } from '#run/run.ts';
 
 /**
- * Every presigned URL that a runner gets. It needs no token, so whoever has been disowned still has it: a URL must be worth
- * nothing by then. A runner is given up for silence of 60 s at the earliest, and nothing else starts before it is gone.
+ * All presigned URLs that a runner gets. They need no token, so a runner whose token was revoked still has them: by
+ * then they must be useless. A runner is given up after 60 s without a heartbeat at the earliest, and no other runner
+ * starts before it has stopped.
  *
- * | address | given | good for | what a runner that was given up can do with it |
+ * | URL | issued | valid for | use for a runner that was given up |
  * |---|---|---|---|
- * | GET configuration, state, plan | with the job | 15 min | read what it has read already |
- * | GET the runner's program | to everybody | 60 s | read what it runs |
- * | GET a shared provider | on request, before `init` | 15 min | read what any registry gives anybody |
- * | PUT an artifact (plan, its JSON, log …) | with the job, then on request before an upload | 60 s | nothing: storage takes it once |
- * | PUT a state version | when it is announced | 60 s | nothing: only the announced content (SHA-256) is taken |
- * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | nothing: it is looked for when the runner is gone, once |
- * | PUT provider schemas | in answer to its report | 1 h | it has none: it did not report; storage takes them once |
- * | PUT a state as JSON | in answer to its report | 1 h | it has none; the first that is seen is copied to where it is read |
+ * | GET configuration, state, plan | with the job | 15 min | reads content that it already has |
+ * | GET the runner's program | without authentication | 60 s | reads its own program |
+ * | GET a shared provider | on request, before `init` | 15 min | reads a public package |
+ * | PUT an artifact (plan, its JSON, log …) | with the job, then on request before an upload | 60 s | none: storage accepts one upload |
+ * | PUT a state version | when it is announced | 60 s | none: storage accepts only the announced content (SHA-256) |
+ * | PUT the state that could not be stored | with the job, then with heartbeats | 24 h | none: it is read once, after the runner has stopped |
+ * | PUT provider schemas | in the response to its report | 1 h | not issued without a report; storage accepts one upload |
+ * | PUT a state as JSON | in the response to its report | 1 h | not issued without a report; the first upload is copied to the key that is read |
  *
- * None outlives the credentials of the function that signed it (S3: presigned URLs).
- * That costs a short phase no request, and a longer one no more than one; an upload that begins too late asks again.
+ * None outlives the credentials of the function that signed it (S3: presigned URLs). A short phase needs no further
+ * request for URLs, and a longer one at most one; an upload that starts too late requests a new URL.
  */
 
 export const downloadSeconds = 900;
@@ -32,7 +33,7 @@ const laterSeconds = 3600;
 
 export const downloadUrl = (key: string): Promise<string> => presignGet(key, downloadSeconds);
 
-/** The runner's own program, for an image that does not have it; undefined where all have. */
+/** URL of the runner's program, for an image that does not contain it; undefined if all images do. */
 export const programUrl = async (name: string): Promise<string | undefined> => {
   const { runnerProgramBucket } = environment;
   if (!runnerProgramBucket) return undefined;
@@ -56,16 +57,16 @@ export const artifactUrls = async (
     await Promise.all(names.map(async (artifact) => [artifact, await artifactUrl(runId, phase, artifact)])),
   );
 
-/** Without a SHA-256 a state is uploaded to a key that is never read. */
+/** A state without a SHA-256 is uploaded to a key that is never read. */
 export const stateUploadUrl = ({ workspaceId, id, sha256 }: StateVersion): Promise<string> =>
   sha256 === undefined
     ? presignUpload(stateUploadName(id), uploadSeconds)
     : presignContent(objects.state(workspaceId, id, sha256), uploadSeconds, sha256);
 
-/** Where a state goes that cannot become the workspace's, also while the control plane does not answer. */
+/** URL for a state that could not be saved as the workspace's, usable even if the control plane is unavailable. */
 export const leftStateUrl = ({ id }: Run): Promise<string> => presignLeftState(id, leftSeconds);
 
-/** For content that no request waits for. @param stateVersion of the reporting run */
+/** URLs for uploads after the report. @param stateVersion of the reporting run */
 export const laterUrls = async (
   run: Run,
   phase: PhaseName,

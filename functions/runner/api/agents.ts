@@ -23,7 +23,7 @@ import { isFinal } from '#run/status.ts';
 import { ProtocolError } from './caller.ts';
 import { parse, respond } from './protocol.ts';
 
-/** The agent protocol (run/protocols/agent.ts says what each call means). A token is good for its pool, and nothing else. */
+/** The agent protocol (run/protocols/agent.ts documents each call). A token is valid for its pool only. */
 
 type Event = APIGatewayProxyEventV2;
 
@@ -61,7 +61,7 @@ const bodies = {
   }),
 };
 
-/** How long an agent without work waits before it asks again. */
+/** How long an agent without a job waits before it polls again. */
 const askAfterMs = 5_000;
 
 const addressOf = (event: Event): string | null => event.requestContext.http.sourceIp ?? null;
@@ -90,7 +90,7 @@ const next = async (token: Token, event: Event): Promise<NextWork> => {
   if (!job) return { action: 'wait', afterMs: askAfterMs };
   const { run, phase, claim } = job;
   const work: AgentWork = { runId: run.id, phase, workspace: run.workspaceName, claim };
-  // The job is its own already: one that has been forgotten says so at its next ping.
+  // The job is already assigned to the agent. If the agent was forgotten, its next ping reports that.
   await pingAgent(agent, token.userId, { address, job: { runId: run.id, phase } });
   return { action: 'work', work };
 };
@@ -106,7 +106,7 @@ const ping = async (token: Token, event: Event): Promise<PingAnswer> => {
   return isHanging(await getRunEventually(job.runId), job.phase, agent, { now, longAgo }) ? { kill: true } : {};
 };
 
-/** Only from agents of the pool, whose tokens are for nothing else. */
+/** Accepted only from agents of the pool whose tokens are dedicated to forwarding. */
 const request = async (token: Token, event: Event): Promise<NextRequest> => {
   const { agent, name: called, publicKey: key } = parse(bodies.request, event);
   if (key) {
@@ -126,13 +126,13 @@ const answered = async (token: Token, event: Event): Promise<object> => {
   return {};
 };
 
-/** Its runner has ended. One that did not report leaves its phase errored at once. */
+/** The runner of the job has ended. If it did not report, its phase errors at once. */
 const over = async (token: Token, event: Event): Promise<object> => {
   const { agent, job: done, why } = parse(bodies.over, event);
   const run = await getRun(done.runId);
   const phase = run?.[done.phase];
   const own = run?.agentPool?.id === token.userId && phase?.agent?.id === agent;
-  // One that has begun nothing is given to another agent when its time is up.
+  // A job whose runner has not claimed it goes to another agent when its time is up.
   if (run && own && phase?.claimNonce && !phase.report && !isFinal(run.status)) await endPhase(run, done.phase, why);
   await pingAgent(agent, token.userId, { address: addressOf(event) });
   return {};
@@ -140,11 +140,11 @@ const over = async (token: Token, event: Event): Promise<object> => {
 
 interface AgentCall {
   answer(token: Token, event: Event): Promise<object>;
-  /** What a token has to be for, where that matters. */
+  /** The purpose that the call requires of its token, if any. */
   purpose?(event: Event, token: Token): AgentPurpose;
 }
 
-/** A request that is refused as it stands, or names no agent of the token's pool, decides nothing. */
+/** A rejected request, or one from an agent outside the token's pool, does not determine the token's purpose. */
 const purposeFor =
   (purpose: AgentPurpose, body: v.GenericSchema<unknown, { agent: string }>) =>
   (event: Event, { userId: poolId }: Token): AgentPurpose => {
@@ -159,7 +159,7 @@ const calls: Record<string, AgentCall> = {
   },
   next: { answer: next, purpose: purposeFor('runs', bodies.next) },
   ping: { answer: ping },
-  // The end of a job that is not the agent's is ignored, not refused.
+  // The end of another agent's job is ignored, not rejected.
   over: {
     answer: over,
     purpose: (event) => {

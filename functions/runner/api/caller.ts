@@ -9,7 +9,7 @@ import type { Heartbeat } from '#run/protocols/runner.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
-/** An answer other than 200 to a runner. */
+/** An error response to a runner. */
 export class ProtocolError extends Error {
   override name = 'ProtocolError';
   readonly statusCode: number;
@@ -19,7 +19,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** A runner that has shown a living token. */
+/** A runner with a valid token. */
 export interface Caller {
   run: Run;
   phase: PhaseName;
@@ -28,7 +28,7 @@ export interface Caller {
 
 const form = /^(run-[A-Za-z0-9]{16})\.(plan|apply)\.[A-Za-z0-9_-]{40,50}$/;
 
-/** `run-…​.plan.<secret>`: claims and tokens name the run and phase they are good for. */
+/** `run-…​.plan.<secret>`: claims and tokens contain the run and phase that they are valid for. */
 export const readCapability = (text: string): { runId: string; phase: PhaseName } | undefined => {
   const match = form.exec(text);
   return match ? { runId: match[1] as string, phase: match[2] as PhaseName } : undefined;
@@ -40,32 +40,36 @@ const equal = (a: string, b: string): boolean =>
 const isTokenOf = (run: Run, phase: PhaseName, token: string): boolean =>
   equal(run[phase].tokenHash ?? '', hashSecret(token));
 
-/** What the runner might have sent a moment ago as well, and what a write decides that holds its token against the run's. */
+/**
+ * Calls for which an eventually consistent read is enough: the runner could have sent its log a moment earlier, and
+ * the write of a report checks the token again.
+ */
 export const readsEventually = (call: string): boolean => call === 'log' || call === 'report';
 
 /**
- * @param eventually by the run as it was a moment ago, for half the price. A token that it does not show is looked for again.
- * @throws {ProtocolError} 401 for what never was a token, 410 for one that is dead
+ * @param eventually first tries an eventually consistent read, at half the price; if the token does not match it,
+ * reads again
+ * @throws {ProtocolError} 401 for an invalid token, 410 for an expired or revoked one
  */
 export const authenticate = async (authorization: string | undefined, { eventually = false } = {}): Promise<Caller> => {
   const token = authorization?.replace(/^Bearer /i, '') ?? '';
-  const named = readCapability(token);
-  if (!named) throw new ProtocolError(401, 'invalid token');
-  const shown = eventually ? await getRunEventually(named.runId) : undefined;
-  if (shown && isTokenOf(shown, named.phase, token)) return { run: shown, phase: named.phase, token };
-  const run = await getRun(named.runId);
-  const hash = run?.[named.phase].tokenHash;
-  if (!run || !hash) throw new ProtocolError(410, 'token expired: its run or phase has ended');
-  if (!isTokenOf(run, named.phase, token)) throw new ProtocolError(410, 'token revoked: another runner took over');
-  return { run, phase: named.phase, token };
+  const capability = readCapability(token);
+  if (!capability) throw new ProtocolError(401, 'invalid token');
+  const { runId, phase } = capability;
+  const eventual = eventually ? await getRunEventually(runId) : undefined;
+  if (eventual && isTokenOf(eventual, phase, token)) return { run: eventual, phase, token };
+  const run = await getRun(runId);
+  if (!run?.[phase].tokenHash) throw new ProtocolError(410, 'token expired: its run or phase has ended');
+  if (!isTokenOf(run, phase, token)) throw new ProtocolError(410, 'token revoked: another runner took over');
+  return { run, phase, token };
 };
 
 const waitsFor: Record<PhaseName, string> = { plan: 'Planning', apply: 'Applying' };
 
 /**
- * The signal for a runner. With `wake` its heartbeat is passed on to the execution for as long as the phase runs, also
- * after a cancel or discard: only the phase's time limit bounds how long Terraform takes to stop. An execution that has
- * stopped waiting (its time limit has passed, or it was stopped) has the runner stop Terraform.
+ * Returns the signal for a runner. With `wake`, its heartbeat is passed to the execution while the phase runs, also
+ * after a cancel or discard: only the phase's time limit bounds how long Terraform takes to stop. If the execution no
+ * longer waits (its time limit has passed, or it was stopped), the signal interrupts Terraform.
  */
 export const recordHeartbeat = async (
   { run, phase }: Pick<Caller, 'run' | 'phase'>,
@@ -78,7 +82,10 @@ export const recordHeartbeat = async (
   return { signal: isAwaited && !isStopped(run) ? 'continue' : 'interrupt' };
 };
 
-/** What Terraform finishes before it stops, for people. 1 write while the run is being canceled, none else. */
+/**
+ * Stores the changes that Terraform finishes before it stops, for people. 1 write while the run is being canceled,
+ * else none.
+ */
 export const recordOpenChanges = async ({ id, cancel }: Run, open: OpenChange[] | undefined): Promise<void> => {
   if (!cancel || !open) return;
   await updateRun(id, { set: { 'cancel.open': open }, condition: 'attribute_exists(cancel)' });

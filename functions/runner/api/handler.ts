@@ -50,7 +50,7 @@ import { bytesOf, parse, respond } from './protocol.ts';
 import { heartbeat as heartbeatBody, report as reportBody } from './report.ts';
 import { erroredState, stateChanges, stateVersion } from './states.ts';
 
-/** The runner protocol (run/protocols/runner.ts says what each call means). */
+/** The runner protocol (run/protocols/runner.ts documents each call). */
 
 const bodies = {
   ready: v.object({
@@ -88,7 +88,7 @@ const claim = async (event: Event): Promise<Job> => {
   return begin(claimed, { handedOver: false });
 };
 
-/** Lets the execution know that work begins, and the runner what the work is. */
+/** Resumes the execution, because work begins, and builds the runner's job. */
 const begin = async (claimed: Claimed | HandedOver, { handedOver }: { handedOver: boolean }): Promise<Job> => {
   const { run, phase, token } = claimed;
   const [job] = await Promise.all([
@@ -119,28 +119,28 @@ const providers = async ({ run }: Caller, event: Event): Promise<ProvidersAnswer
 
 const report = async ({ run, phase, token }: Caller, event: Event): Promise<ReportAnswer> => {
   const { enclosed, ...report } = parse(bodies.report, event);
-  const unsaid = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
-  if (unsaid) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unsaid} is missing`);
+  const unverifiable = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
+  if (unverifiable) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unverifiable} is missing`);
   await storeEnclosed({ run, phase, token }, { enclosed, checksums: report.checksums });
   const holdSeconds = run.agentPool ? 0 : environment.holdSeconds;
-  const handed = phase === 'plan' && holdSeconds > 0 ? await handOver(run, report, token) : undefined;
-  if (handed) {
-    const [job, urls] = await Promise.all([begin(handed, { handedOver: true }), laterUrls(run, phase, undefined)]);
+  const apply = phase === 'plan' && holdSeconds > 0 ? await handOver(run, report, token) : undefined;
+  if (apply) {
+    const [job, urls] = await Promise.all([begin(apply, { handedOver: true }), laterUrls(run, phase, undefined)]);
     return { next: 'hold', job, laterUrls: urls };
   }
   const [reported, version] = await Promise.all([
     reportPhase(run, phase, report, holdSeconds),
     report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,
   ]);
-  const [then, urls] = await Promise.all([
-    reported ? settled(reported).then((current) => next({ run: current, phase, token })) : undefined,
+  const [following, urls] = await Promise.all([
+    reported ? awaitOffer(reported).then((current) => next({ run: current, phase, token })) : undefined,
     laterUrls(run, phase, version),
   ]);
-  if (then?.action === 'apply') return { next: 'hold', job: then.job, laterUrls: urls };
-  return { next: then?.action === 'wait' ? 'hold' : 'exit', laterUrls: urls };
+  if (following?.action === 'apply') return { next: 'hold', job: following.job, laterUrls: urls };
+  return { next: following?.action === 'wait' ? 'hold' : 'exit', laterUrls: urls };
 };
 
-/** Also a younger address for the state that could not be stored, where the runner asks for it. */
+/** With `renew`, the response contains a new URL for the state that could not be stored. */
 const heartbeat = async (caller: Caller, event: Event): Promise<Heartbeat> => {
   if (event.body) await recordOpenChanges(caller.run, parse(bodies.heartbeat, event).open);
   const { signal } = await recordHeartbeat(caller, { wake: true });
@@ -148,12 +148,12 @@ const heartbeat = async (caller: Caller, event: Event): Promise<Heartbeat> => {
   return renews ? { signal, erroredStateUrl: await leftStateUrl(caller.run) } : { signal };
 };
 
-/** How long a runner is kept waiting for the answer that the machine is about to give; looked for in growing pauses. */
+/** Maximum wait for the state machine's next step. The pauses between reads grow. */
 const maxWaitMs = 1000;
 const firstPauseMs = 10;
 const pauseGrowth = 1.5;
 
-/** A runner that stands by asks what is next. */
+/** Answers a runner that stands by after its plan. */
 const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
   const over = isFinal(run.status) || run.cancel || run.decision?.action === 'discard' || phase !== 'plan';
   const isClaimed = run.apply.claimHash !== undefined;
@@ -167,10 +167,10 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
 };
 
 /**
- * The run once the machine has made of it what it is about to, if that is soon: the answer to a report can be the apply, and
- * one request takes the place of many.
+ * Waits up to 1 s for the state machine, so that the response to a report can contain the apply and the runner need
+ * not poll.
  */
-const settled = async (run: Run): Promise<Run> => {
+const awaitOffer = async (run: Run): Promise<Run> => {
   let current = run;
   const end = Date.now() + maxWaitMs;
   for (let pause = firstPauseMs; isAwaitingOffer(current) && Date.now() + pause < end; pause *= pauseGrowth) {
@@ -182,11 +182,12 @@ const settled = async (run: Run): Promise<Run> => {
 
 const isAwaitingOffer = (run: Run): boolean => !run.apply.offeredAt && !run.apply.claimHash && isAboutToApply(run);
 
-/** What has been said may be said again, and a runner that stands by asks what is next. */
+/** Calls that are still allowed after the phase was reported. */
 const afterReport = ['report', 'next'];
 
 /**
- * Whatever took over the runner's container cannot change what the phase has left once people and policies look at it.
+ * Rejects other calls after the report: code that took over the runner's container must not change the results that
+ * policies and users review.
  * @throws {ProtocolError} 410
  */
 const checkPhase = ({ run, phase }: Caller, call: string): void => {
@@ -225,7 +226,7 @@ const route = async (event: Event): Promise<unknown> => {
     case 'report':
       return report(caller, event);
     case 'next':
-      return next({ ...caller, run: await settled(caller.run) });
+      return next({ ...caller, run: await awaitOffer(caller.run) });
     default:
       throw new ProtocolError(404, `unknown call: ${call}`);
   }

@@ -23,16 +23,16 @@ const limits: Job['limits'] = {
   logBytes: 50 * mebibyte,
 };
 
-/** How long heartbeats may be missing before the execution gives up on its runner (infra/stack/lifecycle.ts). */
+/** How long the execution waits for a heartbeat before it gives up on its runner (infra/stack/lifecycle.ts). */
 const silentSeconds = 60;
 
 const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
 
-/** 1 read for a run that was created before its configuration came, none else. */
+/** 1 read for a run that was created before its configuration was uploaded, else none. */
 const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> =>
   archive ?? archiveOf((await getConfigurationVersion(id)) ?? { id });
 
-/** Agents' machines outlive a runner, and keep providers themselves. */
+/** Agents run on machines that outlive a runner, and cache providers themselves. */
 const sharing = ({ agentPool }: Run): Pick<Job, 'sharedProviderHosts'> => {
   const { sharedProviderHosts } = environment;
   return agentPool || sharedProviderHosts.length === 0 ? {} : { sharedProviderHosts };
@@ -84,7 +84,10 @@ const accessOf = async (
   };
 };
 
-/** Everything a runner needs for one phase. The only place where sensitive values leave the control plane. */
+/**
+ * Everything that a runner needs for one phase. The only function that sends sensitive values out of the control
+ * plane.
+ */
 export const buildJob = async (
   run: Run,
   phase: PhaseName,
@@ -111,7 +114,7 @@ export const buildJob = async (
     terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
     operation: operationOf(run),
     structuredOutput: run.structuredOutput || (workspace !== undefined && appliesWithTimes(run, phase, workspace)),
-    // Only the command line draws a plan by the schemas of its providers.
+    // Only the command line needs the providers' schemas, to render the plan.
     ...(run.source === 'terraform+cloud' || run.assessment ? {} : { withoutSchemas: true as const }),
     stateToken: stateTokenOf(run.id, phase, token),
     ...access,
@@ -121,7 +124,7 @@ export const buildJob = async (
     environment: environmentOf(run),
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
-    // An agent that waited for the apply would be missing from its pool; starting another process costs it little.
+    // An agent that waits for the apply would be missing in its pool, and can start another process quickly.
     holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
     ...(run.agentPool ? { silentSeconds } : {}),
     limits,
@@ -141,7 +144,7 @@ const operationOf = (run: Run): Job['operation'] => ({
   ...(run.query ? { queries: run.query } : {}),
 });
 
-/** What Terraform and its providers may ask about where they run. */
+/** Environment variables that tell Terraform and its providers where they run. */
 const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<string, string> =>
   test
     ? { TFC_RUN_ID: id }
@@ -152,9 +155,9 @@ const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<s
       };
 
 /**
- * An apply in JSON lines loses nothing of what the text says, and says when each resource began and ended. A plan in
- * JSON lines has no diff (lifecycle/creation/create-run.ts says for whom that is). The remote backend, and old command lines,
- * print a log as it is.
+ * JSON lines of an apply contain everything that its text does, and the start and end of each resource. JSON lines of
+ * a plan have no diff (lifecycle/creation/create-run.ts selects the runs that get them). The remote backend, and old
+ * command lines, print a log unchanged.
  */
 const appliesWithTimes = (run: Run, phase: PhaseName, { structuredRunOutputEnabled }: Workspace): boolean =>
   phase === 'apply' && structuredRunOutputEnabled && !commandLines.includes(run.source);

@@ -21,8 +21,8 @@ import { ProtocolError } from './caller.ts';
 import { sha256 } from './report.ts';
 
 /**
- * Takes in the states that runners kept on their disks. No token is needed: the file could only be written with the key of
- * the run's job. May be repeated.
+ * Imports states that runners kept on their disks. Needs no token: only a runner with the key of the run's job could
+ * write the file. Idempotent.
  */
 
 export const keptState = v.object({
@@ -32,19 +32,19 @@ export const keptState = v.object({
 });
 
 const uploadSeconds = 300;
-/** A kept state is little longer than the state. */
+/** A kept state is slightly larger than the state. */
 const maxKeptBytes = maxStateBytes + 10_000;
 
 const foreign = (): ProtocolError => new ProtocolError(403, 'no runner of this platform kept that state');
 
-/** 1 read while the run has not ended, or has its state. @throws {ProtocolError} 403, 410 */
+/** 1 read while the run has not ended, or if its state is already stored. @throws {ProtocolError} 403, 410 */
 export const takeKeptState = async (request: KeptStateRequest): Promise<KeptStateAnswer> => {
   const { runId, sealed, sha256 } = request;
   const run = await getRun(runId);
   if (!run) throw new ProtocolError(410, `run ${runId} not found: it was deleted, or belongs to another platform`);
   if (!isFinal(run.status)) return { action: 'wait' };
   const key = await openDataKey(sealed, keptStateContext(runId)).catch((error: Error) => {
-    // KMS: Decrypt, for another key or context; everything else passes.
+    // KMS rejects another key or context with these errors; all others are temporary.
     throw /InvalidCiphertext|IncorrectKey|NotFound/.test(`${error.name} ${error.message}`) ? foreign() : error;
   });
   const name = objects.keptState(runId, sha256);
@@ -61,7 +61,7 @@ interface Opened {
   identity: StateIdentity;
 }
 
-/** @throws {ProtocolError} 403 for a file that was changed, or has no state */
+/** @throws {ProtocolError} 403 for a file that was changed, or contains no state */
 const opened = (file: Buffer, key: Buffer): Opened => {
   try {
     const content = readKeptState(file).open(key) as Buffer<ArrayBuffer>;
@@ -88,7 +88,7 @@ const takeIn = async (run: Run, kept: Opened): Promise<void> => {
   await releaseUnsaved(run.workspaceId, run.id);
 };
 
-/** False when the run's lock is gone, or the state may not follow the workspace's. */
+/** @returns false if the run's lock is gone, or the state may not follow the workspace's */
 const becomesCurrent = async (run: Run, workspace: Workspace, { content, identity }: Opened): Promise<boolean> => {
   const created = await createStateVersion({
     ...{ workspace, runId: run.id, userId: run.createdBy, force: false, intermediate: false },
@@ -104,7 +104,7 @@ const becomesCurrent = async (run: Run, workspace: Workspace, { content, identit
   }
 };
 
-/** A person decided meanwhile, or the state is of other infrastructure: they can download it. */
+/** Keeps the state as a download for users: a user decided meanwhile, or it describes other infrastructure. */
 const keepAsErrored = async (run: Run, { content, identity }: Opened): Promise<void> => {
   const sha256 = sha256Of(content);
   const copy = sha256.slice(0, 32);

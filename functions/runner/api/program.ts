@@ -5,11 +5,11 @@ import { respond } from './protocol.ts';
 
 const program = /^\/runner\/v1\/program\/([0-9a-f]{64})$/;
 
-/** Its name; undefined for every other request. */
+/** Name of the requested program; undefined for every other request. */
 export const requestedProgram = ({ rawPath, requestContext }: APIGatewayProxyEventV2): string | undefined =>
   requestContext.http.method === 'GET' ? program.exec(rawPath)?.[1] : undefined;
 
-/** Where the runner's program is: for a container that has nothing yet. */
+/** Redirects to the runner's program, for a container whose image does not have it. */
 export const leadToProgram = async (name: string): Promise<APIGatewayProxyStructuredResultV2> => {
   const location = await programUrl(name);
   if (location) return { statusCode: 302, headers: { location, 'cache-control': 'no-store' } };

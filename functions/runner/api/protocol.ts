@@ -4,7 +4,7 @@ import { securityHeaders } from '#api/answer.ts';
 import { logError } from '#platform/store/log.ts';
 import { ProtocolError } from './caller.ts';
 
-/** How the protocols of runners and agents are read and answered. */
+/** Parses requests and builds responses of the runner and agent protocols. */
 
 export type Event = Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>;
 
@@ -31,7 +31,7 @@ const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredRes
   body: JSON.stringify(body),
 });
 
-/** What comes of it, or why not. */
+/** Responds with the result of `work`, or with its error. */
 export const respond = async (work: () => Promise<unknown>): Promise<APIGatewayProxyStructuredResultV2> => {
   try {
     return answer(200, await work());

@@ -11,7 +11,7 @@ import { type Caller, ProtocolError } from './caller.ts';
 import { type Event, parse } from './protocol.ts';
 import { sha256, stateIdentity } from './report.ts';
 
-/** Calls with the state of an apply (run/protocols/runner.ts). */
+/** Calls that store the state of an apply (run/protocols/runner.ts). */
 
 const inlineState = v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxInlineStateBytes / 3) * 4));
 
@@ -55,7 +55,7 @@ export const stateVersion = async ({ run, phase }: Caller, event: Event): Promis
   return { id, uploadUrl: null, complete: true };
 };
 
-/** Of one run's state versions all but the last are deleted when it has ended, so that they count as one. */
+/** Only the last state version of an ended run is kept, so its versions count as one. */
 const isCounted = async ({ id, apply }: Run, { serial, intermediate }: { serial: number; intermediate: boolean }) => {
   if (apply.snapshotsFrom !== undefined) return false;
   return !intermediate || (await noteSnapshots(id, serial));
@@ -64,7 +64,7 @@ const isCounted = async ({ id, apply }: Run, { serial, intermediate }: { serial:
 export const stateChanges = async ({ run, phase }: Caller, event: Event): Promise<object> => {
   const { before, first, changes } = parse(bodies.stateChanges, event);
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
-  // Later ones follow what was taken in answer to the call before.
+  // Later changes follow those that the previous call stored.
   const currentMd5 = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
   if (currentMd5 !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
   await keepChanges(run, before, Buffer.from(changes, 'base64'));

@@ -10,7 +10,7 @@ export interface Workload {
   phase: PhaseName;
 }
 
-/** The names of all of them; discovery tells it. */
+/** Names of all claims, for the discovery document. */
 export const claimNames = [
   'jti',
   'iss',
@@ -46,7 +46,7 @@ export interface Issue {
   lifetimeSeconds: number;
 }
 
-/** No name has a colon in it (api/names.ts), so that a subject says one thing only. */
+/** Names contain no colons (api/names.ts), so a subject is unambiguous. */
 export const claimsOf = (
   { organization, project, workspace, runId, phase }: Workload,
   { issuer, audience, id, now, lifetimeSeconds }: Issue,

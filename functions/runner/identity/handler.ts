@@ -5,11 +5,11 @@ import { claimNames } from './claims.ts';
 import { keySet } from './keys.ts';
 
 /**
- * What verifiers of workload identity tokens ask for (OpenID Connect Discovery 1.0): open to everybody, and the same for
- * everybody. The issuer is the platform's one public URL, whatever host name the question came by: a token says so too.
+ * Public documents for verifiers of workload identity tokens (OpenID Connect Discovery 1.0), the same for every
+ * caller. The issuer is the platform's public URL, as in the tokens, even if the request used another host name.
  */
 
-/** A new key is published this long before it signs (infra/settings/settings.ts). */
+/** A new key is published this long before it is used to sign (infra/settings/settings.ts). */
 const maxAgeSeconds = 900;
 
 const discovery = () => {

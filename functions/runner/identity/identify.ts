@@ -12,9 +12,9 @@ import { MisconfiguredError } from './settings.ts';
 import { signToken } from './sign.ts';
 
 /**
- * The tokens of a phase, made while its runner claims it: one KMS request for each one the variables ask for, and nothing
- * at all for runs whose variables do not. Undefined then. What is wrong with the variables is for the runner to say, in the
- * run's log.
+ * Signs the tokens of a phase when its runner claims it: one KMS request for each one that the variables request, and
+ * none for other runs. The runner reports invalid variables in the run's log.
+ * @returns undefined if the variables request no credentials
  */
 export const identify = async (
   run: Run,
@@ -29,7 +29,7 @@ export const identify = async (
     if (error instanceof MisconfiguredError) return { credentials: [], backed: [], problem: error.message };
     throw error;
   }
-  // What Vault makes needs a token for Vault.
+  // Credentials from Vault need a token for Vault.
   if (requested.credentials.length === 0) return undefined;
   const [organization, project] = await Promise.all([
     getOrganization(run.organization),

@@ -3,7 +3,7 @@ import { environment } from '#platform/environment.ts';
 import { callKms } from '#platform/store/aws.ts';
 import { keyIdOf } from './key-id.ts';
 
-/** For as long as the function's instance lives: a key never changes. A failure is not kept. */
+/** Cached for the lifetime of the function's instance, because a key never changes. Failures are not cached. */
 const publicKeys = new Map<string, JsonWebKey>();
 
 const publicKey = async (keyArn: string): Promise<JsonWebKey> => {
@@ -17,7 +17,7 @@ const publicKey = async (keyArn: string): Promise<JsonWebKey> => {
   return described;
 };
 
-/** The JSON Web Key Set (RFC 7517): the key that signs, those that are about to, and those that did. */
+/** The JSON Web Key Set (RFC 7517): the current signing key, the next ones and the previous ones. */
 export const keySet = async (): Promise<{ keys: JsonWebKey[] }> => ({
   keys: await Promise.all(environment.identityKeyArns.map(publicKey)),
 });

@@ -23,9 +23,9 @@ const backedReaders: Record<string, (settings: Settings) => BackedCredential> = 
   VAULT_BACKED_GCP: readBackedGcp,
 };
 
-/** Each costs a signature. */
+/** Each requires a signature. */
 const maxCredentials = 50;
-/** Tokens also go into the environment, where a value has its limits. */
+/** Tokens are also environment variables, whose length is limited. */
 const maxAudience = 1000;
 
 const plain = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
@@ -38,9 +38,9 @@ export interface RequestedCredentials {
 }
 
 /**
- * What the run's environment variables ask for, in the order of their names; nothing for almost every run.
+ * The credentials that the run's environment variables request, sorted by their names; few runs have any.
  * @param variables of all categories, in rising precedence
- * @throws {MisconfiguredError} that names the variable and says what to do
+ * @throws {MisconfiguredError} with the variable and the remedy
  */
 export const readRequestedCredentials = (variables: JobVariable[], phase: PhaseName): RequestedCredentials => {
   const environment = new Map(
@@ -71,7 +71,7 @@ const readPlain = (name: string, audience: string): Credential | undefined => {
   return match ? checked(name, { provider: 'token', ...tagged(name, match[1]), audience }) : undefined;
 };
 
-/** Undefined when the name is another one. */
+/** @returns undefined if the variable has another name */
 const readOne = <C>(
   name: string,
   form: RegExp,
@@ -101,7 +101,7 @@ const checked = (name: string, credential: Credential): Credential => {
   throw new MisconfiguredError(`The audience in ${name} has more than ${maxAudience} characters, the maximum.`);
 };
 
-/** Vault has to let the run in before it makes anything. */
+/** A credential that Vault issues requires a login of the run to Vault. */
 const withVault = (name: string, credential: BackedCredential, switched: string[]): BackedCredential => {
   const needed = `TFC_VAULT_PROVIDER_AUTH${credential.vault === undefined ? '' : `_${credential.vault}`}`;
   if (switched.includes(needed)) return credential;

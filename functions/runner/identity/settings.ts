@@ -1,6 +1,6 @@
 import type { PhaseName } from '#run/run.ts';
 
-/** The variables ask for something that cannot be; for the people who set them. */
+/** Variables with invalid values; the message is for the users who set them. */
 export class MisconfiguredError extends Error {
   override name = 'MisconfiguredError';
 }
@@ -10,13 +10,16 @@ export interface Scope {
   variables: ReadonlyMap<string, string>;
   /** As in the variables' names, e.g. `AWS`. */
   provider: string;
-  /** The setting that asks for it, e.g. `PROVIDER_AUTH`. */
+  /** The setting that requests the credentials, e.g. `PROVIDER_AUTH`. */
   asking: string;
   tag?: string;
   phase: PhaseName;
 }
 
-/** The settings of one configuration: `TFC_AWS_RUN_ROLE_ARN_<tag>`, or for every one `TFC_DEFAULT_AWS_RUN_ROLE_ARN`. */
+/**
+ * The settings of one configuration: `TFC_AWS_RUN_ROLE_ARN_<tag>`, or for all configurations
+ * `TFC_DEFAULT_AWS_RUN_ROLE_ARN`.
+ */
 export class Settings {
   readonly #scope: Scope;
 
@@ -29,18 +32,18 @@ export class Settings {
     return tag === undefined ? {} : { tag };
   }
 
-  /** The variable that people would set. */
+  /** The variable that users would set. */
   nameOf(setting: string): string {
     const { provider, tag } = this.#scope;
     return `TFC_${provider}_${setting}${tag === undefined ? '' : `_${tag}`}`;
   }
 
-  /** An empty variable is none. */
+  /** An empty variable counts as missing. */
   find(setting: string): string | undefined {
     return this.#own(setting) || this.#shared(setting) || undefined;
   }
 
-  /** @param description it must be, for people: `the address of Vault` */
+  /** @param description the required value, for people: `the address of Vault` */
   require(setting: string, description: string): string {
     const value = this.find(setting);
     if (value === undefined) throw this.#missing(`${this.nameOf(setting)} is not set: set it to ${description}.`);
@@ -48,8 +51,8 @@ export class Settings {
   }
 
   /**
-   * What the phase has for itself, e.g. `PLAN_ROLE_ARN`, or else the run, `RUN_ROLE_ARN`. That the other phase has none is
-   * said as well: nobody wants to learn it after the plan was confirmed.
+   * The phase's own setting, e.g. `PLAN_ROLE_ARN`, else the run's, `RUN_ROLE_ARN`. Fails as well if the other phase
+   * has neither, so that users learn it before they confirm the plan.
    */
   ofPhase(setting: string, description: string): { value: string; variable: string } {
     const { phase } = this.#scope;
@@ -74,7 +77,7 @@ export class Settings {
     return new MisconfiguredError(`${this.nameOf(this.#scope.asking)} is "true", but ${description}`);
   }
 
-  /** What is set for this configuration counts before what is set for all of them. */
+  /** The setting of this configuration takes precedence over the default of all configurations. */
   #first(prefixes: string[], setting: string): { value: string; variable: string } | undefined {
     const { provider } = this.#scope;
     for (const prefix of prefixes) {

@@ -12,7 +12,7 @@ export const signToken = async (claims: Claims): Promise<string> => {
   const content = `${encoded({ typ: 'JWT', alg: 'RS256', kid: keyIdOf(keyArn) })}.${encoded(claims)}`;
   const { Signature } = await callKms<{ Signature: string }>('Sign', {
     KeyId: keyArn,
-    // A message of its own may have 4 KB at most.
+    // KMS accepts messages of at most 4 KB.
     MessageType: 'DIGEST',
     Message: createHash('sha256').update(content).digest('base64'),
     SigningAlgorithm: 'RSASSA_PKCS1_V1_5_SHA_256',

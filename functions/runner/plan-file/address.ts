@@ -38,7 +38,7 @@ const indexOf = (text: string): Address['index'] => {
   return text.startsWith('"') ? unquote(text) : Number(text);
 };
 
-/** Undefined for what is no such address. */
+/** @returns undefined for other texts */
 export const parseAddress = (text: string): Address | undefined => {
   const [, modules, mode, type, name, index] = form.exec(text) ?? [];
   if (modules === undefined || type === undefined || name === undefined) return undefined;
@@ -54,6 +54,6 @@ export const parseAddress = (text: string): Address | undefined => {
 /** The provider in the address of its configuration: `module.a.provider["registry.terraform.io/hashicorp/aws"].west`. */
 export const providerIn = (configuration: string): string =>
   /(?:^|\.)provider\["([^"]+)"\](?:\.[^.]+)?$/.exec(configuration)?.[1] ??
-  // Before Terraform 0.13.
+  // Form used before Terraform 0.13.
   /(?:^|\.)provider\.([^.]+)(?:\.[^.]+)?$/.exec(configuration)?.[1] ??
   configuration;

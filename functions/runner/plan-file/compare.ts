@@ -15,12 +15,12 @@ import { isUnknownOrSame, sorted } from './same.ts';
 import { readValue, unknown, type Value } from './value.ts';
 
 /**
- * Compares a plan file with the JSON that Terraform printed of it: what is judged must be what is applied. Compared is all that
- * the file says of resources, outputs, actions, variables, conditions and the state before. The JSON's `configuration` comes from
- * sources that the file contains, and is not (decisions/0180).
+ * Compares a plan file with the JSON that Terraform printed of it, so that policies evaluate the plan that is
+ * applied. Compares everything that the file contains about resources, outputs, actions, variables, conditions and
+ * the prior state. The JSON's `configuration` is not compared: its source is in the file (decisions/0180).
  */
 
-/** Numbers of the plan file, and what the JSON of Terraform or OpenTofu has for them. */
+/** Action numbers of the plan file, and the actions that the JSON of Terraform or OpenTofu has for them. */
 const actionNames: Record<number, string[]> = {
   0: ['no-op'],
   1: ['create'],
@@ -35,7 +35,7 @@ const actionNames: Record<number, string[]> = {
   10: ['forget,create'],
 };
 
-/** By their numbers in the plan file. */
+/** Names of the reason numbers in the plan file. */
 const reasonNames = [
   '',
   'replace_because_tainted',
@@ -69,7 +69,10 @@ const compareValue = (where: string, when: string, planned: Uint8Array | undefin
   differ(where, `values ${when} are not the same${names.length ? ` (${names.slice(0, 5).join(', ')})` : ''}`);
 };
 
-/** Paths of what is not known, with a star for each key of a list: a set whose elements are not all known may come in another order. */
+/**
+ * Paths of unknown values, with a star for each list index, because a set with unknown elements may be ordered
+ * differently.
+ */
 const unknownPaths = (value: unknown, isUnknown: (one: unknown) => boolean, path = ''): string[] => {
   if (isUnknown(value)) return [path];
   if (typeof value !== 'object' || value === null) return [];
@@ -126,7 +129,7 @@ const compareResource = (planned: PlannedChange, shown: JsonResourceChange): voi
 
 const keyOf = (address = '', deposed = ''): string => `${address} ${deposed}`;
 
-/** @param mayLack whether the JSON leaves such a change out */
+/** @param mayLack whether the JSON may omit the change */
 const compareResources = (
   planned: PlannedChange[],
   shown: JsonResourceChange[],
@@ -144,7 +147,7 @@ const compareResources = (
   for (const { address = '' } of left.values()) differ(address, 'it is in the JSON and not in the plan file');
 };
 
-/** Terraform cleans up its state so, and leaves it out. */
+/** Terraform removes deleted data sources from its state and omits them from the JSON. */
 const deletesData = ({ parts, change }: PlannedChange): boolean =>
   parts.mode === 'data' && change.action === actions.delete;
 
@@ -162,7 +165,7 @@ const compareOutputs = (planned: PlanFile['outputs'], shown: Record<string, Json
     if (!planned.has(name)) differ(`output ${name}`, 'it is in the JSON and not in the plan file');
 };
 
-/** One action can be invoked by several resources. */
+/** Several resources can invoke the same action. */
 const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[]): void => {
   const left = [...shown];
   for (const { address, parts, provider, config } of planned) {
@@ -181,7 +184,7 @@ const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[
   for (const { address = '' } of left) differ(address, 'the JSON invokes this action so, the plan file does not');
 };
 
-/** The JSON repeats what is planned, by modules: policies read either. */
+/** The JSON repeats the planned values by module, and policies read either. */
 const comparePlannedValues = ({
   resource_changes = [],
   output_changes = {},
@@ -206,21 +209,22 @@ const comparePlannedValues = ({
   for (const { address, mode, change } of changes.values())
     if (mode === 'managed' && change.after && !seen.has(address))
       differ(address ?? '', 'it is in resource_changes and not in planned_values');
-  // Of outputs only what is known as a whole.
+  // The JSON contains only outputs that are completely known.
   for (const [name, { value }] of Object.entries(planned_values.outputs ?? {}))
     if (value !== undefined && !isDeepStrictEqual(value, output_changes[name]?.after ?? null))
       differ(`output ${name}`, 'planned_values and output_changes are not the same');
 };
 
 /**
- * How the JSON differs from the plan file, with the address and without values; undefined when it does not.
- * @throws {UnknownPlanFileError} when a value of the file cannot be read
+ * How the JSON differs from the plan file, with the address and without values.
+ * @returns undefined if they are equal
+ * @throws {UnknownPlanFileError} if a value of the file cannot be read
  */
 export const difference = (file: PlanFile, json: ComparedJson): string | undefined => {
   const { resource_changes = [], resource_drift = [], deferred_changes = [], output_changes = {} } = json;
   try {
     compareResources(file.changes, resource_changes, deletesData);
-    // Outside of refresh-only plans, what has only moved is left out.
+    // Except in refresh-only plans, the JSON omits resources that were only moved.
     const isOnlyMoved = (one: PlannedChange) => one.change.action === actions.noOp || deletesData(one);
     if (file.drift) compareResources(file.drift, resource_drift, isOnlyMoved);
     const deferred = deferred_changes.flatMap(({ resource_change }) => resource_change ?? []);

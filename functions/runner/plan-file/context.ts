@@ -5,11 +5,11 @@ import type { PlanFile } from './plan-file.ts';
 import { isUnknownOrSame, sorted } from './same.ts';
 import { readValue } from './value.ts';
 
-/** Compares what a plan file says beside its changes. */
+/** Compares everything in a plan file besides its changes. */
 
 const checkStatuses = ['unknown', 'pass', 'fail', 'error'];
 
-/** Those that have their default are in the JSON alone. */
+/** Variables that have their default are only in the JSON. */
 const compareVariables = ({ variables: planned }: PlanFile, { variables = {}, configuration }: ComparedJson): void => {
   for (const [name, value] of planned) {
     const shown = Object.hasOwn(variables, name) ? variables[name] : undefined;
@@ -54,8 +54,8 @@ const compareOrigin = (file: PlanFile, { terraform_version, timestamp }: Compare
 };
 
 /**
- * Names of members that Terraform writes: some programs take `Resource_Changes` for `resource_changes`, and the last of two members
- * for the one.
+ * Checks the member names that Terraform writes: some programs treat `Resource_Changes` as `resource_changes`, and
+ * the last of two members as the only one.
  */
 const compareNames = (json: ComparedJson): void => {
   const changes = [...(json.resource_changes ?? []), ...(json.resource_drift ?? [])];

@@ -1,4 +1,4 @@
-/** Where they differ, and how. */
+/** Where and how the plan file and the JSON differ. */
 export class Difference extends Error {}
 
 export const differ = (where: string, how: string): never => {

@@ -1,4 +1,4 @@
-/** The plan file is not as this platform knows plan files: encrypted, damaged, or of a newer format. */
+/** The platform cannot read the plan file: it is encrypted, damaged, or has a newer format. */
 export class UnknownPlanFileError extends Error {
   override name = 'UnknownPlanFileError';
 }

@@ -56,7 +56,7 @@ interface JsonCheck {
   problems?: { message?: string }[];
 }
 
-/** The parts that are compared. */
+/** The parts of the JSON that are compared. */
 export interface ComparedJson {
   terraform_version?: string;
   timestamp?: string;
@@ -74,7 +74,7 @@ export interface ComparedJson {
   planned_values?: { outputs?: Record<string, { value?: unknown }>; root_module?: JsonModule };
 }
 
-/** In a module and those below it. */
+/** Resources of a module and of the modules below it. */
 export const resourcesIn = ({ resources = [], child_modules = [] }: JsonModule): JsonResource[] => [
   ...resources,
   ...child_modules.flatMap(resourcesIn),

@@ -5,13 +5,13 @@ import { Message } from './protobuf.ts';
 import { readValue, type Value } from './value.ts';
 
 /**
- * What a plan file plans, read without Terraform: it is a zip archive, and `tfplan` in it a protocol buffer
- * (Terraform and OpenTofu: internal/plans/planproto/planfile.proto, whose field numbers are here). The same format since 0.12,
- * except that addresses are one text since 1.1.
+ * The contents of a plan file, read without Terraform: a zip archive whose entry `tfplan` is a protocol buffer
+ * (Terraform and OpenTofu: internal/plans/planproto/planfile.proto, whose field numbers are used here). The format
+ * has not changed since 0.12, except that addresses are one text since 1.1.
  */
 
 export interface PlannedChange {
-  /** As Terraform writes it; composed where the file has its parts, so that only the parts count. */
+  /** As Terraform writes it; composed if the file has separate parts, which then are the only source. */
   address: string;
   parts: Address;
   previousAddress?: string;
@@ -19,13 +19,13 @@ export interface PlannedChange {
   /** `registry.terraform.io/hashicorp/aws` */
   provider: string;
   change: Planned;
-  /** Number of why the action was chosen. */
+  /** Number of the reason for the action. */
   reason: number;
-  /** What requires a replacement. */
+  /** Attributes that require a replacement. */
   replacePaths: Value[][];
 }
 
-/** Of Terraform's actions, since 1.14. */
+/** An invocation of one of Terraform's actions, since 1.14. */
 export interface PlannedInvocation {
   address: string;
   parts: Address;
@@ -36,15 +36,15 @@ export interface PlannedInvocation {
 export interface Planned {
   action: number;
   isImport: boolean;
-  /** Of what is imported; empty when it is not known or is none. */
+  /** Id of the imported resource; empty if unknown, or without an import. */
   importId: string;
-  /** HCL that was written for it. */
+  /** HCL that Terraform generated for the resource. */
   generated: string;
   before?: Uint8Array;
   after?: Uint8Array;
 }
 
-/** A result of conditions: of a resource, an output, a variable or a check block, or of one of their instances. */
+/** Result of the conditions of a resource, output, variable or check block, or of one of its instances. */
 interface PlannedCheck {
   address: string;
   status: number;
@@ -55,11 +55,11 @@ export interface PlanFile {
   terraformVersion: string;
   /** RFC 3339; empty in files of Terraform before 1.5. */
   timestamp: string;
-  /** Input variables that have another value than their default. MessagePack. */
+  /** Input variables whose value differs from their default. MessagePack. */
   variables: Map<string, Uint8Array>;
   checks: { whole: PlannedCheck; instances: PlannedCheck[] }[];
   relevant: { resource: string; path: Value[] }[];
-  /** The state before the changes, as Terraform writes states; undefined where the file has none. */
+  /** The state before the changes, in Terraform's format; undefined if the file has none. */
   priorState?: Buffer;
   changes: PlannedChange[];
   /** Absent in files of Terraform before 1.1. */
@@ -73,7 +73,7 @@ export interface PlanFile {
 const formatVersion = 3;
 const maxBytes = 512 * 1024 * 1024;
 
-/** Numbers of fields. */
+/** Field numbers. */
 const plan = {
   version: 1,
   variables: 2,
@@ -98,9 +98,9 @@ const resource = {
   address: 13,
   previousAddress: 14,
 };
-/** Before Terraform 1.1. */
+/** Field numbers before Terraform 1.1. */
 const resourceParts = { module: 1, mode: 2, type: 3, name: 4, text: 5, number: 6 };
-/** Of changes and of invocations. */
+/** Field numbers of deferred changes and invocations. */
 const deferred = { inner: 2 };
 const output = { name: 1, change: 2, sensitive: 3 };
 const change = { action: 1, values: 2, importing: 5, generated: 6 };
@@ -114,7 +114,7 @@ const check = { address: 2, status: 3, instances: 4 };
 const checkInstance = { address: 1, status: 2, messages: 3 };
 
 export const actions = { noOp: 0, create: 1, read: 2, delete: 5, forget: 8 } as const;
-/** Of the one value of these, which it is; others have the value before and the one after. */
+/** Actions whose only value is the one before; other actions with one value have the one after. */
 const onlyBefore = new Set<number>([actions.delete, actions.forget]);
 
 const incomplete = (): UnknownPlanFileError => new UnknownPlanFileError('a change in it is incomplete');
@@ -132,7 +132,7 @@ const readChange = (message: Message | undefined): Planned => {
   return { ...common, before: first, after: second };
 };
 
-/** Names of attributes, and keys of lists and maps. */
+/** Steps of a path: names of attributes, and keys of lists and maps. */
 const readPath = (message: Message): Value[] =>
   message.messages(path.steps).map((one) => {
     const key = one.message(step.key)?.bytes(value.msgpack).at(-1);
@@ -253,8 +253,9 @@ const endSignature = 0x06054b50;
 const endBytes = 22;
 
 /**
- * Whether its end leaves nothing to interpret: without a comment, without anything before or behind its entries, and not so
- * large that it has a second end. Programs read other archives in different ways, and Terraform must read what is read here.
+ * Whether the archive's end is unambiguous: without a comment, without bytes before or after its entries, and too
+ * small for a second end record. Programs read other archives differently, and Terraform must read the same contents
+ * as this program.
  */
 const isPlain = (content: Buffer): boolean => {
   const end = content.length - endBytes;
@@ -268,13 +269,13 @@ type Content = Partial<Record<(typeof wanted)[number], Buffer>>;
 
 const extract = async (content: Buffer): Promise<Content | undefined> => {
   if (!isPlain(content)) return undefined;
-  // Names as they are: they can have another form in an extra field, which Terraform does not read.
+  // Raw names: an extra field can contain another form, which Terraform does not read.
   const zip = await fromBufferPromise(content, { lazyEntries: true, decodeStrings: false });
   const found: Content = {};
   for await (const one of zip.eachEntry()) {
     const name = wanted.find((text) => Buffer.from(one.fileName).toString() === text);
     if (!name) continue;
-    // Terraform reads the first of two, others may read the last.
+    // If a name occurs twice, Terraform reads the first entry and other programs may read the last.
     if (found[name] || one.uncompressedSize > maxBytes) return undefined;
     const chunks: Buffer[] = [];
     for await (const chunk of await zip.openReadStreamPromise(one)) chunks.push(chunk as Buffer);

@@ -29,7 +29,7 @@ interface Instance {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value whose type is not declared has its type beside it, which the JSON does not have. */
+/** A value of undeclared type is stored with its type, which the JSON omits. */
 const isTyped = (value: Record<string, unknown>): boolean => isDeepStrictEqual(Object.keys(value), ['value', 'type']);
 
 const isSame = (stored: unknown, shown: unknown): boolean => {

@@ -1,10 +1,10 @@
 import { UnknownPlanFileError } from './errors.ts';
 
-/** Protocol buffers as Terraform writes them, without their schema: the values of each field, in order. */
+/** Reads protocol buffers as Terraform writes them, without their schema: the values of each field, in order. */
 
 /**
- * Values of a file, which foreign code can write: two bytes are a value, and a gigabyte of them would take the runner fifty
- * times as much. Terraform writes some thirty for each resource.
+ * Maximum number of values in a file, which code of the configuration can write: a value can have two bytes but needs
+ * about fifty times as much memory here. Terraform writes about thirty values for each resource.
  */
 const maxValues = 5_000_000;
 
@@ -28,7 +28,7 @@ export class Message {
       for (let i = 0; i < maxVarintBytes; i++) {
         const byte = content[at++];
         if (byte === undefined) throw damaged();
-        // Larger ones than JavaScript's integers are negative here, or no number that Terraform writes.
+        // Larger numbers than JavaScript's integers are negative here, or are not written by Terraform.
         value += (byte & 0x7f) * 2 ** (7 * i);
         if (byte < 0x80) return value;
       }
@@ -58,7 +58,7 @@ export class Message {
     else this.#bytes.set(field, [value]);
   }
 
-  /** 0 when it is not there, as protocol buffers have it. */
+  /** 0 if the field is missing, as in protocol buffers. */
   number(field: number): number {
     return this.#numbers.get(field) ?? 0;
   }
@@ -75,7 +75,7 @@ export class Message {
     return this.bytes(field).map((value) => Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString());
   }
 
-  /** The last one counts. */
+  /** The last value, as in protocol buffers. */
   text(field: number): string | undefined {
     return this.texts(field).at(-1);
   }
@@ -84,7 +84,7 @@ export class Message {
     return this.bytes(field).map((content) => new Message(content, this.#budget));
   }
 
-  /** @throws {UnknownPlanFileError} when there are two, which readers of protocol buffers merge */
+  /** @throws {UnknownPlanFileError} if the field occurs twice, because other readers merge the values */
   message(field: number): Message | undefined {
     const [content, second] = this.bytes(field);
     if (second) throw damaged();

@@ -1,7 +1,7 @@
 import { isExactNumber } from '#platform/formats/exact-json.ts';
 import { unknown, type Value } from './value.ts';
 
-/** Numbers without an exact form of 64 bits, such as 0.1, are texts in MessagePack. */
+/** MessagePack contains numbers that 64 bits cannot represent exactly, such as 0.1, as text. */
 const isNumber = (planned: Value): planned is number | string =>
   typeof planned === 'number' || (typeof planned === 'string' && /^-?\d/.test(planned));
 
@@ -10,7 +10,7 @@ const isSameNumber = (planned: Value, shown: unknown): boolean =>
   (typeof shown === 'number' || isExactNumber(shown)) &&
   Number(planned) === Number(JSON.stringify(shown));
 
-/** What JSON has for unknown values: nothing in an object, null in a list. */
+/** Unknown values are missing in JSON objects, and null in lists. */
 export const isUnknownOrSame = (planned: Value, shown: unknown): boolean =>
   planned === unknown ? shown === undefined || shown === null : isSame(planned, shown);
 
@@ -21,14 +21,14 @@ const isSame = (planned: Value, shown: unknown): boolean => {
   if (Array.isArray(planned)) return Array.isArray(shown) && areSame(planned, shown);
   if (Array.isArray(shown)) return false;
   const members = shown as Record<string, unknown>;
-  const known = Object.entries(planned);
   return (
-    known.every(([name, value]) => isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined)) &&
-    Object.keys(members).every((name) => Object.hasOwn(planned, name))
+    Object.entries(planned).every(([name, value]) =>
+      isUnknownOrSame(value, Object.hasOwn(members, name) ? members[name] : undefined),
+    ) && Object.keys(members).every((name) => Object.hasOwn(planned, name))
   );
 };
 
-/** A set whose elements are not all known may come in another order. */
+/** A set with unknown elements may be ordered differently. */
 const areSame = (planned: Value[], shown: unknown[]): boolean => {
   if (planned.length !== shown.length) return false;
   if (planned.every((value, i) => isUnknownOrSame(value, shown[i]))) return true;
@@ -44,5 +44,5 @@ const areSame = (planned: Value[], shown: unknown[]): boolean => {
 const containsUnknown = (value: Value): boolean =>
   value === unknown || (typeof value === 'object' && value !== null && Object.values(value).some(containsUnknown));
 
-/** For lists whose order means nothing. */
+/** For lists whose order has no meaning. */
 export const sorted = (values: unknown[]): string[] => values.map((value) => JSON.stringify(value)).sort();

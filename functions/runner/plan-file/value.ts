@@ -1,9 +1,9 @@
 import { UnknownPlanFileError } from './errors.ts';
 
 /**
- * Terraform's values in a plan file: MessagePack as go-cty writes it, read without the provider's schema. That is possible
- * because only the type of a value whose type is not declared is written as binary, and only unknown values as extensions.
- * (go-cty: cty/msgpack)
+ * Terraform's values in a plan file: MessagePack as go-cty writes it, read without the provider's schema. This works
+ * because go-cty uses binary only for the type of a value whose type is not declared, and extensions only for unknown
+ * values (go-cty: cty/msgpack).
  */
 
 /** Known after the apply. */
@@ -14,7 +14,7 @@ export type Value = null | boolean | number | string | typeof unknown | Value[] 
 const damaged = (): UnknownPlanFileError => new UnknownPlanFileError('a value in it is damaged');
 const maxDepth = 200;
 
-/** Marks the type in the pair that a value of undeclared type is. */
+/** Marks the type in the [type, value] pair of a value whose type is not declared. */
 const isType = Symbol('type');
 
 class Reader {
@@ -62,7 +62,7 @@ class Reader {
     const items: Value[] = [];
     for (let i = 0; i < length; i++) {
       const item = this.#read(depth + 1);
-      // The type, which JSON does not have, comes before its value.
+      // The pair's type, which JSON omits, precedes its value.
       if (item === isType && i === 0 && length === 2) return this.value(depth + 1);
       if (item === isType) throw damaged();
       items.push(item);

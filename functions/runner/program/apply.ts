@@ -13,9 +13,9 @@ import { type Handover, record, restore } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 /**
- * Applies the plan, in the directory that the plan's runner recorded or in one rebuilt from the stored plan. However
- * Terraform ends, its state is stored before an error is thrown.
- * @throws {PhaseError} when Terraform or something it needs has failed
+ * Applies the plan, in the directory that the plan's runner recorded or in one rebuilt from the stored plan. Stores
+ * Terraform's state before it throws any error.
+ * @throws {PhaseError} if Terraform, or a step that it needs, failed
  */
 export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> => {
   const { job, files, client, control, settings } = phase;
@@ -26,7 +26,7 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     await phase.timings.measure('restore', async () => restore(phase, handedOver));
   }
   const prepared = handedOver?.prepared ?? (await prepare(phase));
-  // Plans store the values of variables, except ephemeral ones.
+  // Plans contain the values of variables, except ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
   const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
   give(files.variables, phase.user.owner);
@@ -53,16 +53,16 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
   if (phase.stateProblem) throw new TerraformError('Terraform itself succeeded.');
 };
 
-/** Checks that the plan file to be applied is the one that was stored and judged by policies. */
+/** Checks that the plan file is the one that was stored and that policies evaluated. */
 const checkPlan = async (file: string, { planSha256 }: Prepared): Promise<void> => {
   if (planSha256 !== undefined && (await sha256Of(await readFile(file))) === planSha256) return;
   throw new PhaseError('The plan file was changed after the plan. Start a new run.');
 };
 
-/** Terraform's own exit codes; a crash has others. */
+/** Terraform's own exit codes; a crash has another one. */
 const ends = [0, 1];
 
-/** Stores the state, however Terraform ended. */
+/** Stores the state, also if Terraform failed. */
 const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): Promise<void> => {
   phase.artifacts.expect(['log']);
   const { exitCode, output, facts } = phase;
@@ -93,6 +93,6 @@ const missing =
   'Terraform says that it created or destroyed resources, but it has written no state. Its state was written elsewhere, or ' +
   'could not be written.';
 
-/** A change in place can leave a state as it was; a resource more or less cannot. */
+/** An update in place can leave the state unchanged; adding or removing a resource cannot. */
 const changesState = ({ resourceAdditions, resourceDestructions, resourceImports }: Counts): boolean =>
   resourceAdditions + resourceDestructions + resourceImports > 0;

@@ -7,7 +7,7 @@ import type { Control } from './control.ts';
 import { PhaseError, TokenDeadError } from './errors.ts';
 import { createOnly, sha256Of, upload } from './transfer.ts';
 
-/** URLs that came with the job last a minute; they are tried first for this long. */
+/** URLs that came with the job are valid for a minute; they are used for this long. */
 const givenMs = 40_000;
 
 /** The phase's uploads. */
@@ -18,10 +18,10 @@ export class Artifacts {
   readonly #givenAt = performance.now();
   #urls: Promise<Partial<Record<Artifact, string>>> | undefined;
   readonly stored: Artifact[] = [];
-  /** Hex SHA-256 of what is stored or enclosed, for the report. */
+  /** Hex SHA-256 of each stored or enclosed artifact, for the report. */
   readonly checksums: Partial<Record<Artifact, string>> = {};
 
-  /** In base64, to be sent with the report. */
+  /** Base64 content, sent with the report. */
   readonly enclosed: Partial<Record<Artifact, string>> = {};
   /** Bytes that may still be enclosed. */
   #room: number;
@@ -33,14 +33,17 @@ export class Artifacts {
     this.#control = control;
   }
 
-  /** Requests upload URLs early, while the phase waits for something else. Not earlier, because they expire soon. */
+  /**
+   * Requests upload URLs while the phase waits for another step. They expire soon, so call it shortly before the
+   * uploads.
+   */
   expect(artifacts: Artifact[]): void {
     if (artifacts.every((artifact) => this.#fromJob(artifact))) return;
     this.#urls = this.#ask(artifacts);
     this.#urls.catch(() => {});
   }
 
-  /** Like {@link put}, but a small one is stored with the report, and lost if there is none. */
+  /** Like {@link put}, but sends a small file with the report; the file is lost if the report is not sent. */
   async enclose(artifact: Artifact, body: Uint8Array | FileBody): Promise<void> {
     const size = body instanceof Uint8Array ? body.length : body.size;
     if (size > this.#room) return this.put(artifact, body);
@@ -51,7 +54,7 @@ export class Artifacts {
     this.stored.push(artifact);
   }
 
-  /** @throws {PhaseError} when it cannot be stored */
+  /** @throws {PhaseError} if it cannot be stored */
   async put(artifact: Artifact, body: Uint8Array | FileBody): Promise<void> {
     const patience = this.#control.patience();
     try {

@@ -24,7 +24,7 @@ import { TokenDeadError } from './errors.ts';
 
 /** How long a call without its own deadline is retried. */
 const callMs = 120_000;
-/** After failing for longer, the run of the claim belongs to another runner. */
+/** After this long, the run of the claim belongs to another runner. */
 const claimMs = 90_000;
 
 const deadStatuses = [401, 410];
@@ -39,7 +39,7 @@ const errorIn = (text: string): string => {
   return (words ? (JSON.parse(words) as string) : text).slice(0, 500);
 };
 
-/** @throws {TransportError} for what a proxy answers in the control plane's place */
+/** @throws {TransportError} if a proxy responded instead of the control plane */
 const documentIn = <T>(path: string, body: Buffer): T => {
   try {
     return (body.length ? JSON.parse(body.toString('utf8')) : {}) as T;
@@ -48,7 +48,7 @@ const documentIn = <T>(path: string, body: Buffer): T => {
   }
 };
 
-/** Reads a response; protocol.ts documents the statuses. */
+/** Converts a response into its body or an error; protocol.ts documents the statuses. */
 const outcome = <T>(path: string, { status, body }: Answer): T => {
   if (status >= 200 && status < 300) return documentIn<T>(path, body);
   const message = `${path}: HTTP ${status} ${errorIn(body.toString('utf8'))}`;
@@ -78,19 +78,19 @@ const postPlainly = <T>(
   );
 
 /**
- * Exchanges the claim for a job. `onSent` is called once the request is on its way, each time it is sent.
- * @throws {TokenDeadError} when the run has ended or another runner has it
+ * Exchanges the claim for a job. Calls `onSent` each time the request has been sent.
+ * @throws {TokenDeadError} if the run has ended or another runner has claimed it
  */
 export const claimJob = (url: string, body: ClaimRequest, onSent?: () => void): Promise<Job> =>
   postPlainly('claim', { url, body, onSent }, retryFor(claimMs));
 
-/** Work for a runner that stands ready. @throws {TokenDeadError} when another runner has registered in its place */
+/** Polls for a ready runner's job. @throws {TokenDeadError} if another runner has registered in its place */
 export const askForWork = (url: string, body: ReadyRequest, patience: RetryBound): Promise<ReadyAnswer> =>
   postPlainly('ready', { url, body }, patience);
 
 /**
- * The control plane, for one phase. Every call is retried until it is answered, its deadline passes, or the token is
- * dead.
+ * The control plane's client for one phase. Each call is retried until it gets a response, its deadline passes, or
+ * the token is revoked.
  */
 export class Client {
   readonly #url: string;
@@ -98,7 +98,7 @@ export class Client {
   readonly #signal: AbortSignal;
   readonly #onDead: (reason: string) => void;
 
-  /** `onDead` is called once the control plane rejects the token; `signal` ends all waiting. */
+  /** `onDead` is called when the control plane rejects the token; `signal` aborts all waiting. */
   constructor(url: string, token: string, signal: AbortSignal, onDead: (reason: string) => void) {
     this.#url = url;
     this.#token = token;
@@ -106,7 +106,7 @@ export class Client {
     this.#onDead = onDead;
   }
 
-  /** Retried until the phase is over: a run cannot be judged without its log. */
+  /** Retried until the phase ends, because users need the log to review the run. */
   log(offset: number, bytes: Uint8Array): Promise<Heartbeat> {
     return this.#post(`log?offset=${offset}`, bytes, 'application/octet-stream', {
       until: () => Number.POSITIVE_INFINITY,

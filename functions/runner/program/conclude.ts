@@ -25,9 +25,9 @@ export interface Conclusion<T> {
 const maxMessage = 1000;
 
 /**
- * Terraform's client polls a plan's log at most every two seconds and makes five more requests before it reads the
- * apply; if the run has errored by then, it shows nothing of it. So an apply that fails at once is reported no earlier
- * than this.
+ * Terraform's client polls a plan's log at most every two seconds, and sends five more requests before it reads the
+ * apply; if the run has errored by then, the client prints nothing of the apply. So an apply that fails at once is
+ * reported after this time at the earliest.
  */
 const shortestFailedApplyMs = 4000;
 
@@ -51,7 +51,7 @@ const verdictOf = (phase: Phase, error: unknown): Verdict => {
   return { outcome: 'errored', message: `The runner failed: ${messageOf(error)}`, defect: error };
 };
 
-/** What Terraform finishes before it stops; undefined while that has not changed, and without a stop request. */
+/** Changes that Terraform finishes before it stops; undefined without a stop request, or if they are unchanged. */
 const openChanges = (phase: Phase, sent: string): OpenChange[] | undefined => {
   if (!phase.control.cause) return undefined;
   const open = phase.output.progress.openAt(Date.now()).slice(0, maxOpenChanges);
@@ -98,9 +98,9 @@ const startHeartbeats = (phase: Phase): { end(): Promise<void> } => {
 };
 
 /**
- * Runs the phase with a heartbeat beside it, ends its log, and reports.
- * @throws {TokenDeadError} when the control plane has rejected the runner's token
- * @throws {Error} when the report could not be delivered
+ * Runs the phase while sending heartbeats, ends its log, and reports.
+ * @throws {TokenDeadError} if the control plane rejected the runner's token
+ * @throws {Error} if the report could not be delivered
  */
 export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
   const { control, log, client, job, facts } = phase;
@@ -122,13 +122,13 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   const { outcome, defect } = verdict;
   const message = [phase.stateProblem, verdict.message].filter(Boolean).join(' ');
   const reportAt = job.phase === 'apply' && outcome === 'errored' ? startedAt + shortestFailedApplyMs - Date.now() : 0;
-  // The file is complete before it is stored.
+  // The file must be complete before it is stored.
   log.end();
   const stored = storeLog(phase, outcome);
-  // The phase's end follows at once, and with it the stored log: do not send the rest as well.
+  // The phase's end follows at once and publishes the stored log: do not send the rest as well.
   const closed = reportAt > 0 ? log.close() : stored.then((whole) => log.close({ send: !whole }));
   await Promise.all([closed, stored, phase.forgetIdentity(), sleep(Math.max(0, reportAt))]);
-  // Not in parallel with the report: a heartbeat that arrives after it finds the token dead.
+  // Not in parallel with the report: the token is rejected for heartbeats that arrive after it.
   await heart.end();
   const report: ReportRequest = {
     outcome,
@@ -147,12 +147,12 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   return { result, outcome, next, defect, ...(apply ? { job: apply } : {}) };
 };
 
-/** @returns false when readers only have the log's pieces */
+/** @returns false if readers have only the log's pieces */
 const storeLog = async ({ artifacts, log }: Phase, outcome: PhaseReport['outcome']): Promise<boolean> => {
   if (!log.isOnDisk) return false;
   const file = { file: log.path, size: log.size };
   try {
-    // Should the report be refused, as after a forced cancel, the log must tell what happened.
+    // If the report is rejected, as after a forced cancel, the stored log must explain the outcome.
     await (outcome === 'finished' ? artifacts.enclose('log', file) : artifacts.put('log', file));
     return true;
   } catch (error) {

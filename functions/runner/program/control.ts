@@ -9,39 +9,39 @@ export interface Stoppable {
   kill(): void;
 }
 
-/** A container's host allows at most 120 s between the stop request and the end (AWS Fargate: stopTimeout). */
+/** The container's host allows at most 120 s between the stop request and the end (AWS Fargate: stopTimeout). */
 const terraformGraceMs = 85_000;
 const lastCallMs = 105_000;
-/** How long a phase's last calls are retried while nobody has asked it to stop. */
+/** How long a phase's last calls are retried without a stop request. */
 const patientMs = 600_000;
 
 /**
- * Stop requests for this phase, passed on to whatever runs. `interrupt` comes from the control plane, `stopped` from
- * the host; the first one counts.
+ * Stop requests for this phase, passed on to the running processes. `interrupt` comes from the control plane,
+ * `stopped` from the host; the first one counts.
  */
 export class Control {
   readonly #running = new Set<Stoppable>();
   readonly #over = new AbortController();
-  readonly #asked = new AbortController();
+  readonly #stopRequested = new AbortController();
   #stoppedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   cause: 'interrupt' | 'stopped' | undefined;
   killed = false;
   isClosed = false;
 
-  /** Aborted when the token is dead: nothing may be written after that. */
+  /** Aborted when the token was revoked: nothing may be written after that. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
-  /** Aborted on the first stop request: for work that need not end in order, like a download. */
+  /** Aborted on the first stop request, for work that can be cut off, like a download. */
   get asked(): AbortSignal {
-    return this.#asked.signal;
+    return this.#stopRequested.signal;
   }
 
   /**
-   * How long the phase's calls may be retried from now on; after a stop request of the host, less `spareMs` for what
-   * must come after them.
+   * How long the phase's calls may be retried from now on. After a stop request of the host, `spareMs` is reserved
+   * for the calls that follow.
    */
   patience(ms = patientMs, spareMs = 0): RetryBound {
     const end = Date.now() + ms;
@@ -57,7 +57,7 @@ export class Control {
     }
   }
 
-  /** Stop request of the host. */
+  /** Called when the host requests a stop. */
   stop(): void {
     if (this.#stoppedAt !== undefined) return;
     this.#stoppedAt = Date.now();
@@ -68,17 +68,17 @@ export class Control {
 
   kill(): void {
     this.killed = true;
-    this.#asked.abort();
+    this.#stopRequested.abort();
     for (const process of this.#running) process.kill();
   }
 
-  /** The control plane has rejected the runner's token. */
+  /** Called when the control plane has rejected the runner's token. */
   end(): void {
     this.kill();
     this.#over.abort();
   }
 
-  /** Passes on stop requests while it runs, including one that came before. */
+  /** Passes on stop requests while the process runs, including an earlier one. */
   attach(process: Stoppable): void {
     this.#running.add(process);
     if (this.killed) process.kill();
@@ -94,11 +94,11 @@ export class Control {
     clearTimeout(this.#timer);
   }
 
-  /** Once only: at a second interrupt Terraform abandons its work halfway. */
+  /** Interrupts only once: at a second interrupt Terraform abandons its work halfway. */
   #interrupt(cause: 'interrupt' | 'stopped'): void {
     if (this.cause) return;
     this.cause = cause;
-    this.#asked.abort();
+    this.#stopRequested.abort();
     for (const process of this.#running) process.interrupt();
   }
 }

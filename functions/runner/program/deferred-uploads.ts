@@ -8,8 +8,8 @@ import { createOnly, upload } from './transfer.ts';
 const uploadMs = 60_000;
 
 /**
- * Work that the run does not wait for: files that are created after the phase's report and uploaded to the URLs in its
- * response, and other work. A failure is only logged.
+ * Work that the run does not wait for: creates files after the phase's report and uploads them to the URLs in its
+ * response, and other work. Failures are only logged.
  */
 export class DeferredUploads {
   readonly #work: { what: DeferredUpload; make: () => Promise<string> }[] = [];
@@ -18,17 +18,17 @@ export class DeferredUploads {
   /** From the response to the report. */
   urls: ReportAnswer['laterUrls'] = {};
 
-  /** `make` returns the file to be stored. */
+  /** `make` returns the path of the file to upload. */
   add(name: DeferredUpload, make: () => Promise<string>): void {
     this.#work.push({ what: name, make });
   }
 
-  /** Work without an upload, done after all uploads. */
+  /** Adds work without an upload, which runs after all uploads. */
   addWork(name: string, work: () => Promise<void>): void {
     this.#rest.push({ what: name, work });
   }
 
-  /** Uploads once, however often it is called. Never throws. */
+  /** Runs the uploads once, even if called repeatedly. Never throws. */
   run(): Promise<void> {
     this.#done ??= this.#run();
     return this.#done;

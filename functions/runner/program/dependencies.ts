@@ -53,7 +53,7 @@ class Scope {
   readonly #prefix: string;
   readonly #addresses: Set<string>;
   readonly #children: Map<string, Scope>;
-  readonly #found = new Map<string, string[]>();
+  readonly #resolved = new Map<string, string[]>();
 
   constructor(module: Module, prefix = '', call?: ModuleCall, parent?: Scope, depth = 0) {
     this.module = module;
@@ -83,12 +83,12 @@ class Scope {
   }
 
   #reference(text: string): string[] {
-    const cached = this.#found.get(text);
+    const cached = this.#resolved.get(text);
     if (cached) return cached;
     // Stops at cycles.
-    this.#found.set(text, []);
+    this.#resolved.set(text, []);
     const addresses = this.#resolve(text);
-    this.#found.set(text, addresses);
+    this.#resolved.set(text, addresses);
     return addresses;
   }
 

@@ -1,4 +1,4 @@
-/** Errors that end a phase, by what the runner does about them. */
+/** Errors that end a phase, by how the runner handles them. */
 
 /** The phase has failed for a reason the run's owner can read and act on. */
 export class PhaseError extends Error {
@@ -15,7 +15,7 @@ export class InterruptedError extends Error {
   override name = 'InterruptedError';
 }
 
-/** The control plane no longer accepts this runner: nothing may be written any more. */
+/** The control plane no longer accepts this runner's token: the runner must not write anything. */
 export class TokenDeadError extends Error {
   override name = 'TokenDeadError';
 }

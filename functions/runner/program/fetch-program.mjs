@@ -1,5 +1,5 @@
-// Starts the runner in an image that is not the platform's own: reads the program from the platform's storage. ECS gets this
-// text itself (infra/build/runner-image.ts), with the checksum of the program.
+// Starts the runner in an image other than the platform's: downloads the program from the platform's storage. This
+// text is passed to ECS with the checksum of the program (infra/build/runner-image.ts).
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ process.env.STEPFORM_TERRAFORM_USERS ??= '60000';
 const program = await readProgram();
 if (createHash('sha256').update(program).digest('hex') !== STEPFORM_PROGRAM_SHA256)
   throw new Error(`${url} does not contain the runner's program (wrong checksum). Deploy the platform again.`);
-// A volume whose folder the image does not prepare is writable only by root.
+// The folder of a volume that is missing in the image is writable only by root.
 if (tmpdir() === '/tmp' && process.getuid() === 0) chmodSync('/tmp', 0o1777);
 const folder = mkdtempSync(join(tmpdir(), 'runner-'));
 for (const [name, content] of Object.entries(JSON.parse(gunzipSync(program).toString('utf8')))) {

@@ -55,7 +55,8 @@ export const healthIn = (plan: PlanJson): Health => {
 };
 
 /**
- * Whether the plan failed because a condition of a resource or output does not hold: that is a finding, not an error.
+ * Whether the plan failed because a condition of a resource or output does not hold, which is a finding, not an
+ * error.
  */
 export const isStoppedByCondition = ({ checks = [] }: PlanJson): boolean =>
   checks.some(

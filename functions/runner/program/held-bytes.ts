@@ -1,4 +1,4 @@
-/** The end of a stream of bytes: by offset, and without what was dropped. */
+/** The last part of a stream of bytes, addressed by offset in the stream. */
 export class HeldBytes {
   #from: number;
   #parts: Buffer[];
@@ -17,7 +17,7 @@ export class HeldBytes {
     return this.#joined().subarray(offset - this.#from, offset - this.#from + length);
   }
 
-  /** Those before the offset. */
+  /** Drops the bytes before the offset. */
   drop(offset: number): void {
     this.#parts = [this.#joined().subarray(offset - this.#from)];
     this.#from = offset;

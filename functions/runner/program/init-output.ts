@@ -2,9 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Filters the output of `terraform init` for the log: downloads of modules and providers, warnings and errors stay.
- * Left out is the runner's plumbing: the backend that keeps the state in a file, built-in providers, success messages,
- * and the lock file that nobody will see.
+ * Filters the output of `terraform init` for the log. Keeps downloads of modules and providers, warnings and errors.
+ * Omits the runner's internals: the backend that stores the state in a file, built-in providers, success messages,
+ * and the lock file, which users do not get.
  */
 
 /** Paragraphs: from the line that begins one to the next empty line. */
@@ -48,7 +48,7 @@ export class InitOutput {
   #read(line: string): void {
     const text = stripVTControlCharacters(line).trim();
     if (text.startsWith('╷')) this.#boxed = true;
-    // Boxes, and errors of versions without boxes, are Terraform's messages to the reader: kept with their colours.
+    // Boxes, and errors of versions without boxes, are Terraform's messages to users: kept with their colours.
     if (this.#boxed) this.#write(line);
     else this.#readPlain(text);
     if (text.startsWith('╵')) this.#boxed = false;

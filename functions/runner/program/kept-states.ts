@@ -6,13 +6,13 @@ import { messageOf, RefusedError, TransportError } from '#platform/net/transport
 import { send } from '#platform/net/transport/http.ts';
 import type { KeptStateAnswer, KeptStateKey, KeptStateRequest } from '#run/protocols/runner.ts';
 
-/** The folder of states that runners kept, encrypted: written by them, and sent by the platform or agent beside them. */
+/** The folder of encrypted states: runners write them, and the platform or agent on the same machine sends them. */
 
 const ending = '.tfstate.encrypted';
 
 export const keptStatePath = (folder: string, runId: string): string => join(folder, `${runId}${ending}`);
 
-/** Whole or not at all, also after a loss of power. */
+/** Writes the file atomically and durably, also if the power fails. */
 export const writeKeptState = async (
   file: string,
   content: Buffer,
@@ -32,13 +32,13 @@ export const writeKeptState = async (
     await rename(part, file);
     await syncFolder(dirname(file));
   } catch (error) {
-    // On a full disk: nobody would remove it.
+    // On a full disk: no later step would remove the partial file.
     await rm(part, { force: true });
     throw error;
   }
 };
 
-/** So that the names in it survive a loss of power, too. */
+/** Makes the folder's file names durable too. */
 const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder);
   try {
@@ -59,7 +59,7 @@ const post = async (url: string, request: KeptStateRequest): Promise<KeptStateAn
   return JSON.parse(text) as KeptStateAnswer;
 };
 
-/** @returns whether the platform has it */
+/** @returns whether the platform has stored it */
 const offer = async (url: string, file: string): Promise<boolean> => {
   const content = await readFile(file);
   const { runId, sealed } = readKeptState(content);
@@ -74,26 +74,26 @@ const offer = async (url: string, file: string): Promise<boolean> => {
 };
 
 /**
- * Sends all that are there to the platform, and removes those that it has. Never throws.
+ * Sends all states in the folder to the platform, and removes those that it has stored. Never throws.
  * @param url of the control plane, without a slash at the end
- * @param say prints what became of each, for operators
- * @returns how many the platform may take later; not those of another platform
+ * @param say prints the result for each state, for operators
+ * @returns how many the platform may accept later, without those of other platforms
  */
 export const sendKeptStates = async (url: string, folder: string, say: (text: string) => void): Promise<number> => {
   const names = await readdir(folder).catch(() => []);
-  let left = 0;
+  let unsent = 0;
   for (const name of names.filter((one) => one.endsWith(ending))) {
     const file = join(folder, name);
     try {
       if (await offer(url, file)) {
         await rm(file, { force: true });
-        say(`The state that a runner had kept at ${file} is with its run now.`);
-      } else left++;
+        say(`The state that a runner kept at ${file} was sent to its run.`);
+      } else unsent++;
     } catch (error) {
       const isRefused = error instanceof RefusedError;
-      if (!isRefused) left++;
+      if (!isRefused) unsent++;
       say(`The state that a runner kept at ${file} cannot be sent${isRefused ? '' : ' yet'}: ${messageOf(error)}`);
     }
   }
-  return left;
+  return unsent;
 };

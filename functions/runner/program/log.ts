@@ -9,7 +9,7 @@ import { HeldBytes } from './held-bytes.ts';
 const stx = Buffer.from([0x02]);
 const etx = Buffer.from([0x03]);
 
-/** What Terraform writes must not end the log for a reader: what follows would not be seen. */
+/** Terraform's output must not contain the end byte: readers would not see the rest. */
 const unframed = (bytes: Buffer): Buffer => {
   if (!bytes.includes(etx)) return bytes;
   const text = Buffer.from(bytes);
@@ -24,26 +24,26 @@ const pieceBytes = 65_536;
  * readers see it within 300 ms.
  */
 const gatherMs = 200;
-/** What every log begins with is sent with what follows it, or after this long. */
+/** The log's heading is sent with the output that follows, or after this long. */
 const headingMs = 1000;
 /** How long sending the end of a log is retried. */
 const closingMs = 300_000;
 
 const cutNote = (limit: number): string =>
-  `\n\n(This log has reached its limit of ${Math.floor(limit / 1024 / 1024)} MiB and ends here. Terraform goes on.)\n`;
+  `\n\n(This log has reached its limit of ${Math.floor(limit / 1024 / 1024)} MiB and ends here. Terraform continues.)\n`;
 
 type Send = (offset: number, bytes: Uint8Array) => Promise<Heartbeat>;
 
 /**
- * The log of one phase: written to a file at once, and sent from there in pieces, one at a time and in order, so that a
- * slow or unreachable control plane does not hold Terraform up. A disk that takes no more ends neither the log nor the
- * runner: the log goes on in memory, and its file gives its space back, which Terraform's state needs more.
+ * The log of one phase: written to a file at once, and sent from there in pieces, one at a time and in order, so that
+ * a slow or unreachable control plane does not delay Terraform. On a full disk the log continues in memory and its
+ * file is emptied, because Terraform's state needs the space more.
  */
 export class PhaseLog {
   /** The framed log, complete once closed; stored when the phase is over. */
   readonly path: string;
   #file: number | undefined;
-  /** What is not sent yet, where there is no file. */
+  /** Unsent bytes, if the file cannot be written. */
   #held: HeldBytes | undefined;
   readonly #mask: Mask;
   readonly #limit: number;
@@ -51,12 +51,12 @@ export class PhaseLog {
   readonly #heed: (beat: Heartbeat) => void;
   #written = 0;
   #sent = 0;
-  /** So many bytes alone are not worth a request. */
+  /** A piece of at most this many bytes does not justify a request. */
   #heading = stx.length;
   #headingTimer: NodeJS.Timeout | undefined;
   #cut = false;
   #closed = false;
-  /** Sending has stopped: the rest is not sent. */
+  /** The rest is not sent. */
   #enough = false;
   #failed: unknown;
   #wake: (() => void) | undefined;
@@ -93,13 +93,13 @@ export class PhaseLog {
     this.#limited(this.#mask.push(unframed(bytes)));
   }
 
-  /** A message of the runner, on lines of its own. */
+  /** A message of the runner, on separate lines. */
   note(text: string): void {
     this.#limited(this.#mask.end());
     this.#limited(unframed(Buffer.from(this.#mask.text(text.endsWith('\n') ? text : `${text}\n`))));
   }
 
-  /** The first lines, which a reader can wait for until there are more. */
+  /** Writes the heading, which readers need not see before the next lines. */
   head(text: string): void {
     const isFirst = this.#written === stx.length;
     this.note(text);
@@ -116,7 +116,7 @@ export class PhaseLog {
     this.note(`\n\u001B[31m\u001B[1mError: \u001B[0m${text}`);
   }
 
-  /** Ends the log: its file is complete, the rest is still to be sent. */
+  /** Ends the log: completes its file; the rest is still to be sent. */
   end(): void {
     if (this.#closed) return;
     this.#limited(this.#mask.end());
@@ -125,8 +125,8 @@ export class PhaseLog {
   }
 
   /**
-   * Sends the rest, and gives up when it cannot; with `send: false` only waits for the request in flight, where readers
-   * get the rest elsewhere.
+   * Sends the rest, and gives up after a time limit. With `send: false`, only waits for the request in flight,
+   * because readers get the rest from the stored log.
    */
   async close({ send = true } = {}): Promise<void> {
     this.end();
@@ -167,7 +167,7 @@ export class PhaseLog {
   }
 
   #leaveFile(error: unknown): void {
-    console.error(`the log goes on in memory: ${messageOf(error)}`);
+    console.error(`the log continues in memory: ${messageOf(error)}`);
     this.#held = new HeldBytes(this.#sent, this.#read(this.#sent, this.#written - this.#sent));
     try {
       if (this.#file !== undefined) ftruncateSync(this.#file, 0);

@@ -4,9 +4,9 @@ import type { Prepared } from './prepared.ts';
 import { inWorkingDirectory, readLockFile } from './workspace/record.ts';
 
 /**
- * Gives Terraform the locked providers that are available locally: from the machine's cache, or from the
- * platform where the disk does not outlive the runner. Skipped if the machine's owner or the workspace has configured a
- * cache. Terraform installs whatever is missing.
+ * Gives Terraform the locked providers that are available without a download: from the machine's cache, or from the
+ * platform if the disk is deleted with the runner. Skipped if the machine's owner or the workspace has configured a
+ * cache. Terraform installs missing providers.
  */
 export const offerProviders = async (phase: Phase, prepared: Prepared): Promise<void> => {
   const { settings, job, timings, environment, files } = phase;

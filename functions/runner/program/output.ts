@@ -15,13 +15,15 @@ const maxLine = 64 * 1024;
 const maxErrors = 3;
 const maxMessage = 600;
 
-/** Only announces the errors that follow. */
+/** The heading of errors that follow. */
 const frame = /encountered problems during initiali[sz]ation/;
 
-/** The call that makes a change, in Terraform's error about a provider that did not answer it (1.11: grpc_error.go). */
+/**
+ * The provider call that makes a change, in Terraform's error if the provider did not respond (1.11: grpc_error.go).
+ */
 const unanswered = 'GRPCProvider).ApplyResourceChange';
 
-/** A state that is printed, as it stands in a JSON line (1.11: json_view.go). */
+/** An emergency state dump in a JSON line (1.11: json_view.go). */
 const jsonDump = /"@message":"Emergency state dump",.*"state":(\{.*\}),"type":"log"\}$/;
 
 interface Problem {
@@ -49,12 +51,12 @@ const countsByVerb: Record<string, keyof Counts> = {
   delete: 'resourceDestructions',
 };
 
-/** Reads text and JSON output alike, line by line. */
+/** Reads text and JSON output, line by line. */
 export class OutputReader {
   readonly progress = new ApplyProgress();
-  /** A provider has ended in the middle of a change, which it may have made: Terraform knows nothing of it. */
+  /** A provider crashed during a change. Terraform does not know whether it was made. */
   lostChange = false;
-  /** The state that Terraform prints when it can write it nowhere. */
+  /** The state that Terraform prints if it cannot write it to a file. */
   dumpedState: string | undefined;
   #dump: string[] | undefined;
   readonly #decoder = new StringDecoder('utf8');
@@ -71,12 +73,12 @@ export class OutputReader {
     for (const line of lines) this.#read(line);
   }
 
-  /** What was applied: Terraform's summary, or the resources it reported before it had to stop. */
+  /** Counts of the apply: from Terraform's summary, or of the resources that it reported before it stopped. */
   get applied(): Counts {
     return this.#summary ?? this.#counted;
   }
 
-  /** The first errors in a sentence; undefined when Terraform named none. */
+  /** The first errors in a sentence; undefined if Terraform printed none. */
   get failure(): string | undefined {
     if (this.#problems.length === 0) return undefined;
     const telling = this.#problems.filter(({ summary }) => !frame.test(summary));
@@ -93,7 +95,7 @@ export class OutputReader {
       try {
         this.#readJson(JSON.parse(raw) as JsonLine);
       } catch {
-        // Cut off, or the output of another program.
+        // Truncated JSON, or the output of another program.
       }
       return;
     }
@@ -173,5 +175,5 @@ export class OutputReader {
   }
 }
 
-/** Paths as the configuration's author knows them: variable files are next to the configuration. */
+/** Path as the configuration's author knows it: variable files are next to the configuration. */
 const placed = (file: string, line: string): string => `${file.replace(/^(\.\.\/)+/, '')} line ${line}`;

@@ -27,7 +27,7 @@ import type { JobDirectory } from './workspace/job-directory.ts';
 import { recordedDirectory } from './workspace/record.ts';
 import { give } from './workspace/tree.ts';
 
-/** The common part of a plan and an apply: one job, its log, its signals, its uploads. */
+/** Common parts of a plan and an apply: job, log, signals, uploads. */
 export class Phase {
   readonly job: Job;
   readonly settings: Settings;
@@ -43,9 +43,9 @@ export class Phase {
   readonly output = new OutputReader();
   readonly timings = new Timings();
   readonly afterwards = new DeferredUploads();
-  /** For Terraform, besides the usual variables; a workspace's variables override it. */
+  /** Variables for Terraform, besides the usual ones; a workspace's variables override them. */
   readonly environment: Record<string, string> = {};
-  /** Facts that the report contains however the phase ends. */
+  /** Facts that the report contains regardless of the outcome. */
   readonly facts: Partial<PhaseReport> = {};
   /** Exit code of Terraform's last command with output in the log: null when a signal ended it, undefined before its end. */
   exitCode: number | null | undefined;
@@ -72,7 +72,7 @@ export class Phase {
     this.refuge = new StateBackupUrl(job.erroredStateUrl);
     keepCredentials(files.home, job, settings);
     give(files.home, this.user.owner);
-    // Terraform could not print the job's first token. Should it ever, the log must not show it.
+    // Terraform never gets the job's first token. If it were printed by mistake, the log must mask it.
     const tokens = job.identity?.credentials.map(({ token }) => token) ?? [];
     const keys = secretsOf(job.sshKey ? [{ value: job.sshKey, sensitive: true }] : []);
     const secrets = [...secretsOf(job.variables), ...keys, job.token, job.stateToken, ...tokens];
@@ -86,7 +86,7 @@ export class Phase {
     });
   }
 
-  /** Files that the machine's own variables name, where Terraform's user can read them. */
+  /** Replaces files in the machine's own variables by copies that Terraform's user can read. */
   #machine({ SSL_CERT_FILE: certificates, TF_PLUGIN_CACHE_DIR: cache }: Settings['inherited']): Settings['inherited'] {
     const { files, user } = this;
     const shared = cache && existsSync(cache) && !existsSync(files.pluginCache) ? cache : undefined;
@@ -108,7 +108,7 @@ export class Phase {
     return this.#mask.json(value);
   }
 
-  /** Creates the credentials that the workspace's variables ask for. @throws {PhaseError} when one cannot be created */
+  /** Creates the credentials that the workspace's variables request. @throws {PhaseError} if one cannot be created */
   async identify(): Promise<void> {
     const { identity } = this.job;
     if (!identity) return;
@@ -125,19 +125,19 @@ export class Phase {
     for (const mask of [this.#mask, this.#logMask]) mask.add(secrets);
   }
 
-  /** Revokes the credentials: Terraform has ended. */
+  /** Revokes the credentials after Terraform has ended. */
   async forgetIdentity(): Promise<void> {
     await this.#identity?.end();
   }
 
-  /** Variables of the workspace and of the run, and those of the credentials, in rising precedence. */
+  /** Variables of the workspace, of the run and of the credentials, in rising precedence. */
   variables(prepared: Prepared): JobVariable[] {
     const { module } = prepared;
     const pathOf = (file: string) => fromDirectory(prepared, file);
     return [...this.job.variables, ...(this.#identity?.variables(module.variables, pathOf) ?? [])];
   }
 
-  /** The three lines that every log begins with; Terraform's command line drops the first three of an apply. */
+  /** The first three lines of every log; Terraform's command line drops them in the log of an apply. */
   head(binary?: Binary): void {
     if (this.#headed) return;
     this.#headed = true;
@@ -152,7 +152,7 @@ export class Phase {
 
   /**
    * Runs Terraform with its output in the log, or with `show`, which filters the output.
-   * @throws {InterruptedError} when it was told to stop and did not succeed
+   * @throws {InterruptedError} if a stop was requested and Terraform did not succeed
    */
   async terraform(
     prepared: Prepared,
@@ -181,9 +181,9 @@ export class Phase {
   }
 
   /**
-   * Runs Terraform on the recorded directory (record.ts), with standard output in a file and nothing in the log. No
-   * code of the configuration runs at the same time, and nothing that it wrote is there, except the plan.
-   * @throws {PhaseError} when it fails
+   * Runs Terraform in the recorded directory (record.ts), with standard output in a file and nothing in the log. No
+   * code of the configuration runs at the same time, and the directory contains none of its files, except the plan.
+   * @throws {PhaseError} if it fails
    */
   async terraformTo(prepared: Prepared, args: string[], file: string, step: string): Promise<void> {
     const ended = await this.timings.measure(step, () => run(this.#reading(prepared, args, file), this.control));
@@ -194,16 +194,21 @@ export class Phase {
     }
   }
 
-  /** The same after the end of the phase. @returns the file @throws {Error} with Terraform's errors when it fails */
+  /**
+   * Like {@link terraformTo}, after the end of the phase.
+   * @returns the file
+   * @throws {Error} with Terraform's errors if it fails
+   */
   async terraformAfterwards(prepared: Prepared, args: string[], file: string): Promise<string> {
-    // A cancel came too late to matter: a canceled run has a state too. A stop of the host still counts.
+    // A cancel after the end of the phase is ignored, because a canceled run has a state too. A stop of the host
+    // still counts.
     const control = this.control.cause === 'stopped' ? this.control : new Control();
     const { code, errors } = await run({ ...this.#reading(prepared, args, file), background: true }, control);
     if (code !== 0) throw new Error(`terraform ${args[0]} ended with ${code}: ${this.masked(errors)}`);
     return file;
   }
 
-  /** Output of a Terraform that the machine has. @throws {Error} */
+  /** Version output of an installed Terraform. @throws {Error} */
   askVersion(path: string): Promise<string> {
     const { machine, kept } = this.files;
     const program = executable(path, machine, this.#reader);
@@ -250,15 +255,15 @@ export class Phase {
 
 const versionMs = 10_000;
 
-/** Terraform's first word of a resource, in JSON or for people. */
+/** The message that starts a resource's change, in JSON or text. */
 const applies =
   /"type":"(apply|refresh|ephemeral_op)_start"|: (Creating|Modifying|Destroying|Reading|Refreshing state)/;
 
-/** Path relative to the working directory, as Terraform gets it and as a plan stores it. */
+/** Path relative to the working directory, as passed to Terraform and stored in plans. */
 export const fromDirectory = ({ directory }: Pick<Prepared, 'directory'>, path: string): string =>
   relative(directory, path);
 
-/** The directory that Terraform runs in. @throws {PhaseError} when the configuration does not have it */
+/** The directory that Terraform runs in. @throws {PhaseError} if the configuration does not contain it */
 export const workingDirectory = async (root: string, configured: string): Promise<string> => {
   const missing = () =>
     new PhaseError(

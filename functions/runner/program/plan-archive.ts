@@ -2,7 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
 import { PhaseError } from './errors.ts';
 
-/** What another runner needs to apply a plan (run.ts: artifact `plan`). */
+/** The files that another runner needs to apply a plan (run.ts: artifact `plan`). */
 export interface PlanArchive {
   plan: Buffer;
   /** Versions and checksums of the plan's providers; absent when it used only Terraform's built-in ones. */

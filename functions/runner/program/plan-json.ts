@@ -54,7 +54,7 @@ export interface Change {
   [key: string]: unknown;
 }
 
-/** Instances of managed resources in a module and those below it. */
+/** Number of instances of managed resources in a module and the modules below it. */
 export const managedInstances = ({ resources = [], child_modules = [] }: PlanValues): number =>
   child_modules.reduce(
     (sum, module) => sum + managedInstances(module),
@@ -70,7 +70,10 @@ const passive = new Set(['no-op', 'read']);
 const isChange = ({ actions, importing }: Change): boolean =>
   !!importing || actions.some((action) => !passive.has(action));
 
-/** Whether there is anything to apply. A refresh-only plan can only accept drift. @param refreshOnly the plan's mode */
+/**
+ * Whether an apply would change anything. A refresh-only plan can only accept drift.
+ * @param refreshOnly the plan's mode
+ */
 export const changesAnything = (plan: PlanJson, refreshOnly: boolean): boolean =>
   plan.applyable ??
   ((refreshOnly && (plan.resource_drift ?? []).length > 0) ||

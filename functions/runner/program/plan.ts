@@ -38,7 +38,10 @@ const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => 
   ];
 };
 
-/** Writes the values of variables, and names them. @throws {PhaseError} for a value that cannot be written */
+/**
+ * Arguments of `terraform plan`; writes the files with the values of variables.
+ * @throws {PhaseError} for a value that cannot be written
+ */
 const planning = async (phase: Phase, prepared: Prepared): Promise<string[]> => {
   const { files } = phase;
   const variables = await writeVariables(files.variables, phase.variables(prepared));
@@ -58,7 +61,7 @@ const fileBody = async (file: string): Promise<FileBody> => ({ file, size: (awai
 /**
  * Plans: from an empty directory to stored artifacts.
  * @returns the directory, ready for an apply
- * @throws {PhaseError} when Terraform or something it needs has failed
+ * @throws {PhaseError} if Terraform, or a step that it needs, failed
  */
 export const plan = async (phase: Phase): Promise<Prepared> => {
   const { files } = phase;
@@ -75,7 +78,8 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
   // An assessment also reads a failed plan: Terraform fails when a condition does not hold.
   if (!completed && !phase.job.operation.assesses) throw failure;
-  // Code of the configuration cannot write to this file: the plan that policies judge is the one that is applied.
+  // Code of the configuration cannot write to this file, so the plan that policies evaluate is the one that is
+  // applied.
   if (!takeFile(files.plan, files.kept.plan, { of: phase.user.owner, maxBytes: maxPlan })) {
     throw completed ? new PhaseError('Terraform wrote no plan file.') : failure;
   }
@@ -98,7 +102,7 @@ const assess = async (phase: Phase, json: PlanJson, failure: Error | undefined):
   phase.facts.health = healthIn(json);
 };
 
-/** Also after a failed plan, so that its author can correct the generated configuration. */
+/** Called after a failed plan too, so that its author can correct the generated configuration. */
 const storeGenerated = async ({ files, user, artifacts, log }: Phase): Promise<boolean> => {
   const generated = files.own('generated.tf');
   try {
@@ -120,7 +124,7 @@ const needsSchemas = ({ job }: Phase): boolean => job.structuredOutput && !job.w
 const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   const { files, artifacts, timings } = phase;
   artifacts.expect(['plan', 'plan-json', 'plan-json-redacted', 'log']);
-  // What is compared is what is stored: each is read once.
+  // Each file is read once, so that the compared content is the stored content.
   const plan = readFile(files.kept.plan);
   const planUpload = storePlan(phase, prepared, plan);
   const planJson = phase.terraformTo(prepared, ['show', '-json', '-no-color', files.kept.plan], files.planJson, 'show');
@@ -132,7 +136,7 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
   return timings.measure('upload', async () => {
     const json = await readPlanJson(files.planJson);
     await comparePlan(phase, await plan, json);
-    // Not as it was read: of two members with one name, programs take either.
+    // Serialized again, because programs differ in which of two members with the same name they use.
     const compared = Buffer.from(JSON.stringify(json));
     await Promise.all([artifacts.enclose('plan-json', compared), storeRedacted(phase, json, schemas)]);
     return json;
@@ -140,30 +144,30 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
 };
 
 /**
- * What policies, run tasks and people see of the plan is what an apply does: the JSON passed a pipe of a process that had loaded
- * providers, the file is compared with it without them (decisions/0148).
- * @throws {PhaseError} when they differ
+ * Makes sure that policies, run tasks and users see the plan that an apply executes: code of providers ran in the
+ * process that printed the JSON, but not in this comparison with the file (decisions/0148).
+ * @throws {PhaseError} if they differ
  */
 const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: ComparedJson): Promise<void> => {
   const [{ difference }, { readPlanFile }] = await Promise.all([
     import('#runner/plan-file/compare.ts'),
     import('#runner/plan-file/plan-file.ts'),
   ]);
-  let found: string | undefined;
+  let deviation: string | undefined;
   try {
-    found = difference(await readPlanFile(plan), json);
+    deviation = difference(await readPlanFile(plan), json);
   } catch (error) {
     if (!(error instanceof UnknownPlanFileError)) throw error;
     facts.uncompared = `the plan file cannot be compared with its JSON: ${error.message}`;
     log.note(`Policies cannot be evaluated in this run: ${facts.uncompared}.`);
   }
-  if (found === undefined) return;
+  if (deviation === undefined) return;
   throw new PhaseError(
-    `The plan in JSON is not the plan that an apply would do. ${found}. A provider or program of this configuration may have changed it.`,
+    `The plan in JSON is not the plan that an apply would do. ${deviation}. A provider or program of this configuration may have changed it.`,
   );
 };
 
-/** All schemas of a large provider have 20 MB: keep those that the plan uses. */
+/** A large provider's schemas have 20 MB: keep those that the plan uses. */
 const writePlanSchemas = async (files: Phase['files'], schemas: ProviderSchemas): Promise<string> => {
   const { planSchemas } = await import('./schemas.ts');
   const plan = await readJson<PlanJson>(files.planJson);

@@ -21,15 +21,15 @@ import { ArchiveError, unpack } from './workspace/unpack.ts';
 /** How long downloads are retried. */
 const downloadMs = 120_000;
 
-/** Terraform's records of backend, workspace and state on another machine, in case an archive contains them. */
+/** Terraform's local records of backend, workspace and state, in case an archive contains another machine's. */
 const localNotes = {
   data: ['terraform.tfstate', 'environment'],
   directory: ['terraform.tfstate', 'terraform.tfstate.d'],
 };
 
 /**
- * Everything before `terraform init`: fetches configuration, state and binary in parallel.
- * @throws {PhaseError} for faults that the run's owner can correct
+ * All steps before `terraform init`: fetches configuration, state and binary in parallel.
+ * @throws {PhaseError} for errors that the run's owner can correct
  */
 export const prepare = async (phase: Phase): Promise<Prepared> => {
   try {
@@ -54,8 +54,8 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
   const binary = plan.then((archive) =>
     timings.measure('binary', async () => {
       const wanted = { ...job.terraform, ...(archive ? { version: archive.version } : {}) };
-      const found = await findBinary(wanted, settings, control.asked, (path) => phase.askVersion(path));
-      return { ...found, path: executable(found.path, files.machine, phase.user) };
+      const binary = await findBinary(wanted, settings, control.asked, (path) => phase.askVersion(path));
+      return { ...binary, path: executable(binary.path, files.machine, phase.user) };
     }),
   );
   binary.then(
@@ -71,7 +71,7 @@ const fetchAll = async (phase: Phase): Promise<Fetched> => {
     binary,
   ];
   const results = await Promise.allSettled(requested);
-  // Only once all have settled: nothing is being written any more when one of them fails the phase.
+  // Fails the phase only after all have settled, so that none still writes files.
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   return { binary: await binary, made: await plan };
@@ -108,7 +108,7 @@ const arrange = async (phase: Phase, { binary, made }: Fetched): Promise<Prepare
 const fetchConfiguration = async ({ job, files }: Phase, patience: RetryBound): Promise<void> => {
   const { configurationBytes: archiveBytes, unpackedBytes, files: maxFiles } = job.limits;
   const what = 'The configuration';
-  // Nothing is unpacked before the whole archive is verified to be the reviewed one.
+  // Nothing is unpacked before the whole archive matches the checksum of the reviewed one.
   await download(what, job.configurationUrl, patience, toFile(files.archive, what, job.checksums.configuration));
   emptyFolder(files.configuration);
   const limits = { archiveBytes, unpackedBytes, files: maxFiles };
@@ -131,7 +131,7 @@ const fetchPlan = async ({ job, files }: Phase, patience: RetryBound) => {
 const initArguments = ['init', '-input=false', '-no-color'];
 
 /**
- * @param flags of this command alone
+ * @param flags only for this command
  * @throws {TerraformError} for an error in a provider, a module or the configuration
  */
 export const initialize = async (

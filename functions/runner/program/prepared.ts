@@ -1,7 +1,7 @@
 import type { Binary } from './binary/find.ts';
 import type { RootModule } from './workspace/configuration.ts';
 
-/** An initialized configuration, and what else an apply needs from its plan's runner. */
+/** An initialized configuration, and the facts that an apply needs from its plan's runner. */
 export interface Prepared {
   binary: Binary;
   /** Absolute and real path of the working directory. */

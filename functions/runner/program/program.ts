@@ -1,21 +1,21 @@
 import { Runner } from './runner.ts';
 import { takeSettings } from './settings.ts';
 
-/** Before the host's own end (control.ts), with a moment to clean up. */
+/** Shortly before the host kills the runner (control.ts), with a moment to clean up. */
 const lastMomentMs = 115_000;
 
 /**
- * The program in the runner's container: does one job for the control plane at `STEPFORM_URL`, which the claim in
- * `STEPFORM_CLAIM` names. A process may call it again once it has resolved with 0 (infra/local/aws/ecs/runner-process.mjs).
- * @param begunMs when the task began, as performance.now() has it: with the process unless given
- * @returns the exit code: 0 when the work is done, even if Terraform has failed: the report says so. After any other one the
- * platform decides what it means for the run (lifecycle/runners/runner-stopped.ts); missed heartbeats reveal an exit that it never
- * learns of.
+ * The program in the runner's container: performs the job of the claim in `STEPFORM_CLAIM` for the control plane at
+ * `STEPFORM_URL`. A process may call it again after it resolved with 0 (infra/local/aws/ecs/runner-process.mjs).
+ * @param begunMs start of the task, in the clock of performance.now(); default: start of the process
+ * @returns the exit code: 0 if the work was reported, even if Terraform failed. For other codes the platform decides
+ * how the run ends (lifecycle/runners/runner-stopped.ts); missed heartbeats reveal an exit without an event.
  */
 export const runTask = async (begunMs = 0): Promise<number> => {
   const runner = new Runner(takeSettings(), begunMs);
   const cleanUp = async (): Promise<void> => {
-    // Loaded already if there is anything to kill. Nothing may keep a runner from exiting, not even a missing file.
+    // Already loaded if there are processes to kill. No error may keep the runner from exiting, not even a missing
+    // file.
     await import('./terraform/process.ts').then(({ killEverything }) => killEverything(), console.error);
     runner.close();
   };
@@ -31,7 +31,7 @@ export const runTask = async (begunMs = 0): Promise<number> => {
   };
   const onException = (error: unknown): void => {
     console.error(error);
-    // An apply at work is stopped like by the host: Terraform ends in order, and its state is stored.
+    // A running apply is stopped as by the host: Terraform ends in order, and its state is stored.
     if (runner.isWorking) stop();
     else giveUp();
   };

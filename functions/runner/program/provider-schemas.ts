@@ -10,18 +10,18 @@ import { covers, type SchemasJson } from './schemas.ts';
 import { prune } from './workspace/prune.ts';
 
 /**
- * Schemas of a plan's providers: Terraform's answer, kept on machines that outlive a runner and told by the bytes of the lock
- * file (decisions/0127).
+ * Schemas of a plan's providers. Terraform's output is cached on machines that outlive a runner, under a key derived
+ * from the bytes of the lock file (decisions/0127).
  */
 
 const command = ['providers', 'schema', '-json'];
 
 const maxBytes = 2 ** 30;
 
-/** Where they are kept; undefined where that is not allowed. */
+/** Path in the cache; undefined if it must not be used. */
 const keptFile = (phase: Phase, prepared: Prepared): string | undefined => {
   const { settings, user } = phase;
-  // Where Terraform has no user of its own, it could write there.
+  // If Terraform has no user of its own, its processes could write to the cache.
   if (!settings.providerCache || !user.owner) return undefined;
   const { engine, version, platform } = prepared.binary;
   const name = createHash('sha256').update(`${engine} ${version} ${platform}\n`);
@@ -35,8 +35,8 @@ export class ProviderSchemas {
   readonly #phase: Phase;
   readonly #prepared: Prepared;
   readonly #kept: string | undefined;
-  /** Terraform, if it was asked. */
-  #asked: Promise<unknown> | undefined;
+  /** Terraform's pending or finished command, if it was started. */
+  #query: Promise<unknown> | undefined;
 
   constructor(phase: Phase, prepared: Prepared) {
     this.#phase = phase;
@@ -44,12 +44,12 @@ export class ProviderSchemas {
     this.#kept = keptFile(phase, prepared);
   }
 
-  /** Asks Terraform for what is probably not kept, while the plan is not known yet. */
+  /** Starts Terraform early if the schemas are probably not cached, before the plan is known. */
   async begin(): Promise<void> {
     if (!this.#kept || !existsSync(this.#kept)) await this.#ask();
   }
 
-  /** Schemas of all types in the plan, and more. @throws {PhaseError} */
+  /** Schemas of all types in the plan, and possibly others. @throws {PhaseError} */
   async of(plan: PlanJson): Promise<SchemasJson> {
     const kept = await this.#find(plan);
     if (kept) return kept;
@@ -57,26 +57,26 @@ export class ProviderSchemas {
     return read(this.#phase.files.schemas);
   }
 
-  /** The same after the end of the phase, at low priority. */
+  /** Like {@link of}, after the end of the phase, at low priority. */
   async afterwards(plan: PlanJson): Promise<SchemasJson> {
     const phase = this.#phase;
     const kept = await this.#find(plan);
     if (kept) return kept;
-    this.#asked ??= phase.terraformAfterwards(this.#prepared, command, phase.files.schemas);
-    await this.#asked;
+    this.#query ??= phase.terraformAfterwards(this.#prepared, command, phase.files.schemas);
+    await this.#query;
     await this.#keep();
     return read(phase.files.schemas);
   }
 
   #ask(): Promise<unknown> {
     const { files } = this.#phase;
-    this.#asked ??= this.#phase.terraformTo(this.#prepared, command, files.schemas, 'schemas');
-    return this.#asked;
+    this.#query ??= this.#phase.terraformTo(this.#prepared, command, files.schemas, 'schemas');
+    return this.#query;
   }
 
-  /** Terraform's own providers are in no lock file: what is kept may lack them. */
+  /** Lock files do not list built-in providers, so the cached schemas may lack them. */
   async #find(plan: PlanJson): Promise<SchemasJson | undefined> {
-    if (this.#asked || !this.#kept) return undefined;
+    if (this.#query || !this.#kept) return undefined;
     try {
       const schemas = await read(this.#kept);
       if (!covers(schemas, plan)) return undefined;
@@ -84,7 +84,7 @@ export class ProviderSchemas {
       await utimes(this.#kept, now, now);
       return schemas;
     } catch {
-      // Not there, or damaged.
+      // Missing or damaged.
       return undefined;
     }
   }
@@ -94,7 +94,7 @@ export class ProviderSchemas {
     const text = lockFile?.toString('utf8') ?? '';
     if (!this.#kept) return;
     const { isPinned } = await import('./workspace/provider-cache.ts');
-    // A run with the same lock file starts the same programs.
+    // Pinned providers: a run with the same lock file gets the same schemas.
     if (!(await isPinned(text, this.#phase.files.providers, binary.platform))) return;
     const folder = dirname(this.#kept);
     const incoming = join(folder, `.incoming-${randomUUID()}`);

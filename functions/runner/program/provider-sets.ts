@@ -49,10 +49,7 @@ export const overrideText = (sets: JobProviderSet[]): string =>
 
 const declarations = (names: string[]): string => names.map((name) => `variable ${JSON.stringify(name)} {}\n`).join('');
 
-/**
- * Must run before variable values are written: from here on, the variables that the sets refer to are the
- * configuration's.
- */
+/** Call it before variable values are written, because it adds the variables that the sets refer to. */
 export const useProviderSets = (phase: Phase, prepared: Prepared): void => {
   const { job, log, user } = phase;
   if (!job.providerSets?.length) return;

@@ -12,9 +12,9 @@ import { give, takeFile } from './workspace/tree.ts';
 const firstQuery = [1, 14] as const;
 
 /**
- * Runs `terraform query`, which looks for resources that are not managed yet. Its JSON lines are the log; configuration
- * that it generates becomes an artifact.
- * @throws {PhaseError} when Terraform or something it needs has failed
+ * Runs `terraform query`, which looks for resources that are not managed yet. Its JSON lines are the log; the
+ * configuration that it generates becomes an artifact.
+ * @throws {PhaseError} if Terraform, or a step that it needs, failed
  */
 export const query = async (phase: Phase): Promise<void> => {
   const { files, job } = phase;

@@ -6,7 +6,7 @@ import type { Change, PlanJson, ResourceChange } from './plan-json.ts';
 import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
 /**
- * The plan without sensitive values: everything that `terraform plan` prints for readers who may not see them. The
+ * The plan without sensitive values: everything that `terraform plan` prints, for readers who cannot see them. The
  * renderer compares `before` with `after` even where it prints "(sensitive value)", and uses the schema's types. So
  * each value is replaced by one of the same type, and both sides by the same one exactly if they were equal.
  */
@@ -29,7 +29,7 @@ const placeholder = (value: unknown, changed: boolean): unknown => {
     case 'boolean':
       return changed;
     default:
-      // Names and number of elements are hidden as well.
+      // Hides names and number of elements as well.
       return Array.isArray(value) ? [] : isObject(value) ? {} : value;
   }
 };
@@ -83,7 +83,7 @@ const union = (a: unknown, b: unknown): unknown => {
   return marksAny(a) ? a : b;
 };
 
-/** Hides sensitive values that Terraform does not know to be sensitive. */
+/** Hides sensitive values that Terraform does not mark as sensitive. */
 export type Hide = <T>(value: T) => T;
 
 const redactChange = (change: Change, secrets: Secrets, hide: Hide): Change => {
@@ -113,7 +113,10 @@ const secretsOf = (plan: PlanJson): Secrets => {
   return secrets;
 };
 
-/** @param hide for values that the workspace marks as sensitive: the plan's marks only cover the configuration's */
+/**
+ * @param hide for values that the workspace marks as sensitive, because the plan's marks cover only the
+ * configuration's
+ */
 export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (value) => value): Json => {
   const secrets = secretsOf(plan);
   const redactResource = (resource: ResourceChange): ResourceChange => ({
@@ -132,7 +135,7 @@ export const redactPlan = (plan: PlanJson, schemas: SchemasJson, hide: Hide = (v
       ...deferred,
       resource_change: deferred.resource_change && redactResource(deferred.resource_change),
     })),
-    // Only names that the changes contain already; not part of Terraform's format, whose readers ignore it.
+    // Contains only names that are also in the changes. Not part of Terraform's format, whose readers ignore it.
     resource_dependencies: dependenciesOf(plan.configuration ?? {}),
     provider_format_version: schemas.format_version,
     provider_schemas: usedSchemas(changedTypes(plan), schemas),

@@ -18,13 +18,13 @@ const firstPauseMs = 30;
 const maxPauseMs = 2000;
 const pauseGrowth = 1.5;
 const maxAskMs = 10_000;
-/** Exit code of a runner that stood by and got no answer: it can no longer get the apply. */
+/** Exit code of a runner that stood by and got no response: the apply can no longer be assigned to it. */
 const unansweredCode = 3;
-/** From this pause on the runner waits for a person, and does its deferred work meanwhile. */
+/** With pauses of at least this length the run is waiting for a user, so the runner does its deferred work. */
 const idlePauseMs = 500;
 
 /**
- * The life of a runner: it waits for a run if it was started ahead of one, claims it, runs the phase, and after a plan
+ * A runner's lifecycle: waits for a run if it was started ahead of one, claims it, runs the phase, and after a plan
  * stands by and applies on request.
  */
 export class Runner {
@@ -48,7 +48,7 @@ export class Runner {
     this.#control?.stop();
   }
 
-  /** Whether a phase is at work that can be stopped in order, and was not yet. */
+  /** Whether a phase is running that can still be stopped in order. */
   get isWorking(): boolean {
     return this.#control !== undefined && !this.#control.isClosed && !this.#stopped.signal.aborted;
   }
@@ -60,12 +60,12 @@ export class Runner {
     this.#users?.plan.room?.close();
   }
 
-  /** @returns the program's exit code: 0 when the run needs no repair */
+  /** @returns the program's exit code: 0 if the run needs no repair */
   async run(): Promise<number> {
     try {
       const { claim, url } = this.#settings;
       const sent = Promise.withResolvers<void>();
-      // Loaded while the control plane handles the claim, which would otherwise be sent later.
+      // Loaded while the control plane handles the claim, so that loading does not delay it.
       const place = sent.promise.then(loadModules).then((modules) => this.#makePlace(modules));
       place.catch(() => {});
       const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
@@ -126,13 +126,13 @@ export class Runner {
     return phase;
   }
 
-  /** Polls until there is an apply, there will never be one, or the time is up. */
+  /** Polls until there is an apply, there will be none, or the time is up. */
   async #standBy({ client, job, afterwards }: Phase): Promise<Job | 'unanswered' | undefined> {
     const { signal } = this.#stopped;
     const end = Date.now() + job.holdSeconds * 1000;
     let pause = firstPauseMs;
     while (!signal.aborted) {
-      // A stop does not abort this request: an apply that this runner was given must be reported.
+      // A stop does not abort this request: an apply assigned to this runner must be reported.
       const answer = await client.next(retryFor(Math.min(maxAskMs, Math.max(0, end - Date.now())))).catch((error) => {
         if (error instanceof TransportError) return { action: 'wait', afterMs: 0 } as const;
         throw error;
@@ -177,7 +177,7 @@ const identityOf = ({ identity }: Job): string =>
 
 const exitCode = (defect: unknown): number => (defect === undefined ? 0 : 1);
 
-/** What a runner needs once it has a job. */
+/** Modules that a runner needs once it has a job. */
 const loadModules = async () => {
   const [{ JobDirectory, JobRoot }, { Phase }, { conclude }, { plan }, { apply }] = await Promise.all([
     import('./workspace/job-directory.ts'),

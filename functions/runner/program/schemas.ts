@@ -20,7 +20,7 @@ export interface Typed {
   provider_name: string;
 }
 
-/** Schemas of the types that occur: those of a large provider are thirty times the size of most plans. */
+/** Schemas of the used types: those of a large provider are thirty times the size of most plans. */
 export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string, ProviderSchema> => {
   const result: Record<string, ProviderSchema> = {};
   for (const { provider_name, type, mode } of used) {
@@ -35,7 +35,7 @@ export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string,
   return result;
 };
 
-/** Types that a plan changes. */
+/** Types of the resources that a plan changes. */
 export const changedTypes = (plan: PlanJson): Typed[] => [
   ...(plan.resource_changes ?? []),
   ...(plan.resource_drift ?? []),
@@ -47,17 +47,17 @@ const typesOf = ({ resources = [], child_modules = [] }: PlanValues): Typed[] =>
   ...child_modules.flatMap(typesOf),
 ];
 
-/** Every type in the plan, before or after it. */
+/** All types in the plan, before or after it. */
 const allTypes = (plan: PlanJson): Typed[] => {
   const modules = [plan.planned_values?.root_module, plan.prior_state?.values?.root_module];
   return [...changedTypes(plan), ...modules.flatMap((module) => (module ? typesOf(module) : []))];
 };
 
-/** Whether the schemas of all providers in the plan are there. */
+/** Whether the schemas contain all providers in the plan. */
 export const covers = ({ provider_schemas = {} }: SchemasJson, plan: PlanJson): boolean =>
   allTypes(plan).every(({ provider_name }) => provider_name in provider_schemas);
 
-/** In the format of the whole: every type in the plan, and the configuration of its provider. */
+/** Schemas of all types in the plan and of their providers' configurations, in Terraform's format. */
 export const planSchemas = (plan: PlanJson, schemas: SchemasJson): SchemasJson => {
   const providers = Object.entries(usedSchemas(allTypes(plan), schemas)).map(([name, schema]) => {
     const { provider } = schemas.provider_schemas?.[name] ?? {};

@@ -15,7 +15,7 @@ export interface Settings {
   cacheDirectory: string;
   /** Folder for states that could not be uploaded. */
   keptStates: string;
-  /** Folder of unpacked providers that the machine's runs share; absent where the disk is gone with the runner. */
+  /** Folder of unpacked providers that the machine's runs share; absent if the disk is deleted with the runner. */
   providerCache?: string;
   /**
    * Base URLs of Terraform and OpenTofu releases; mirrors have the same layout. Signatures are verified in any case.
@@ -42,7 +42,7 @@ const required = (environment: NodeJS.ProcessEnv, name: string): string => {
 };
 
 const usersOf = ({ STEPFORM_TERRAFORM_USERS: value = '' }: NodeJS.ProcessEnv): string => {
-  // Lower ids are people's and system accounts' (login.defs: UID_MAX); the highest is "nobody".
+  // Lower ids belong to people and system accounts (login.defs: UID_MAX).
   if (value === '' || value === 'none' || (/^\d{5,9}$/.test(value) && Number(value) >= 60_000)) return value;
   throw new Error(`STEPFORM_TERRAFORM_USERS is ${value}: it must be "none" or a user id from 60000 on`);
 };
@@ -52,7 +52,7 @@ const roomsOf = ({ STEPFORM_ROOMS: value = '' }: NodeJS.ProcessEnv): boolean => 
   throw new Error(`STEPFORM_ROOMS is ${value}: it must be "none", or absent`);
 };
 
-/** Rooms have temporary folders of their own in place of the machine's. */
+/** Rooms replace the machine's temporary folders by their own. */
 const roomFoldersOf = ({ STEPFORM_ROOM_FOLDERS: value = '' }: NodeJS.ProcessEnv): string[] => {
   const folders = value.split(':').filter(Boolean);
   const wrong = folders.find((folder) => resolve(folder) !== folder || isHidden(folder));
@@ -62,7 +62,7 @@ const roomFoldersOf = ({ STEPFORM_ROOM_FOLDERS: value = '' }: NodeJS.ProcessEnv)
   );
 };
 
-/** What keeps runs apart. @throws {Error} that names the variable */
+/** Settings for the separation of runs. @throws {Error} that names the variable */
 export const separationIn = (
   environment: NodeJS.ProcessEnv = process.env,
 ): Pick<Settings, 'terraformUsers' | 'rooms' | 'roomFolders'> => ({

@@ -12,9 +12,9 @@ import { giveFolders, type LockedProvider, lockedProviders, packageChecksum } fr
 import { inWorkingDirectory } from './workspace/record.ts';
 import { makeFolder } from './workspace/tree.ts';
 
-/** Providers in the platform's bucket, for runners whose disk does not outlive them (decisions/0082). */
+/** Providers in the platform's bucket, for runners whose disk is deleted with them (decisions/0082). */
 
-/** Requests must not take longer than they save. */
+/** A longer request would take more time than it saves. */
 const askMs = 5_000;
 const downloadMs = 120_000;
 const limits = { files: 1000, bytes: 2 * 2 ** 30 };
@@ -58,7 +58,9 @@ const isSame = (provider: SharedProvider, { address, version }: LockedProvider):
   provider.address === address.toLowerCase() && provider.version === version;
 
 /**
- * Its checksum (`h1`); undefined when it is not available or does not match the lock file: Terraform then installs it.
+ * Downloads one provider.
+ * @returns its checksum (`h1`); undefined if it is not available or does not match the lock file, so that Terraform
+ * installs it
  */
 const offer = async (
   { files, control }: Phase,
@@ -86,8 +88,8 @@ const offer = async (
 };
 
 /**
- * Terraform uses a cached provider only if the lock file has its `h1`; a lock file written on another platform has only
- * the zip's checksum. Installing the zip would add the `h1`; so does this.
+ * Adds each provider's `h1` to the lock file, as an installation of its zip would. Terraform uses a cached provider
+ * only with its `h1`, but a lock file written on another platform has only the zip's checksum.
  */
 const withChecksums = (lockFile: string, used: (LockedProvider & { checksum: string })[]): string => {
   let text = lockFile;

@@ -9,8 +9,9 @@ import { give } from './workspace/tree.ts';
 const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Provides the workspace's SSH key while modules are fetched, and deletes it afterwards. A variable GIT_SSH_COMMAND of the workspace takes
- * precedence: the key is not there for its program. Programs that other variables name can read it (security.md).
+ * Provides the workspace's SSH key while modules are fetched, and deletes it afterwards. If the workspace sets
+ * GIT_SSH_COMMAND, that variable takes precedence, and its program does not get the key. Programs in other variables
+ * can read it (security.md).
  */
 export const withSshKey = async <T>({ job, files, user, environment }: Phase, fetch: () => Promise<T>): Promise<T> => {
   if (!job.sshKey || effective(job.variables, 'env').some(({ key }) => key === 'GIT_SSH_COMMAND')) return fetch();

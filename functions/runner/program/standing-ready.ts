@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { retryFor } from '#platform/net/transport/retry.ts';
 import { askForWork } from './client.ts';
 
-/** A runner that was started before any run needed it. */
+/** Runs a runner that was started before a run needed it. */
 
-/** After this long without an answer the platform is gone, or has started another runner. */
+/** After this long without a response, the platform is gone or has started another runner. */
 const silentMs = 60_000;
 
 export const isWarm = (claim: string): boolean => claim.startsWith('warm-');
 
 /**
- * Polls until it is offered to a run.
- * @param onRegistered called with each answer
- * @returns the claim of the run; undefined when the runner should exit
+ * Polls until the runner is offered to a run.
+ * @param onRegistered called with each response
+ * @returns the claim of the run; undefined if the runner should exit
  * @throws {TokenDeadError, TransportError}
  */
 export const awaitOffer = async (

@@ -2,9 +2,9 @@
 const renewAfterMs = 5 * 60_000;
 
 /**
- * URL for a state that could not be saved to the workspace, valid even while the control plane does not answer. A
- * presigned URL expires with the credentials that signed it, whatever its own expiry (S3: presigned URLs), so a long
- * apply gets fresh ones with its heartbeats.
+ * URL for a state that could not be saved to the workspace, valid even if the control plane is unavailable. A
+ * presigned URL expires with the credentials that signed it, regardless of its own expiry (S3: presigned URLs), so a
+ * long apply gets fresh ones with its heartbeats.
  */
 export class StateBackupUrl {
   #url: string | null;

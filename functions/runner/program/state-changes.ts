@@ -5,15 +5,16 @@ import { maxInlineStateBytes, type StateChangesRequest } from '#run/protocols/ru
 import type { Client } from './client.ts';
 
 /**
- * Snapshots of a large state. Storing each as a whole would cost quadratic time and bytes, so most contain only
- * changes. The control plane applies them if the runner ends without a last snapshot; other readers see the whole ones.
+ * Snapshots of a large state. Storing each complete state would need quadratic time and bytes, so most snapshots
+ * contain only changes. The control plane applies them if the runner ends without a last snapshot; other readers see
+ * complete states only.
  */
 
-/** Smaller states are always stored as a whole. */
+/** Smaller states are always stored completely. */
 const smallBytes = 16 * 1024;
-/** A whole state replaces changes that add up to this many times its size. */
+/** A complete state replaces changes that add up to this many times its size. */
 const growth = 2;
-/** Readers of the workspace's state get a newer one after this long, and no chain of changes is longer. */
+/** Maximum age of the newest complete state, which other readers get; it also limits the chain of changes. */
 const wholeMs = 3 * 60_000;
 
 interface State {
@@ -23,7 +24,7 @@ interface State {
 
 export class StateChanges {
   readonly #client: Client;
-  /** The newest state that the control plane has, if any. */
+  /** The control plane's newest state, if any. */
   #base: State | undefined;
   #isFirst = true;
   #wholeBytes = 0;
@@ -35,7 +36,7 @@ export class StateChanges {
     this.#client = client;
   }
 
-  /** The control plane has this state as a whole. */
+  /** Call it when the control plane has this complete state. */
   startFrom({ content, md5 }: State): void {
     this.#base = { content, md5 };
     this.#isFirst = true;
@@ -44,12 +45,12 @@ export class StateChanges {
     this.#wholeAt = Date.now();
   }
 
-  /** The newest state is stored only as changes. */
+  /** Whether the newest state is stored only as changes. */
   get isAhead(): boolean {
     return !this.#isFirst;
   }
 
-  /** @returns false when the whole state must be stored instead */
+  /** @returns false if the complete state must be stored instead */
   async store({ content, md5 }: State, patience: RetryBound): Promise<boolean> {
     const base = this.#base;
     if (!base || this.#refused || content.length <= smallBytes || Date.now() - this.#wholeAt > wholeMs) return false;

@@ -5,7 +5,7 @@ import { readForeign } from './workspace/foreign-paths.ts';
 import { maxState } from './workspace/limits.ts';
 import { UnexpectedFileError } from './workspace/unexpected-file.ts';
 
-/** Terraform's state file, as it is written. */
+/** Terraform's state file, unchanged. */
 
 export interface Snapshot {
   content: Buffer;
@@ -17,8 +17,9 @@ export interface Snapshot {
 export const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
 /**
- * Undefined unless the file is a complete state: Terraform writes it in place, so a read may see half of it. Read
- * synchronously: read in pieces, a large state would hardly ever be complete.
+ * Reads the state file, synchronously, because in pieces a large state would hardly ever be complete.
+ * @returns undefined unless the file is a complete state: Terraform writes it in place, so a read may return half of
+ * it
  */
 export const readSnapshot = (path: string, owner: Owner | undefined): Snapshot | undefined => {
   try {
@@ -43,7 +44,7 @@ export const snapshotOf = (content: Buffer): Snapshot | undefined => {
 const unknownText =
   'What this apply changed since the last stored state is not recorded. Compare the state with what exists (a refresh-only run) before the next apply.';
 
-/** Why there is no snapshot; undefined where Terraform has written no state. */
+/** Why there is no snapshot; undefined if Terraform has not written a state. */
 export const whyUnreadable = (path: string, owner: Owner | undefined): string | undefined => {
   try {
     return readForeign(path, { of: owner, maxBytes: maxState }).length > 0 ? tornText : undefined;

@@ -1,10 +1,10 @@
-/** Why an apply's newest state is not the workspace's, for people. */
+/** Texts for users: why an apply's newest state is not the workspace's. */
 
 export const tornText =
   'Terraform was killed while it wrote its state. Its last changes are not recorded, and the state may be stale. ' +
   'Compare it with what exists (a refresh-only run) before the next apply.';
 
-/** Where a state is that could not be saved to the workspace. */
+/** Location of a state that could not be saved to the workspace. */
 export type Place = { is: 'errored state' } | { is: 'file'; file: string } | { is: 'nowhere'; why: string };
 
 const places = (place: Place): string => {

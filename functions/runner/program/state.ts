@@ -19,16 +19,16 @@ import type { Owner } from './terraform/owner.ts';
 import { upload } from './transfer.ts';
 
 /**
- * Terraform's state during an apply: snapshots are uploaded as Terraform writes them, the last one after it has ended,
- * however it ended.
+ * Terraform's state during an apply: uploads snapshots as Terraform writes them, and the last one after it has ended,
+ * even if it failed.
  */
 
 /**
- * From a change to its snapshot, and between snapshots: including the upload, written state is safe within two seconds.
- * More often would cost more than it saves.
+ * From a change to its snapshot, and between snapshots: including the upload, written state is safe within two
+ * seconds. Shorter pauses would cost more than they save.
  */
 const pauseMs = 1000;
-/** While Terraform writes a lot, most reads see half a state; one of many in a row sees a whole one. */
+/** While Terraform writes a lot, most reads return a partial state; retrying this often finds a complete one. */
 const againMs = 10;
 const looks = 50;
 /** A snapshot that takes longer is superseded by the next one. */
@@ -85,7 +85,7 @@ export class StateKeeper {
     this.#changes = new StateChanges(client);
   }
 
-  /** Must be called before Terraform starts: the state at that time is the control plane's. */
+  /** Call it before Terraform starts, when the control plane has the current state. */
   async watch(): Promise<void> {
     const initial = readSnapshot(this.#path, this.#owner);
     if (initial) {
@@ -103,15 +103,15 @@ export class StateKeeper {
     }
   }
 
-  /** Where file watches are not available (inotify instances are limited on a shared machine). */
+  /** Polls where file watches are not available (inotify instances are limited on a shared machine). */
   #ask(): void {
     this.#poll ??= setInterval(() => this.#touched(), pauseMs);
   }
 
   /**
-   * Must be called when Terraform has ended. Throws only if the token is dead.
-   * @param options.wasEnded by something else than its work: what it was at work on is in no state
-   * @param options.dumped what it printed because it could not write its state
+   * Call it after Terraform has ended. Throws only if the token was revoked.
+   * @param options.wasEnded Terraform was killed: its unfinished changes are in no state
+   * @param options.dumped the state that it printed because it could not write it
    */
   async finish({ wasEnded = false, dumped }: { wasEnded?: boolean; dumped?: string } = {}): Promise<StateOutcome> {
     this.#ended = true;
@@ -141,7 +141,7 @@ export class StateKeeper {
         const text = unsavedText({ serial, before: this.#stored?.serial, why: messageOf(error), place });
         const problem = [torn, text].filter(Boolean).join(' ');
         if (!isOnlyHere) return { ...half, problem, unsaved: { serial, lineage, md5 } };
-        // A full disk may get room again, and this is the only copy.
+        // A full disk may get space again, and this is the only copy.
         console.error(problem);
         await sleep(pauseMs);
       }
@@ -177,7 +177,7 @@ export class StateKeeper {
     const knownUrl = this.#refuge.address.url;
     const { until, signal } = this.#control.patience();
     try {
-      // The bucket may be reachable when the control plane is not, so use the URL at hand.
+      // The bucket may be reachable while the control plane is not, so the known URL is tried first.
       if (knownUrl) return await upload(knownUrl, content, { until, signal });
     } catch (error) {
       if (!isExpired(error)) throw error;
@@ -209,7 +209,7 @@ export class StateKeeper {
         this.#stored = { serial: numbered.serial, fileMd5: snapshot.md5 };
       } else await this.#upload(snapshot, { intermediate: true, ms: intermediateMs });
     } catch (error) {
-      // The next change, or the end, tries again with a newer state.
+      // The next change, or the end, uploads a newer state.
       console.error(`an intermediate state was not stored: ${messageOf(error)}`);
     }
   }
@@ -230,7 +230,7 @@ export class StateKeeper {
     const { content, serial, lineage, md5 } = this.#numbered(snapshot);
     const patience = this.#control.patience(ms, spareMs);
     const inline = content.length <= maxInlineStateBytes ? content.toString('base64') : undefined;
-    // For an inline state, the control plane computes its own.
+    // For an inline state, the control plane computes the checksum itself.
     const sha256 = inline === undefined ? createHash('sha256').update(content).digest() : undefined;
     const announced = {
       ...{ serial, lineage, md5, size: content.length, intermediate },
@@ -253,8 +253,8 @@ export class StateKeeper {
   }
 
   /**
-   * Terraform keeps the serial when a state has become again what it was at the start; but the control plane has seen
-   * the states in between and must be able to tell which is newer.
+   * Raises the serial if Terraform has kept that of the start, because the state equals that of the start again: the
+   * control plane has stored other states in between and must recognize the newest.
    */
   #numbered(snapshot: Snapshot): Snapshot {
     const stored = this.#stored;

@@ -17,7 +17,7 @@ const passed = 0;
 const failed = 1;
 
 /**
- * Runs the tests of a module, which create and destroy resources of their own. Results go into the report; Terraform's
+ * Runs the tests of a module, which create and destroy their own resources. Results go into the report; Terraform's
  * JSON lines are the log.
  * @throws {PhaseError} when Terraform did not finish the tests
  */
@@ -37,7 +37,7 @@ export const test = async (phase: Phase): Promise<void> => {
     phase.log.write(bytes);
     output.push(bytes);
   });
-  // However it ended: resources that could not be destroyed must be reported.
+  // Also after a failure: resources that could not be destroyed must be reported.
   if (output.facts) phase.facts.tests = output.facts;
   if (phase.control.cause) throw new InterruptedError('terraform test was interrupted');
   if (!output.facts) throw new TerraformError(phase.output.failure ?? `terraform test ended with ${code}.`);

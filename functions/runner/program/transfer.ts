@@ -9,7 +9,7 @@ import { PhaseError } from './errors.ts';
 
 /** Objects by presigned URL: no credentials, and error messages without signatures. */
 
-/** Transfers that broke off, although storage answers 400 (S3: error responses). */
+/** Errors of interrupted transfers, although storage returns status 400 (S3: error responses). */
 const passing = ['RequestTimeout', 'IncompleteBody'];
 
 /** The error for a response of storage; an expired presigned URL is {@link isExpired}. */
@@ -22,10 +22,13 @@ const refusal = (action: 'upload' | 'download', status: number, body: string): E
 
 /** For objects that may be created only once (protocol.ts: UploadsAnswer). */
 export const createOnly = { 'if-none-match': '*' };
-/** The object already exists: an earlier attempt stored it and its response was lost. Another content fails the checksum. */
+/**
+ * The object already exists: an earlier attempt stored it and its response was lost. Different content fails the
+ * checksum.
+ */
 const isThere = 412;
 
-/** Stores an object under a presigned URL. @throws {RefusedError} {@link isExpired} when the URL has expired */
+/** Stores an object under a presigned URL. @throws {RefusedError} {@link isExpired} if the URL has expired */
 export const upload = async (
   url: string,
   body: Uint8Array | FileBody,
@@ -39,9 +42,9 @@ export const upload = async (
   }, patience);
 
 /**
- * Passes the object to `read`, again from its start when the transfer breaks off.
+ * Passes the object to `read`, again from the start if the transfer breaks off.
  * @param what for people: "the configuration"
- * @throws {PhaseError} when storage does not have the object or does not return it
+ * @throws {PhaseError} if storage does not have the object or does not return it
  */
 export const download = async <T>(
   object: string,
@@ -79,7 +82,7 @@ const attempt = async <T>(url: string, { signal }: RetryBound, read: (body: Read
   try {
     return await read(body);
   } catch (error) {
-    // The reader only sees its input end; report the cause.
+    // The reader only knows that its input ended; report the cause.
     if (broken) throw new TransportError(`download: ${broken.message}`, { cause: broken });
     throw error;
   }

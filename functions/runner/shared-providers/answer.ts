@@ -7,14 +7,14 @@ import { addressForm, hostOf, platformForm, versionForm } from '#run/protocols/p
 import type { ProviderName, ProvidersRequest, SharedProvider } from '#run/protocols/runner.ts';
 import { beginFetch, getPackage, mayFetch, type PackageName } from './records.ts';
 
-/** A provider that is not there is installed by Terraform itself: nobody has to hear of it. */
+/** Other providers are not shared: Terraform installs them itself. */
 const isShared = ({ address, version }: ProviderName): boolean =>
   addressForm.test(address) &&
   address === address.toLowerCase() &&
   versionForm.test(version) &&
   environment.sharedProviderHosts.includes(hostOf(address));
 
-/** Has it fetched for the next run; this one does not wait. False when there have been enough today. */
+/** Has the package fetched for the next run; this one does not wait. @returns false if the daily limit is reached */
 const fetchLater = async (name: PackageName, organization: string): Promise<boolean> => {
   if (!(await mayFetch(organization))) return false;
   if (await beginFetch(name)) await invokeLater(environment.fetchProviderFunction, name);
@@ -22,8 +22,8 @@ const fetchLater = async (name: PackageName, organization: string): Promise<bool
 };
 
 /**
- * Those of the packages that the platform keeps, with URLs to read them from; it fetches the others. 1 read for each.
- * @param seconds that the URLs are good for
+ * URLs of those packages that the platform has; fetches the others. 1 read for each.
+ * @param seconds validity of the URLs
  */
 export const shareProviders = async (
   { platform, providers }: ProvidersRequest,

@@ -7,13 +7,13 @@ import { hostOf } from '#run/protocols/provider-package.ts';
 import type { PackageName } from './records.ts';
 
 /**
- * Fetches a package from its registry into the bucket, as anybody gets it: without credentials, so that nothing private can
- * come of it. The checksum that the registry names is what storage makes sure of, and what the package is called by.
- * Signatures are not checked: a runner uses nothing that its run's lock file does not have the checksum of.
+ * Fetches a package from its registry into the bucket without credentials, so that only public content is stored.
+ * Storage verifies the checksum that the registry publishes, and the package is stored under it. Signatures are not
+ * checked: a runner uses only content whose checksum is in its run's lock file.
  */
 
 const maxDocumentBytes = 1024 * 1024;
-/** AWS's, the largest in wide use, has some 170 MB. */
+/** The AWS provider, the largest in wide use, has some 170 MB. */
 const maxPackageBytes = 600 * 1024 * 1024;
 
 const document = v.object({
@@ -47,8 +47,8 @@ const readDocument = async <S extends v.GenericSchema>(url: URL, schema: S): Pro
 };
 
 /**
- * @returns SHA-256 in hex, of the zip that is stored now
- * @throws {Error} when the registry does not have it, or has something else
+ * @returns hex SHA-256 of the stored zip
+ * @throws {Error} if the registry does not have it, or has something else
  */
 export const fetchPackage = async ({ address, version, platform }: PackageName): Promise<string> => {
   const [, namespace = '', type = ''] = address.split('/');

@@ -3,14 +3,14 @@ import { get, update } from '#platform/store/table.ts';
 import type { ProviderName } from '#run/protocols/runner.ts';
 
 /**
- * Packages of providers that the platform keeps for all runs (decisions/0082): which content a registry has under a name.
- * Whether that content may run, a run's own lock file says, never this record.
+ * Packages of providers that the platform keeps for all runs (decisions/0082): the checksum of a registry's content
+ * under each name. Only a run's own lock file decides whether that content may run, never this record.
  */
 export interface SharedPackage {
   status: 'fetching' | 'stored' | 'failed';
   /** Hex, of the zip; once it is stored. */
   sha256?: string;
-  /** Seconds since 1970: until then it is as it is, whatever anybody asks. */
+  /** Seconds since 1970: until then the record does not change. */
   expiresAt: number;
 }
 
@@ -20,9 +20,12 @@ export interface PackageName extends ProviderName {
 }
 
 const day = 24 * 3600;
-/** Shorter than the bucket keeps what lies there (infra/stack/storage.ts), by more than a runner takes to read it. */
+/**
+ * Shorter than the bucket's lifecycle rule keeps these objects (infra/stack/storage.ts), by more than a runner needs
+ * to read one.
+ */
 const storedSeconds = 27 * day;
-/** Longer than the function that fetches may take. */
+/** Longer than the time limit of the function that fetches. */
 const fetchingSeconds = 900;
 const failedSeconds = 6 * 3600;
 
@@ -30,13 +33,13 @@ const seconds = (): number => Math.floor(Date.now() / 1000);
 
 const keyOf = ({ address, version, platform }: PackageName) => keys.sharedProvider(address, version, platform);
 
-/** 1 read. Undefined when nothing is known of it, or nothing that still holds. */
+/** 1 read. @returns undefined if there is no record, or it has expired */
 export const getPackage = async (name: PackageName): Promise<SharedPackage | undefined> => {
   const record = await get<SharedPackage>(keyOf(name), false);
   return record && record.expiresAt > seconds() ? record : undefined;
 };
 
-/** True for the one who is to fetch it. */
+/** @returns true for the one caller that has to fetch the package */
 export const beginFetch = async (name: PackageName): Promise<boolean> =>
   (await update(keyOf(name), {
     set: { status: 'fetching', expiresAt: seconds() + fetchingSeconds },
@@ -45,7 +48,7 @@ export const beginFetch = async (name: PackageName): Promise<boolean> =>
     values: { ':now': seconds() },
   })) !== undefined;
 
-/** @param sha256 missing: it could not be had, and is not tried again for some hours */
+/** @param sha256 missing: it could not be fetched, and is not tried again for some hours */
 export const endFetch = async (name: PackageName, sha256?: string): Promise<void> => {
   const stored = sha256 !== undefined;
   await update(keyOf(name), {
@@ -57,7 +60,10 @@ export const endFetch = async (name: PackageName, sha256?: string): Promise<void
   });
 };
 
-/** How many packages a day the platform fetches, for one organization and in all: a run may ask for any that exist. */
+/**
+ * Maximum number of packages that the platform fetches per day, for one organization and in total: runs can request
+ * any existing package.
+ */
 const maxFetches = { organization: 100, all: 1000 };
 
 const counts = async (of: string, max: number): Promise<boolean> =>
@@ -68,6 +74,6 @@ const counts = async (of: string, max: number): Promise<boolean> =>
     values: { ':most': max },
   })) !== undefined;
 
-/** Counts one more; false when there have been enough today. */
+/** Counts one more. @returns false if the daily limit is reached */
 export const mayFetch = async (organization: string): Promise<boolean> =>
   (await counts(`organization/${organization}`, maxFetches.organization)) && counts('all', maxFetches.all);

@@ -5,7 +5,7 @@ import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
-/** The last state of each run, and the states between plan and apply that may lead elsewhere. */
+/** The last state of each run, and the states between plan and apply that can branch. */
 
 let api: Api;
 let runs: Awaited<ReturnType<typeof runHelpers>>;
@@ -38,7 +38,7 @@ const end = async ({ id: runId }: Run, ending: CompleteTask['ending'], input: Pa
   return { ...result, ended: (await store.getRun(runId)) as Run };
 };
 
-it('a missed heartbeat and a time limit end a run with reasons of their own', async () => {
+it('a missed heartbeat and a time limit end a run with different reasons', async () => {
   const late = { Error: 'States.Timeout', Cause: '' };
   const silent = await end(await planning(), 'PlanErrored', { error: late, missedHeartbeat: late });
   expect(silent.ended).toMatchObject({ status: 'errored' });
@@ -47,7 +47,7 @@ it('a missed heartbeat and a time limit end a run with reasons of their own', as
   expect(slow.ended.endReason).toMatch(/took longer than its time limit/);
 });
 
-it('the end of a run is notified, and starts nothing where no runs follow', async () => {
+it('the end of a run sends notifications, and starts no run without run triggers', async () => {
   api.aws.invoked.length = 0;
   const run = await planning({ notifies: true });
   const { next } = await end(run, 'PlannedAndFinished');
@@ -57,7 +57,7 @@ it('the end of a run is notified, and starts nothing where no runs follow', asyn
   ]);
 });
 
-it('an apply starts the runs that follow it, and a run that changed nothing does not', async () => {
+it('an apply starts the runs that it triggers, and a run without changes does not', async () => {
   const source = await runs.ready();
   const follower = await runs.ready();
   const sourceable = { data: { type: 'workspaces', id: source.id } };
@@ -74,7 +74,7 @@ it('an apply starts the runs that follow it, and a run that changed nothing does
   expect((await end(other, 'Applied')).next).toBe('Nothing');
 });
 
-it('only a saved plan that was confirmed, is not canceled and has no turn yet goes into the queue', async () => {
+it('only a confirmed saved plan that is not canceled and not current joins the queue', async () => {
   const by = { by: 'user-1', at: '' };
   const confirmed = { status: 'confirmed', decision: { action: 'apply', ...by } } as const;
   const isQueued = async (change: Partial<Run>): Promise<boolean> => {
@@ -100,7 +100,7 @@ it('a confirmed plan that joins the queue a second time keeps its place', async 
   expect(((await store.getRun(id)) as Run).place).toBe(place);
 });
 
-it('a run behind another leaves for Pending without a runner, and is not written', async () => {
+it('a run behind another moves to Pending without a runner and without a write', async () => {
   const { id } = await runs.ready();
   const [first, second] = [await runs.create(id), await runs.create(id)];
   api.aws.sent.length = 0;
@@ -114,7 +114,7 @@ it('a run behind another leaves for Pending without a runner, and is not written
   ]);
 });
 
-it('a stage of run tasks that failed says which task, in a sentence', async () => {
+it('a failed stage of run tasks names the task', async () => {
   const help = await taskHelpers();
   const stageOf = async (status: 'passed' | 'failed') => {
     const run = await inState({ status: 'post_plan_running', verdicts: {} });

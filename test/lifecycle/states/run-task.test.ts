@@ -45,12 +45,12 @@ afterAll(async () => {
 
 const patience = { tries: 3, pauseMs: 1 };
 
-/** A run that is to ask the server at a stage; `change` is what its create call says. */
+/** A run whose stage calls the server; `change` is merged into its create call. */
 const asking = async (stage: TaskStage = 'post_plan', change: object = {}, hmacKey: string | null = 'secret') => {
   const run = await runs.create((await runs.ready({ 'working-directory': 'net' })).id, change);
   const task = await help.task({ url: server.url, hmacKey });
   const { result } = await help.stageOf(run.id, task.id, stage);
-  // Where the machine has the run before it comes to the stage.
+  // The machine's state before the stage.
   const before = {
     pre_plan: 'pending',
     post_plan: 'planning',
@@ -63,13 +63,13 @@ const asking = async (stage: TaskStage = 'post_plan', change: object = {}, hmacK
 };
 const resultOf = async (id: string): Promise<TaskResult> => (await results.getTaskResult(id)) as TaskResult;
 
-/** What executions were told since the test began. */
+/** Results sent to executions since the test began. */
 const told = () => api.aws.sent.filter(({ action }) => action.startsWith('SendTask'));
 const succeeded = (token: string) => ({ action: 'SendTaskSuccess', input: { taskToken: token, output: '{}' } });
 
-describe('asking a run task', () => {
+describe('the request to a run task', () => {
   it.each<TaskStage>(['pre_plan', 'post_plan', 'pre_apply', 'post_apply'])(
-    'sends every property of the contract at %s',
+    'contains every property of the contract at %s',
     async (stage) => {
       const { run, input, ask } = await asking(stage, { message: 'why' });
       await ask();
@@ -152,7 +152,7 @@ describe('asking a run task', () => {
     expect([server.requests.length, (await read()).token]).toEqual([1, 'another']);
   });
 
-  it('ends the wait immediately when retries are exhausted', async () => {
+  it('ends the wait immediately after the last retry', async () => {
     const { ask, input, read } = await asking();
     server.answer = status(500);
     await ask();
@@ -190,7 +190,7 @@ describe('asking a run task', () => {
     expect(told()).toEqual([succeeded(input.token)]);
   });
 
-  it('accepts a 200 without reading a gigabyte of body', async () => {
+  it('succeeds on a 200 without reading a gigabyte of body', async () => {
     const { ask, read } = await asking();
     server.answer = endless;
     await ask();
@@ -204,7 +204,7 @@ describe('asking a run task', () => {
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('timed out') });
   }, 20_000);
 
-  it('reports that the task was deleted', async () => {
+  it('fails with the reason if the task was deleted', async () => {
     const { ask, task, read } = await asking();
     const { deleteTask } = await import('#resources/run-tasks/records.ts');
     await deleteTask(task);
@@ -212,7 +212,7 @@ describe('asking a run task', () => {
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining('was deleted') });
   });
 
-  it('does not call a task for a run that was canceled before its token was stored', async () => {
+  it('is not sent for a run that was canceled before its token was stored', async () => {
     const { run, ask, input } = await asking();
     await api.call('POST', `runs/${run.id}/actions/cancel`);
     api.aws.sent.length = 0;
@@ -221,7 +221,7 @@ describe('asking a run task', () => {
     expect(told()).toMatchObject([{ action: 'SendTaskFailure', input: { taskToken: input.token, error: 'Canceled' } }]);
   });
 
-  it('stops retrying when the run is canceled', async () => {
+  it('is not retried after the run was canceled', async () => {
     const { run, ask, read } = await asking();
     server.answer = async (_, response) => {
       await runs.bring(run.id, { cancel: { by: 'user', at: '', forceAvailableAt: '' } });
@@ -231,7 +231,7 @@ describe('asking a run task', () => {
     expect([server.requests.length, (await read()).status, told()]).toEqual([1, 'pending', []]);
   });
 
-  it('accepts the callback of a task that did not respond', async () => {
+  it("can fail, and the task's callback still counts", async () => {
     const { ask, input, read } = await asking();
     server.answer = async ({ payload }, response) => {
       await api.call('PATCH', `task-results/${input.taskResultId}/callback`, {
@@ -245,7 +245,7 @@ describe('asking a run task', () => {
     expect(told()).toEqual([succeeded(input.token)]);
   });
 
-  it("reports the task's result to a new token immediately", async () => {
+  it('is not needed if the task has a result, which a new token gets immediately', async () => {
     const { ask, input } = await asking();
     await ask();
     await results.settleResult(input.taskResultId, 'errored');

@@ -52,7 +52,7 @@ it('an agent sends the states that runners kept until the platform has them, and
   const ended = agent.run();
   await until(
     async () => said.join('\n'),
-    (text) => text.includes('is with its run now'),
+    (text) => text.includes('was sent to its run'),
     10_000,
   );
   expect(existsSync(file)).toBe(false);

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { Agent } from '#runner/agent/agent.ts';
 
-/** A platform whose only job goes to a runner that gets no answer, and which says of it that it hangs. */
+/** A platform whose only job goes to a runner that gets no response; the platform reports that the runner hangs. */
 const startPlatform = async () => {
   const ends: { job: object; why: string }[] = [];
   const answers: Record<string, (body: never) => object> = {
@@ -26,7 +26,7 @@ const startPlatform = async () => {
   return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ends };
 };
 
-it('an agent kills a runner that hangs, and is free again', async () => {
+it('an agent kills a runner that hangs, and can take the next job', async () => {
   const { address, ends } = await startPlatform();
   const said: string[] = [];
   const say = (text: string) => void said.push(text);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Forwarder } from '#runner/agent/forwarder.ts';
 import { performRequest } from '#runner/agent/perform.ts';
 
-/** Where an agent that forwards requests puts what it fetched: the platform's storage, and no other place. */
+/** Uploads of a forwarding agent go to the platform's storage only. */
 
 const servers: Server[] = [];
 let forge: { url: string; calls: string[] };
@@ -38,12 +38,12 @@ const fetchTo = (uploadUrl: string) =>
     { origins: [forge.url], storage: storage.url },
   );
 
-it('uploads to the storage of its platform', async () => {
+it('an agent uploads to the storage of its platform', async () => {
   expect(await fetchTo(`${storage.url}/bucket/uploads/x?X-Amz-Signature=1`)).toMatchObject({ status: 200 });
   expect(storage.calls).toEqual(['PUT /bucket/uploads/x?X-Amz-Signature=1']);
 });
 
-it('fetches nothing that it would have to upload to another place', async () => {
+it('an agent fetches nothing if the upload would go elsewhere', async () => {
   const other = [`${elsewhere.url}/x`, `${storage.url.replace('127.0.0.1', 'localhost')}/x`, 'no url'];
   for (const uploadUrl of other) {
     expect(await fetchTo(uploadUrl)).toMatchObject({ failure: 'forbidden', message: expect.stringContaining('only') });
@@ -89,7 +89,7 @@ describe('a forwarding agent', () => {
     'http://127.0.0.1:4566',
     'http://169.254.169.254',
     '',
-  ])('refuses a platform that names %s as its storage', async (named) => {
+  ])('rejects a platform whose storage is %s', async (named) => {
     await expect(registers('https://stepform.example.com', named)).rejects.toThrow('neither on Amazon S3');
   });
 });

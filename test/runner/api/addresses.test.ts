@@ -26,7 +26,7 @@ const base64 = (text: string) => digest(text, 'base64');
 const lifeOf = (url: string) => Number(new URL(url).searchParams.get('X-Amz-Expires'));
 const keyOf = (url: string) => new URL(url).pathname.split('/').slice(2).join('/');
 
-it('a state version accepts the announced content, repeatedly, and no other', async () => {
+it('a state version accepts only the announced content, repeatedly', async () => {
   const url = await stateUploadUrl(stateVersion as StateVersion);
   expect(await put(url, content, base64(content))).toBe(200);
   expect(await put(url, 'another', base64('another'))).toBe(403);
@@ -46,9 +46,9 @@ it("no URL outlives its runner's heartbeat timeout, except harmless ones", async
     ...Object.values(await artifactUrls(run.id, 'apply')),
   ];
   for (const url of short) expect(lifeOf(url), url).toBeLessThanOrEqual(silence);
-  // Looked for once, when the runner is gone; never where people read.
+  // Read once, after the runner has stopped, and never from the key that users read.
   expect(keyOf(await leftStateUrl(run))).not.toBe(objects.erroredState(run.workspaceId, run.id));
-  // Known to nobody who has not reported.
+  // Issued only after a report.
   expect(Object.keys(await laterUrls(run, 'plan', undefined))).toEqual(['provider-schemas']);
   expect(await laterUrls(run, 'apply', undefined)).toEqual({});
   const later = await laterUrls(run, 'apply', stateVersion as StateVersion);

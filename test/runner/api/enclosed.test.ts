@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { maxEnclosedBytes } from '#run/protocols/runner.ts';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 
-/** Small artifacts come with the report of their phase. */
+/** Small artifacts that are enclosed in the report of their phase. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ const stored = async (run: string, artifact: string): Promise<string | undefined
   return (await getObject(objects.artifact(run, 'plan', artifact as 'log')))?.toString();
 };
 
-it('are what the run has, and not part of its record', async () => {
+it("become the run's artifacts, and are not part of its record", async () => {
   const { run, token } = await planning();
   expect((await report(token, { log: log('all of it'), 'plan-json': '{}' })).status).toBe(200);
   expect(await stored(run, 'log')).toBe(log('all of it'));
@@ -53,7 +53,7 @@ it('are stored once: neither another content nor one more comes with a report th
   expect([await stored(run, 'log'), await stored(run, 'plan-json')]).toEqual([log('first'), undefined]);
 });
 
-it('leave alone what the runner has uploaded', async () => {
+it('do not replace artifacts that the runner has uploaded', async () => {
   const { run, token } = await planning();
   const { body } = await runner.call(token, 'uploads', { artifacts: ['log'] });
   const uploaded = await fetch(body.urls.log, { method: 'PUT', headers: { 'if-none-match': '*' }, body: log('mine') });
@@ -62,7 +62,7 @@ it('leave alone what the runner has uploaded', async () => {
   expect(await stored(run, 'log')).toBe(log('mine'));
 });
 
-it('are rejected, and with them the report, when they are not what was announced or too much', async () => {
+it('are rejected with the report if they differ from their checksums or are too large', async () => {
   const { run, token } = await planning();
   const other = await report(token, { log: log('a') }, { log: sha256('b') });
   expect([other.status, other.body.error]).toEqual([422, expect.stringContaining('enclosed.log')]);

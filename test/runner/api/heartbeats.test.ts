@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PhaseName } from '#run/run.ts';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 
-/** What a heartbeat does for the execution, and what its answer makes the runner do. */
+/** How a heartbeat reaches the execution, and how the runner reacts to the response. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => runner.close());
 const states = { plan: 'Planning', apply: 'Applying' } as const;
 const statuses = { plan: 'planning', apply: 'applying' } as const;
 
-/** A phase at work, with a change of its run. */
+/** A running phase, with changes to its run. */
 const working = async (phase: PhaseName, change: Record<string, unknown> = {}) => {
   const claimed = await runner.claim(phase);
   const token = `${claimed.run} token`;
@@ -48,7 +48,7 @@ describe('a heartbeat', () => {
     expect(passedOn()).toBe(0);
   });
 
-  it('says in the run what Terraform finishes before a canceled apply ends', async () => {
+  it('stores in the run which changes Terraform finishes before a canceled apply ends', async () => {
     const open = [{ address: 'aws_db_instance.main', since: '2026-01-01T00:00:00.000Z' }];
     const { run, token } = await working('apply', { cancel });
     const finishing = async () => (await runner.api.get(`runs/${run}`)).body.data.attributes['finishing-resources'];

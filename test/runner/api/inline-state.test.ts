@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 
-/** A small state comes with its announcement: stored, checked and current after one call. */
+/** A small state that is part of its announcement: stored, checked and current after one call. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#runner/program/kept-states.ts')),
 });
-/** The runner's function behind HTTP, as the program that sends the files reaches it. */
+/** The runner API's function behind HTTP, for the program that sends the files. */
 const server = createServer(async (request, response) => {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part);
@@ -69,7 +69,7 @@ describe('a state that a runner kept', () => {
   it('becomes the state of the workspace, which is unlocked then', async () => {
     const { run, workspace, file } = await lost();
     expect((await workspaceOf(workspace))?.lock?.unsaved).toMatchObject({ lost: true });
-    expect(await send()).toMatchObject({ left: 0, said: expect.stringContaining('is with its run now') });
+    expect(await send()).toMatchObject({ left: 0, said: expect.stringContaining('was sent to its run') });
     const { state, lock } = (await workspaceOf(workspace)) ?? {};
     expect(state).toMatchObject({ serial: 4, lineage: 'l' });
     expect(lock).toBeUndefined();
@@ -95,7 +95,7 @@ describe('a state that a runner kept', () => {
     expect((await workspaceOf(workspace))?.state?.serial).toBe(4);
   });
 
-  it('is taken once, however often it is sent', async () => {
+  it('is stored once, even if it is sent repeatedly', async () => {
     const { run, file } = await lost();
     const content = readFileSync(file);
     await send();
@@ -108,7 +108,7 @@ describe('a state that a runner kept', () => {
   it.each<[string, (workspace: string) => Promise<unknown>, ReturnType<typeof kept>]>([
     ['a person force-unlocked the workspace', (workspace) => store.unlockWorkspace(workspace), kept(4)],
     ['it is of other infrastructure', async () => {}, kept(4, 'other')],
-  ])('can be downloaded where %s', async (_, meanwhile, content) => {
+  ])('can be downloaded if %s', async (_, meanwhile, content) => {
     const { run, workspace } = await lost({ content });
     await meanwhile(workspace);
     expect(await send()).toMatchObject({ left: 0 });
@@ -118,7 +118,7 @@ describe('a state that a runner kept', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true);
   });
 
-  it('that was changed, or was kept for another run, is refused', async () => {
+  it('is rejected if it was changed or belongs to another run', async () => {
     const { workspace, file } = await lost();
     const content = readFileSync(file);
     const other = await lost();

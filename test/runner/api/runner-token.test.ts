@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 
-/** The token of a runner is good for its run and phase, and dies with them. */
+/** A runner's token is valid for its run and phase, and expires with them. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { until } from '#clients/client/client.ts';
 import type { NextAnswer, ReportAnswer } from '#run/protocols/runner.ts';
 import { startRunnerApi } from '#test/support/runner-api.ts';
 
-/** What a runner that stands by after its plan is told. */
+/** Responses to a runner that stands by after its plan. */
 
 let runner: Awaited<ReturnType<typeof startRunnerApi>>;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => runner.close());
 
 const next = async (token: string): Promise<NextAnswer> => (await runner.call(token, 'next')).body;
 
-/** What it is told in the end: a machine that is busy with other tests may take longer than one request waits. */
+/** The final response: on a busy machine the runner may have to poll more than once. */
 const inTheEnd = async (token: string, asked: Promise<NextAnswer>): Promise<NextAnswer> => {
   const answer = await asked;
   return answer.action === 'wait' ? next(token) : answer;
@@ -47,7 +47,7 @@ it('gets the apply in the response to its report, and again when the response wa
   await until(async () => (await runner.help.store.getRun(run))?.plan.report, Boolean, 5000);
   await offer(run);
   const apply = { next: 'hold', job: { runId: run, phase: 'apply' } };
-  // A machine that is busy with other tests may take longer than one request waits.
+  // On a busy machine the runner may have to poll more than once.
   const first = await answered;
   if (first.job) expect(first).toMatchObject(apply);
   const second = await report(token);
@@ -57,7 +57,7 @@ it('gets the apply in the response to its report, and again when the response wa
   if (first.job) expect((await runner.call(first.job.token, 'heartbeat')).status).toBe(410);
 });
 
-it('is told to exit in the response to its report when its run was canceled', async () => {
+it('has to exit after its report if its run was canceled', async () => {
   const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
   expect(await report(token)).toMatchObject({ next: 'exit' });
@@ -66,7 +66,7 @@ it('is told to exit in the response to its report when its run was canceled', as
 it('waits with one request for the apply that is about to be offered', async () => {
   const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
   const asked = next(token);
-  // The answer is not there before the offer is.
+  // The response does not arrive before the offer.
   const first = await Promise.race([
     asked,
     until(async () => runner.help.store.getRun(run), Boolean, 1000).then(() => 'nothing'),
@@ -76,7 +76,7 @@ it('waits with one request for the apply that is about to be offered', async () 
   expect(await inTheEnd(token, asked)).toMatchObject({ action: 'apply', job: { runId: run, phase: 'apply' } });
 });
 
-it('reports immediately that a person has to decide', async () => {
+it('gets an immediate response if the run waits for a decision', async () => {
   const { token } = await planned({ wait: { state: 'NeedsConfirmation' } });
   expect(await next(token)).toEqual({ action: 'wait', afterMs: 0 });
 });
@@ -103,7 +103,7 @@ describe('an apply without a decision', () => {
   };
   const stored = (run: string) => runner.help.store.getRun(run);
 
-  it('comes with the response to the report, in one write, and again when that was lost', async () => {
+  it('comes with the response to the report, in one write, and again if the response was lost', async () => {
     const { run, token } = await ready();
     const first = await report(token);
     expect(first).toMatchObject({ next: 'hold', job: { runId: run, phase: 'apply' } });
@@ -126,7 +126,7 @@ describe('an apply without a decision', () => {
     const { run, token } = await ready();
     await report(token);
     const { enterState } = await import('#lifecycle/phases/progress.ts');
-    // Whoever entered Planning is called again, with another token, when the apply has begun.
+    // The function that entered Planning is retried, with another token, after the apply has started.
     const again = { token: 'another', entered: '2099-01-01T00:00:00.000Z', attempt: 1 } as const;
     expect((await enterState(run, 'Planning', again)).status).toBe('apply_queued');
     const told = runner.api.aws.sent.filter(({ action }) => action === 'SendTaskSuccess').slice(-2);

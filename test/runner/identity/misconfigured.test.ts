@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ask, aws, gcp, role, vault } from './variables.ts';
 
-describe('reports invalid settings with the variable and the remedy', () => {
+describe('requesting credentials', () => {
   it.each<[Record<string, string>, string]>([
     [
       { TFC_AWS_PROVIDER_AUTH: 'true' },
@@ -68,7 +68,7 @@ describe('reports invalid settings with the variable and the remedy', () => {
     [{ TFC_AWS_PROVIDER_AUTH_TYPE: 'true' }, 'Tags consist of letters, digits and underscores, and cannot be TYPE'],
     [{ 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b': 'x' }, 'TFC_WORKLOAD_IDENTITY_AUDIENCE_a-b ends in an invalid tag'],
     [{ TFC_WORKLOAD_IDENTITY_AUDIENCE: 'x'.repeat(1001) }, 'has more than 1000 characters'],
-  ])('%j', (variables, message) => {
+  ])('reports the variable and the remedy for %j', (variables, message) => {
     expect(() => ask(variables)).toThrow(message);
   });
 

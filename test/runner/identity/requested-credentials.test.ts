@@ -3,14 +3,14 @@ import type { PhaseName } from '#run/run.ts';
 import { readRequestedCredentials } from '#runner/identity/requested-credentials.ts';
 import { ask, askAll, aws, gcp, role, vault, workloadProvider } from './variables.ts';
 
-it('requests no credentials without the variables', () => {
+it('a run without the variables requests no credentials', () => {
   expect(ask({ AWS_REGION: 'eu-west-1', TFC_AWS_RUN_ROLE_ARN: role('run'), TFC_AWS_PROVIDER_AUTH: 'false' })).toEqual(
     [],
   );
   expect(ask({ TFC_WORKLOAD_IDENTITY_AUDIENCE: '', TFC_DEFAULT_AWS_PROVIDER_AUTH: 'true' })).toEqual([]);
 });
 
-it('reads environment variables only', () => {
+it('only environment variables request credentials', () => {
   const variable = { key: 'TFC_WORKLOAD_IDENTITY_AUDIENCE', value: 'x', hcl: false, sensitive: false };
   expect(readRequestedCredentials([{ ...variable, category: 'terraform' }], 'plan').credentials).toEqual([]);
 });

@@ -72,7 +72,7 @@ it('a modified token, or one for another audience, is rejected', async () => {
   await expect(verified(expired)).rejects.toThrow('not valid now');
 });
 
-it('costs one request to KMS', async () => {
+it('a token costs one request to KMS', async () => {
   const before = storage.calls.length;
   await signToken(claims());
   expect(storage.calls.slice(before)).toEqual(['kms Sign']);
@@ -87,7 +87,7 @@ it('keys can be rotated while tokens are in use', async () => {
   process.env.IDENTITY_KEY_ARNS = `${second},${first}`;
   const fresh = await signToken(claims());
   expect(await verified(old)).toMatchObject({ jti: 'jti-1' });
-  // Also by who last looked at the keys before the change.
+  // Verifiers may also have cached the keys before the change.
   const cached = (url: string) => (url.endsWith('/jwks') ? Promise.resolve(published) : read(url));
   expect(await verified(fresh, { read: cached })).toMatchObject({ jti: 'jti-1' });
   process.env.IDENTITY_KEY_ARNS = second;
@@ -95,7 +95,7 @@ it('keys can be rotated while tokens are in use', async () => {
   await expect(verified(old)).rejects.toThrow('no key');
 });
 
-it('returns public keys only, cacheable for a while', async () => {
+it('the key set contains only public keys, and is cacheable for a while', async () => {
   const { statusCode, headers, body = '' } = await answerTo(`${issuer}/.well-known/jwks`);
   expect(statusCode).toBe(200);
   expect(headers).toMatchObject({ 'cache-control': 'public, max-age=900', 'content-type': 'application/json' });

@@ -1,7 +1,7 @@
 import type { PhaseName } from '#run/run.ts';
 import { readRequestedCredentials } from '#runner/identity/requested-credentials.ts';
 
-/** Variables that ask for credentials. */
+/** Variables that request credentials. */
 
 export const ask = (variables: Record<string, string>, phase: PhaseName = 'plan') =>
   askAll(variables, phase).credentials;

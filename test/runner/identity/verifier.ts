@@ -1,6 +1,6 @@
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 
-/** A party that trusts the platform: goes by discovery alone, as a cloud does (OpenID Connect Discovery 1.0, RFC 7515). */
+/** A party that trusts the platform: uses only discovery, as clouds do (OpenID Connect Discovery 1.0, RFC 7515). */
 
 type Document = Record<string, unknown>;
 
@@ -13,9 +13,9 @@ const fetched = async (url: string): Promise<Document> => {
 const decoded = (part: string): Document => JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as Document;
 
 /**
- * The claims of a token that is what it says it is.
+ * Verifies a token and returns its claims.
  * @param read gets a JSON document by its URL
- * @throws {Error} why it is not to be trusted
+ * @throws {Error} why the token is not valid
  */
 export const verifyToken = async (
   token: string,

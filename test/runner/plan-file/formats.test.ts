@@ -6,7 +6,7 @@ import { readPlan, readPlanFile } from '#runner/plan-file/plan-file.ts';
 import { readValue, unknown } from '#runner/plan-file/value.ts';
 import { zip } from '../program/zip.ts';
 
-/** Plan files that the Terraform of these tests does not write: of other versions, and made to be read in two ways. */
+/** Plan files that the Terraform of these tests does not write: those of other versions, and ambiguous ones. */
 
 type Fields = [field: number, value: number | string | Fields | Buffer][];
 
@@ -62,7 +62,7 @@ const json = (change: object = {}) => ({
   },
 });
 
-/** As Terraform wrote them up to 1.0, in parts. */
+/** Addresses in parts, as Terraform wrote them up to 1.0. */
 const inParts = (text: string): Buffer =>
   encode([
     version,
@@ -81,16 +81,16 @@ const inParts = (text: string): Buffer =>
     terraformVersion(text),
   ]);
 
-it.each(['0.12.31', '1.0.11'])('compares plans of Terraform %s, whose addresses are in parts', (text) => {
+it.each(['0.12.31', '1.0.11'])('plans of Terraform %s, whose addresses are in parts, are compared', (text) => {
   const file = readPlan(inParts(text));
   expect(difference(file, json())).toBeUndefined();
-  // Drift was not in the plan file.
+  // Plan files of these versions contain no drift.
   expect(difference(file, { ...json(), resource_drift: [] })).toBeUndefined();
   expect(difference(file, json({ type: 'other' }))).toContain('type');
   expect(difference(file, json({ index: 'l' }))).toContain('index');
 });
 
-it('knows the actions of OpenTofu', () => {
+it('the actions of OpenTofu are compared', () => {
   const changing = (action: number) =>
     readPlan(
       encode([
@@ -144,7 +144,7 @@ it('knows the actions of OpenTofu', () => {
   expect(difference(changing(42), shown(['create']))).toContain('an action that is not known (42)');
 });
 
-it('compares invocations of actions', () => {
+it('invocations of actions are compared', () => {
   const address = 'module.m.action.aws_lambda_invoke.a["x"]';
   const invocation: Fields = [
     [1, address],
@@ -217,14 +217,14 @@ it.each<[what: string, content: Buffer, message: string]>([
   ],
   ['something behind the archive', Buffer.concat([zip('tfplan', encode([version])), Buffer.from('x')]), 'no zip'],
   ['something before the archive', Buffer.concat([Buffer.from('x'), zip('tfplan', encode([version]))]), 'no zip'],
-])('refuses a plan file with %s', async (_, content, message) => {
+])('a plan file with %s is rejected', async (_, content, message) => {
   const reading = readPlanFile(content);
   await expect(reading).rejects.toThrow(message);
   await expect(reading).rejects.toThrow(UnknownPlanFileError);
 });
 
-it('reads no more values than a plan has, in whatever message they are', async () => {
-  // Two bytes each: whole they would take the runner fifty times as much memory.
+it('a plan file with more values than any plan has is rejected, regardless of their message', async () => {
+  // Each value has two bytes: all of them would need fifty times as much memory.
   const empty = Buffer.alloc(2 * 5_100_000, Buffer.from([0x7a, 0x00]));
   for (const content of [
     Buffer.concat([encode([version]), empty]),
@@ -261,14 +261,14 @@ it.each<[string, ReturnType<typeof parseAddress>]>([
   ['a.b.c', undefined],
   ['a.b["x"', undefined],
   ['', undefined],
-])('parses the address %s', (text, address) => expect(parseAddress(text)).toEqual(address));
+])('the address %s is parsed', (text, address) => expect(parseAddress(text)).toEqual(address));
 
 it.each([
   [provider, 'registry.terraform.io/hashicorp/null'],
   [`module.m["x"].${provider}.west`, 'registry.terraform.io/hashicorp/null'],
   ['provider.null', 'null'],
   ['module.m.provider.null.west', 'null'],
-])('finds the provider in %s', (text, expected) => expect(providerIn(text)).toBe(expected));
+])('the provider in %s is found', (text, expected) => expect(providerIn(text)).toBe(expected));
 
 it.each<[string, unknown]>([
   ['c0', null],
@@ -279,8 +279,11 @@ it.each<[string, unknown]>([
   ['cbbff8000000000000', -1.5],
   ['d3ffffffffffffff80', -128],
   ['cf0020000000000001', 9007199254740992],
-])('reads the value %s', (hex, expected) => expect(readValue(Buffer.from(hex, 'hex'))).toEqual(expected));
+])('the value %s is read', (hex, expected) => expect(readValue(Buffer.from(hex, 'hex'))).toEqual(expected));
 
-it.each(['', 'c1', '92c0', 'a3', 'c0c0', '81c0c0', 'dfffffffff', '91'.repeat(300)])('refuses the value %s', (hex) => {
-  expect(() => readValue(Buffer.from(hex, 'hex'))).toThrow(UnknownPlanFileError);
-});
+it.each(['', 'c1', '92c0', 'a3', 'c0c0', '81c0c0', 'dfffffffff', '91'.repeat(300)])(
+  'the value %s is rejected',
+  (hex) => {
+    expect(() => readValue(Buffer.from(hex, 'hex'))).toThrow(UnknownPlanFileError);
+  },
+);

@@ -4,7 +4,7 @@ import { difference } from '#runner/plan-file/compare.ts';
 import type { PlanFile } from '#runner/plan-file/plan-file.ts';
 import { begin, keys, planned, removePlans } from './support.ts';
 
-/** Plan files of Terraform itself, and their JSON. */
+/** Real plan files of Terraform, and their JSON. */
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of Terraform's, changed at any depth
 type Json = any;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(removePlans);
 
-it('has every action in the plan that is compared', () => {
+it('the compared plan has every action', () => {
   const actions = json.resource_changes.map(({ mode, change }: Json) => `${mode} ${change.actions}`);
   expect([...new Set(actions)].sort()).toEqual([
     'data read',
@@ -32,7 +32,7 @@ it('has every action in the plan that is compared', () => {
   expect(json.resource_changes.some(({ change }: Json) => change.importing)).toBe(true);
 });
 
-it('finds no difference between a plan file and its JSON', () => expect(difference(file, json)).toBeUndefined());
+it('a plan file and its JSON are equal', () => expect(difference(file, json)).toBeUndefined());
 
 it.each([
   ['that destroys', ['-destroy']],
@@ -40,7 +40,7 @@ it.each([
   ['that does not refresh', ['-refresh=false']],
   ['with targets', ['changed', 'moved', 'old'].map((name) => `-target=terraform_data.${name}`)],
   ['with a replacement', ['-replace=terraform_data.kept']],
-])('finds no difference for a plan %s', async (_, flags) => {
+])('a plan file and its JSON are equal for a plan %s', async (_, flags) => {
   const other = await planned(...flags);
   expect(difference(other.file, other.json)).toBeUndefined();
 });
@@ -104,7 +104,7 @@ it.each<[address: string, path: string, value: unknown]>([
   ['terraform_data.replaced', 'change.replace_paths.0.0', 'input'],
   ['terraform_data.replaced', 'action_reason', 'replace_by_request'],
   ['terraform_data.deleted', 'action_reason', undefined],
-])('finds another value at %s %s %j', (address, path, value) => {
+])('the comparison finds another value at %s %s %j', (address, path, value) => {
   const copy = copied();
   put(of(copy, address), path, value);
   expect(difference(file, copy)).toContain(address);
@@ -224,13 +224,13 @@ it.each<[what: string, message: RegExp, change: (copy: Json) => void]>([
     /^output plain: planned_values/,
     (copy) => put(copy, 'planned_values.outputs.plain.value', 1),
   ],
-])('finds %s', (_, message, change) => {
+])('the comparison finds %s', (_, message, change) => {
   const copy = copied();
   change(copy);
   expect(difference(file, copy)).toMatch(message);
 });
 
-it('takes a set in any order while not all of its elements are known', () => {
+it('the comparison ignores the order of a set with unknown elements', () => {
   const copy = copied();
   of(copy, 'terraform_data.created').change.after.input.set.reverse();
   const { resources } = copy.planned_values.root_module;
@@ -238,7 +238,7 @@ it('takes a set in any order while not all of its elements are known', () => {
   expect(difference(file, copy)).toBeUndefined();
 });
 
-it('tells where they differ, and no value', () => {
+it('the difference names the place without values', () => {
   const copy = copied();
   put(of(copy, 'terraform_data.kept'), input, 'hunter2');
   expect(difference(file, copy)).toBe('terraform_data.kept: values after are not the same (input)');

@@ -6,7 +6,10 @@ import { parseExactly } from '#platform/formats/exact-json.ts';
 import type { ComparedJson } from '#runner/plan-file/json.ts';
 import { type PlanFile, readPlanFile } from '#runner/plan-file/plan-file.ts';
 
-/** A configuration whose plan has everything that Terraform's built-in provider can do, and Terraform for it. */
+/**
+ * A configuration whose plan has every action that Terraform's built-in provider supports, and the Terraform to plan
+ * it.
+ */
 
 const folder = mkdtempSync(join(tmpdir(), 'plan-file-'));
 export const removePlans = (): void => rmSync(folder, { recursive: true });

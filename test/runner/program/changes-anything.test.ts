@@ -19,7 +19,7 @@ describe('whether a plan changes anything', () => {
     ['an import', { resource_changes: [{ ...change('no-op'), change: { actions: ['no-op'], importing: {} } }] }, true],
     ['an output', { output_changes: { o: { actions: ['update'] } } }, true],
     ['an output that stays', { output_changes: { o: { actions: ['no-op'] } } }, false],
-    ['drift that nobody asked for', { resource_drift: [change('update')] }, false],
+    ['drift in a normal plan', { resource_drift: [change('update')] }, false],
   ])('is derived from the changes otherwise: %s', (_, parts, expected) => {
     expect(changesAnything(plan(parts), false)).toBe(expected);
   });

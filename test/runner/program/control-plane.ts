@@ -20,8 +20,8 @@ import type {
 } from '#run/protocols/runner.ts';
 
 /**
- * The control plane's side of functions/run/protocols/runner.ts, in memory and strict: what the protocol does not allow is
- * answered with an error and kept in `violations`, which every test expects to be empty.
+ * In-memory test double of the control plane (functions/run/protocols/runner.ts). It is strict: requests that the
+ * protocol does not allow get an error and are recorded in `violations`, which every test expects to be empty.
  */
 
 export interface StoredState extends Omit<StateVersionRequest, 'content'> {
@@ -34,21 +34,21 @@ interface PhaseRecord {
   job: Job;
   nonce?: string;
   dead?: boolean;
-  /** As readers have it: its pieces, and the stored one once the phase is reported. */
+  /** As readers see it: the pieces, and the stored log after the phase was reported. */
   log: Buffer;
   logCalls: { offset: number; length: number; at: number }[];
   heartbeats: number;
-  /** What Terraform finished while it was to stop: each time the runner said so. */
+  /** Changes that Terraform finished before it stopped, for each report of them. */
   open: OpenChange[][];
   uploaded: Set<Artifact>;
   report?: PhaseReport;
   reports: number;
 }
 
-/** What to do to a request instead of answering it as usual. */
+/** Faults that replace the usual response to a request. */
 export type Fault = 'refuse' | 'lose-answer' | 'fail' | 'expired' | 'credentials-ended' | 'request-timeout' | undefined;
 
-/** S3's own words (S3: error responses). */
+/** Error texts of S3 (S3: error responses). */
 const refusals: Partial<Record<Exclude<Fault, undefined>, string>> = {
   'credentials-ended': '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
   'request-timeout':
@@ -61,19 +61,19 @@ export class ControlPlane {
   readonly violations: string[] = [];
   readonly calls: string[] = [];
   signal: Heartbeat['signal'] = 'continue';
-  /** What a runner that stands by is told. */
+  /** Responses to a runner that stands by. */
   next: NextAnswer = { action: 'wait', afterMs: 0 };
   hold = false;
-  /** The apply, in answer to the report of its plan. */
+  /** The apply in the response to the report of its plan. */
   applyAtOnce: Job | undefined;
-  /** Stores states that come with their announcement. */
+  /** Accepts states that are part of their announcement. */
   takesContent = false;
   takesChanges = true;
-  /** Bytes of requests' bodies. */
+  /** Bytes of request bodies. */
   received = 0;
-  /** Asked for every request, with its path (`/runner/v1/log`, `/objects/…`). */
+  /** Called for each request, with its path (`/runner/v1/log`, `/objects/…`). */
   fault: (path: string, method: string) => Fault = () => undefined;
-  /** Breaks the next download of more bytes off after so many. */
+  /** Interrupts the next larger download after this many bytes. */
   cutAfter: number | undefined;
   readonly #phases = new Map<string, PhaseRecord>();
   readonly #claims = new Map<string, PhaseRecord>();
@@ -107,18 +107,21 @@ export class ControlPlane {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Like a presigned URL: the signature in the query, no other credentials; perhaps for one content only (hex SHA-256). */
+  /**
+   * Like a presigned URL: the signature in the query and no other credentials; optionally for one content only (hex
+   * SHA-256).
+   */
   presigned(key: string, sha256 = ''): string {
     return `${this.url}/objects/${key}?X-Amz-Signature=${signature(key, sha256)}`;
   }
 
-  /** The time of presigned URLs is up, but for those whose key ends so. */
+  /** Expires the presigned URLs, except those whose key has this ending. */
   expire(...spared: string[]): void {
     this.fault = (path) =>
       path.startsWith('/objects/') && !spared.some((end) => path.endsWith(end)) ? 'expired' : undefined;
   }
 
-  /** Puts a job up for whoever has the claim. */
+  /** Offers a job to the runner with the claim. */
   offer(job: Job): { claim: string; record: PhaseRecord } {
     const record = this.#record(job);
     const claim = `claim-${randomUUID()}`;
@@ -133,7 +136,7 @@ export class ControlPlane {
     return record;
   }
 
-  /** The control plane no longer knows any token. */
+  /** Revokes all tokens. */
   disown(): void {
     for (const record of this.#phases.values()) record.dead = true;
   }
@@ -181,7 +184,7 @@ export class ControlPlane {
   }
 
   #answer(response: ServerResponse, status: number, answer: unknown): void {
-    // 412: an upload whose answer was lost comes again.
+    // 412: a repeated upload whose response was lost.
     if (status >= 400 && ![401, 410, 412, 503].includes(status)) {
       this.violations.push(`${status} ${JSON.stringify(answer)}`);
     }
@@ -278,7 +281,7 @@ export class ControlPlane {
   #claim({ claim, nonce }: ClaimRequest): [number, unknown] {
     const record = this.#claims.get(claim);
     if (!record || (record.nonce !== undefined && record.nonce !== nonce)) return [410, 'void claim'];
-    // Another phase of the same name is another run.
+    // Another phase with this name belongs to another run.
     const { runId, phase } = record.job;
     if (record.nonce === undefined) {
       for (const key of this.objects.keys()) if (key.startsWith(`${runId}/${phase}/`)) this.objects.delete(key);
@@ -291,7 +294,7 @@ export class ControlPlane {
     if (body.length > 65_536) return [413, 'too long a piece'];
     record.logCalls.push({ offset, length: body.length, at: Date.now() });
     if (offset === record.log.length) record.log = Buffer.concat([record.log, body]);
-    // The same piece again is fine, anything else is not.
+    // A repeated piece must be identical.
     else if (!record.log.subarray(offset, offset + body.length).equals(body)) return [422, `log at ${offset}`];
     return [200, beat];
   }
@@ -323,7 +326,7 @@ export class ControlPlane {
     return [200, { id, uploadUrl: this.presigned(id, wanted.sha256) }];
   }
 
-  /** What the state would be, should the runner end now. */
+  /** The state that would remain if the runner ended now. */
   newest: Buffer | undefined;
 
   #stateChanges({ before, first, changes }: StateChangesRequest): [number, unknown] {

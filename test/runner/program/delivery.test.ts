@@ -19,7 +19,7 @@ describe('a bad connection', () => {
     const configuration = await archive({ 'main.tf': chatty });
     let n = 0;
     const seen = new Set<string>();
-    // Every call's first attempt, and every third of all.
+    // Fails the first attempt of every call, and every third of all attempts.
     bench.plane.fault = (path): Fault => {
       const first = !seen.has(path);
       seen.add(path);
@@ -90,7 +90,7 @@ output "p" { value = var.password }
       const plan = await bench.run(jobFor(bench.plane, configuration, options));
       const apply = await bench.run(bench.applyJob(configuration, options));
       expect(apply.report).toMatchObject({ outcome: 'finished' });
-      // In JSON a plan’s values are not in the log at all.
+      // A plan's JSON lines contain no values.
       expect(plan.log.includes('(sensitive value)')).toBe(!structuredOutput);
       expect(apply.log).toContain('(sensitive value)');
       for (const log of [plan.log, apply.log]) {
@@ -98,7 +98,7 @@ output "p" { value = var.password }
       }
       bench.plane.states.length = 0;
     }
-    // The plan itself is for those who may read state.
+    // The plan itself is for users with permission to read the state.
     expect(bench.artifact('plan', 'plan-json')?.toString()).toContain('t0ps3cret');
   });
 });

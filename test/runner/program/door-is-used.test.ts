@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
 /**
- * The runner opens folders that foreign code can write through workspace/door.ts alone. Other files of functions/runner/program may import
- * `node:fs` only if they are named here, with the folders they use it on.
+ * The runner opens folders that foreign code can write only through workspace/door.ts. Other files of
+ * functions/runner/program may import `node:fs` only if they are listed here, with the folders they use it on.
  */
 const allowed: Record<string, string[]> = {
   'the door itself': ['workspace/door.ts', 'workspace/handles.ts', 'workspace/unexpected-file.ts'],
@@ -63,7 +63,10 @@ const allowed: Record<string, string[]> = {
   'a watch for changes, which reads nothing': ['state.ts'],
 };
 
-/** Files of other wings that open what they are told to, and who may tell them: each with files of the runner that no other user enters. */
+/**
+ * Files of other wings that open given paths, and the runner's files that may call them: each opens only files that
+ * no other user can replace.
+ */
 const throughOthers: Record<string, string[]> = {
   'platform/net/transport/http.ts': [
     'artifacts.ts',
@@ -76,7 +79,7 @@ const throughOthers: Record<string, string[]> = {
   'platform/net/binary/fetch.ts': ['binary/download.ts'],
 };
 
-/** Ways to a module that its name does not show, or to files by another program. */
+/** Ways to load a module without its name, or to access files through another program. */
 const hidden: Record<string, string[]> = {
   child_process: ['terraform/launch.ts', 'terraform/process.ts'],
   createRequire: ['load-program.ts'],
@@ -94,12 +97,12 @@ const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8'
 const opensFiles = (text: string): boolean =>
   /\bfrom\s*['"](node:)?fs(\/promises)?['"]|\b(import|require|getBuiltinModule)\(\s*['"`](node:)?fs/.test(text);
 
-it('the runner uses the file system elsewhere than through the door only in files with a reason', () => {
+it('the runner uses the file system without the door only in files with a reason', () => {
   const using = files.filter((file) => opensFiles(textOf(file)));
   expect(using.toSorted()).toEqual(Object.values(allowed).flat().toSorted());
 });
 
-it('nor does it by files of other wings', () => {
+it('the runner uses the file system through other wings only in files with a reason', () => {
   const using = files.flatMap((file) =>
     [...textOf(file).matchAll(/(?:\bfrom\s+|\bimport\()['"]#([^'"]+)['"]/g)]
       .map(([, target = '']) => target)
@@ -112,7 +115,7 @@ it('nor does it by files of other wings', () => {
   expect(using.toSorted()).toEqual(named.toSorted());
 });
 
-it.each(Object.entries(hidden))('nor with %s', (how, users) => {
+it.each(Object.entries(hidden))('the runner uses %s only in files with a reason', (how, users) => {
   const pattern = how === 'import(variable)' ? /\bimport\((?!\s*['"])/ : new RegExp(how.replaceAll('.', '\\.'));
   expect(files.filter((file) => pattern.test(textOf(file))).toSorted()).toEqual(users.toSorted());
 });

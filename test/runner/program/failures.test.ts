@@ -8,7 +8,7 @@ const plan = async (entries: Parameters<typeof archive>[0], options: Options = {
 
 const resource = 'resource "terraform_data" "a" {}';
 
-/** Every failed phase has a framed log that says why, a report, and leaves nothing behind. */
+/** Every failed phase has a framed log with the reason, a report, and leaves no files. */
 const expectFailure = ({ record, code, report, log }: Awaited<ReturnType<typeof plan>>, message: RegExp): void => {
   expect(report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(message) });
   expect(log).toMatch(/^Terraform( v1\.11\.4)?\non \w+\nInitializing plugins and modules\.\.\.\n/);
@@ -68,11 +68,11 @@ describe('a plan fails', () => {
     ['the working directory', { workingDirectory: 'prod' }, /no directory "prod": correct the workspace's/],
     ['a working directory outside', { workingDirectory: '../..' }, /no directory "\.\.\/\.\."/],
     ['the version', { terraform: { version: 'new' } }, /Terraform version is not valid: "new"/],
-  ])('on %s', async (_, options, message) => {
+  ])('on an invalid setting: %s', async (_, options, message) => {
     expectFailure(await plan({ 'main.tf': resource }, options), message);
   });
 
-  it('quickly and clearly without a matching binary and network', async () => {
+  it('quickly, with the reason, without a matching binary and network', async () => {
     const job = jobFor(bench.plane, await archive({ 'main.tf': resource }), { terraform: { version: '1.2.9' } });
     const started = Date.now();
     const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
@@ -108,7 +108,7 @@ describe('an archive', () => {
     const { record, report } = await bench.run(job);
     expect(report?.message).toMatch(/^The configuration is not in storage: upload it again/);
     expect(record.log.at(-1)).toBe(0x03);
-    // The double counts a 404 as a violation; here it is the case.
+    // The test double records a 404 as a violation; here it is expected.
     expect(bench.plane.violations.splice(0)).toEqual(['404 "NoSuchKey"']);
   });
 });
@@ -123,7 +123,7 @@ resource "terraform_data" "bad" {
   }
 }
 `;
-  it('part-way, and keeps the state', async () => {
+  it('partway, and keeps the state', async () => {
     const failed = await bench.planAndApply(await archive({ 'main.tf': half }));
     expectFailure(failed, /^local-exec provisioner error \(main\.tf line 5\)/);
     expect(failed.report).toMatchObject({ resourceAdditions: 1 });
@@ -153,10 +153,10 @@ resource "terraform_data" "bad" {
     expect(bench.plane.states).toEqual([]);
   });
 
-  it('to store its state: it reports this, and keeps the errored state', async () => {
+  it('if its state cannot be stored, reports this, and keeps the errored state', async () => {
     const configuration = await archive({ 'main.tf': resource });
     await bench.run(jobFor(bench.plane, configuration));
-    // Somebody else's state stands in the way: refused, and no use trying again.
+    // Another user's state is newer: the upload is rejected, and a retry cannot succeed.
     bench.plane.states.push({
       id: 'sv-x',
       serial: 99,

@@ -5,12 +5,14 @@ import { describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Bench, jobFor } from './support.ts';
 
-/** What terraform show prints passes through a process that had loaded providers: it is compared with the plan file. */
+/**
+ * The output of terraform show comes from a process that has loaded providers, so it is compared with the plan file.
+ */
 
 const bench = Bench.use();
 const real = execFileSync('sh', ['-c', 'command -v terraform'], { encoding: 'utf8' }).trim();
 
-/** Terraform, whose JSON of a plan somebody changes on its way. @param edit for sed */
+/** A Terraform whose JSON of a plan is changed after it was printed. @param edit for sed */
 const forging = (edit: string): Record<string, string> => {
   const folder = join(bench.directory, 'bin');
   const program = join(folder, 'terraform');
@@ -20,7 +22,7 @@ const forging = (edit: string): Record<string, string> => {
     `#!/bin/sh\ncase "$1" in show) '${real}' "$@" | sed '${edit}' ;; *) exec '${real}' "$@" ;; esac\n`,
   );
   for (const path of [folder, program]) chmodSync(path, 0o755);
-  // With users of its own, Terraform must be a program, not a script.
+  // If Terraform runs as a separate user, it must be a native program, not a script.
   return { PATH: `${folder}:${process.env.PATH}`, STEPFORM_TERRAFORM_USERS: 'none' };
 };
 
@@ -57,7 +59,7 @@ describe('a plan whose JSON was changed', () => {
     expect(report?.message).not.toContain('0.0.0.0');
   });
 
-  it('is stored as it was compared, not with two members of one name', async () => {
+  it('is stored as it was compared, without duplicate members', async () => {
     const { report } = await bench.run(
       jobFor(bench.plane, await configuration(), { variables }),
       forging('s/^{/{"resource_changes":[{"forged":true}],/'),
@@ -68,7 +70,7 @@ describe('a plan whose JSON was changed', () => {
     expect(stored).not.toContain('forged');
   });
 
-  it('is none when it was not changed', async () => {
+  it('is accepted if nothing was changed', async () => {
     const { report } = await bench.run(
       jobFor(bench.plane, await configuration(), { variables }),
       forging('s/nothing/nothing/'),

@@ -16,7 +16,7 @@ const prior = {
   values: { root_module: { resources: Array(3).fill({ mode: 'managed', type: 'file', provider_name: 'p' }) } },
 };
 
-it('counts changed or deleted resources that an apply would restore', () => {
+it('drift counts changed or deleted resources that an apply would restore', () => {
   const health = healthIn(
     plan({
       prior_state: prior,
@@ -32,7 +32,7 @@ it('counts changed or deleted resources that an apply would restore', () => {
   expect(health).toEqual({ resourcesDrifted: 2, resourcesUndrifted: 1 });
 });
 
-it('finds a drifted resource under its former address, and no drift in data sources', () => {
+it('drift includes a resource under its former address, and no data sources', () => {
   const moved = { ...change('new', 'update'), previous_address: 'old' };
   const parts = { resource_drift: [change('old', 'update'), change('data.x', 'update', 'data')] };
   expect(healthIn(plan({ ...parts, resource_changes: [moved, change('data.x', 'update', 'data')] }))).toMatchObject({
@@ -40,7 +40,7 @@ it('finds a drifted resource under its former address, and no drift in data sour
   });
 });
 
-it('counts checks by instance, and not validations of variables', () => {
+it('checks are counted by instance, without validations of variables', () => {
   const checks: PlanJson['checks'] = [
     { address: { kind: 'resource' }, status: 'fail', instances: [{ status: 'pass' }, { status: 'fail' }] },
     { address: { kind: 'check' }, status: 'unknown' },
@@ -56,7 +56,7 @@ it('counts checks by instance, and not validations of variables', () => {
   expect(healthIn(plan({}))).not.toHaveProperty('checksPassed');
 });
 
-it('reports no drift from an errored plan', () => {
+it('an errored plan has no drift', () => {
   const checks: PlanJson['checks'] = [{ address: { kind: 'resource' }, status: 'fail' }];
   const errored = plan({ errored: true, checks, resource_drift: [change('a', 'update')] });
   expect(healthIn(errored)).not.toHaveProperty('resourcesDrifted');

@@ -14,7 +14,7 @@ const shown = (text: string, size = 7): string => {
   return written;
 };
 
-/** As terraform 1.11.4 writes it. */
+/** Output of terraform 1.11.4. */
 const backend = `${esc}[0m${esc}[1mInitializing the backend...${esc}[0m
 ${esc}[0m${esc}[32m
 Successfully configured the backend "local"! Terraform will automatically

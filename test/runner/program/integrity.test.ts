@@ -6,7 +6,7 @@ import { packFiles } from '#clients/cli/archive.ts';
 import { Bench, jobFor } from './support.ts';
 import { until } from './until.ts';
 
-/** A runner works with what the control plane has recorded, and with nothing else that storage or disk may hold. */
+/** A runner uses only content that the control plane has recorded, regardless of the contents of storage or disk. */
 
 const bench = Bench.use();
 const digest = (content: Uint8Array, algorithm = 'sha256') => createHash(algorithm).update(content).digest('hex');
@@ -15,7 +15,7 @@ const pack = async (name: string) =>
 const state = Buffer.from(JSON.stringify({ version: 4, serial: 1, lineage: 'l', outputs: {}, resources: [] }));
 
 describe('a download of a runner', () => {
-  it('is used with the recorded checksum', async () => {
+  it('is used if it has the recorded checksum', async () => {
     const archive = await pack('a');
     bench.plane.objects.set('state', state);
     const checksums = { configuration: `sha256:${digest(archive)}`, state: `md5:${digest(state, 'md5')}` };
@@ -32,7 +32,7 @@ describe('a download of a runner', () => {
     ['The configuration', { configuration: `sha256:${digest(Buffer.from('reviewed'))}` }],
     ['The state', { state: `sha256:${digest(Buffer.from('recorded'))}` }],
     ['The state', { state: `md5:${digest(Buffer.from('recorded'), 'md5')}` }],
-  ])('%s is rejected with another one, before Terraform starts', async (what, checksums) => {
+  ])('of %s is rejected with another checksum, before Terraform starts', async (what, checksums) => {
     bench.plane.objects.set('state', state);
     const { report, log } = await bench.run(jobFor(bench.plane, await pack('a'), { checksums }));
     expect(report).toMatchObject({
@@ -43,7 +43,7 @@ describe('a download of a runner', () => {
     expect(log).toContain('its');
   });
 
-  it('a plan is rejected unless it is the reviewed one', async () => {
+  it('of a plan is rejected unless it is the reviewed one', async () => {
     const archive = await pack('evil');
     const reviewed = await bench.run(jobFor(bench.plane, await pack('reviewed')));
     const { report } = await bench.run(jobFor(bench.plane, archive));
@@ -57,7 +57,7 @@ describe('a download of a runner', () => {
 
 it.each([
   ['that the runner keeps', 'kept', { outcome: 'errored', message: expect.stringContaining('plan file was changed') }],
-  // Terraform's user can write that one: an apply begins with a copy of the one that is kept.
+  // Terraform's user can write that file: an apply starts with a copy of the runner's own.
   ['that Terraform wrote', 'out', { outcome: 'finished' }],
 ])('a plan file %s is not applied after a change while the runner stood by', async (_, place, report) => {
   const archive = await pack('a');

@@ -7,7 +7,7 @@ import { keptStatePath, writeKeptState } from '#runner/program/kept-states.ts';
 
 const mounts = process.getuid?.() === 0 && spawnSync('mount', ['--version']).status === 0;
 
-it.skipIf(!mounts)('a state that does not fit on the disk leaves nothing there', async () => {
+it.skipIf(!mounts)('a state that does not fit on the disk leaves no partial file', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'stepform-kept-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);
   onTestFinished(() => {

@@ -51,7 +51,7 @@ describe('a log', () => {
     }
   });
 
-  it('does not end for its readers where Terraform writes the byte that ends it', async () => {
+  it('does not end for its readers if Terraform writes the end byte', async () => {
     const { log, whole } = open();
     log.write(Buffer.from('seen\x03'));
     log.write(Buffer.from('\x03hidden\n'));
@@ -70,7 +70,7 @@ describe('a log', () => {
     await log.close();
   });
 
-  it('sends its first lines with what follows them', async () => {
+  it('sends its first lines together with the next ones', async () => {
     const { log, sent } = open();
     log.head('Terraform v1.0.0\n');
     log.write(Buffer.from('Initializing\n'));
@@ -79,7 +79,7 @@ describe('a log', () => {
     await log.close();
   });
 
-  it('sends its first lines alone where nothing follows for a while', async () => {
+  it('sends its first lines alone if no others follow for a while', async () => {
     const { log, sent } = open();
     log.head('Terraform v1.0.0\n');
     await until('they are sent', () => sent.length);
@@ -144,7 +144,7 @@ describe('a log', () => {
     expect(whole().length).toBe(1000);
     expect(whole().at(-1)).toBe(0x03);
     expect(whole().subarray(0, -1).toString()).toMatch(
-      /z\n\n\(This log has reached its limit .* Terraform goes on\.\)\n$/,
+      /z\n\n\(This log has reached its limit .* Terraform continues\.\)\n$/,
     );
   });
 
@@ -169,7 +169,7 @@ describe('a log', () => {
     expect(readFileSync(log.path, 'latin1')).toBe('\u0002kept\u0003');
   });
 
-  it('goes on in memory where its file cannot be written, and is sent whole', async () => {
+  it('continues in memory if its file cannot be written, and is sent completely', async () => {
     rmSync(directory, { recursive: true });
     const { log, whole, sent } = open();
     log.write(Buffer.from('first\n'));

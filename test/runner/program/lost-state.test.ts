@@ -6,16 +6,16 @@ import { hasGo, withDriftProvider } from '#test/e2e/support/drift-provider.ts';
 import { isRoot, newSharedFolder, sharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { archive, Bench, type Finished, jobFor } from './support.ts';
 
-/** What an apply made is in its state, or its report says that it may not be. */
+/** Every resource that an apply creates is in its state, or its report warns that it may not be. */
 
 const bench = Bench.use();
 
-/** Rooms show it to Terraform. */
+/** A folder that rooms share with Terraform. */
 const shared: Record<string, string> = isRoot ? { STEPFORM_ROOM_FOLDERS: sharedFolder() } : {};
-/** Where users of their own run Terraform, a run that fills the disk is stopped before it is full (terraform/disk.ts). */
+/** If Terraform runs as separate users, a run that fills the disk is stopped before it is full (terraform/disk.ts). */
 const unwatched = { STEPFORM_TERRAFORM_USERS: 'none' };
 
-/** A file outside of all that the runner has, to which each resource adds a line when it is made. */
+/** A file outside of the runner's folders, to which each resource adds a line when it is created. */
 const openLedger = () => {
   const folder = newSharedFolder('ledger-');
   const file = join(folder, 'made');
@@ -29,7 +29,7 @@ const openLedger = () => {
 };
 type Ledger = ReturnType<typeof openLedger>;
 
-/** Resources that are made one after the other, each with a command beside its line in the ledger. */
+/** Resources that are created one after the other, each with a command after its line in the ledger. */
 const chain = ({ file }: Ledger, commands: Record<string, string>): string => {
   let before = '';
   return Object.entries(commands)
@@ -37,7 +37,7 @@ const chain = ({ file }: Ledger, commands: Record<string, string>): string => {
       const depends = before && `depends_on = [terraform_data.${before}]\n`;
       before = name;
       const line = `echo ${name} >> ${file}; ${command}`;
-      // So large that each takes more of the disk.
+      // So large that each one fills more of the disk.
       const input = 'input = join("", [for i in range(500) : "a part of a value that is not small "])\n';
       return `resource "terraform_data" "${name}" {\n${depends}${input}provisioner "local-exec" {\ncommand = ${JSON.stringify(line)}\n}\n}\n`;
     })
@@ -49,7 +49,7 @@ const names = (): string[] => {
   return (JSON.parse(content).resources ?? []).map(({ name }: { name: string }) => name).sort();
 };
 
-/** Nothing that was made is unknown to a state, unless the report says that changes may be. */
+/** Every created resource is in a state, unless the report warns of missing changes. */
 const expectNothingForgotten = ({ report }: Finished, ledger: Ledger): void => {
   const forgotten = ledger.made().filter((name) => !names().includes(name));
   const isSaid = report?.unrecorded !== undefined || report?.unsavedState !== undefined;
@@ -81,7 +81,7 @@ describe('an apply', () => {
 
   it('that writes no state, without an error, is an error', () =>
     withLedger(async (ledger) => {
-      // Terraform 1.11 says nothing when it cannot create the file of a state.
+      // Terraform 1.11 prints no error if it cannot create the state's file.
       const configuration = await archive({ 'main.tf': chain(ledger, { a: 'chmod 500 ../state/network' }) });
       const applied = await bench.planAndApply(configuration, {}, shared);
       if (applied.report?.stateVersionId) return expect(process.getuid?.()).not.toBe(0);
@@ -93,7 +93,7 @@ describe('an apply', () => {
       expectNothingForgotten(applied, ledger);
     }));
 
-  it('whose Terraform is killed reports what it was at work on', () =>
+  it('whose Terraform is killed reports the unfinished changes', () =>
     withLedger(async (ledger) => {
       const configuration = await archive({ 'main.tf': chain(ledger, { a: ':', b: 'kill -KILL $PPID; sleep 5' }) });
       const applied = await bench.planAndApply(configuration, {}, shared);
@@ -107,7 +107,7 @@ describe('an apply', () => {
       expectNothingForgotten(applied, ledger);
     }));
 
-  it.skipIf(!hasGo)('whose provider is killed reports what it was at work on', () =>
+  it.skipIf(!hasGo)('whose provider is killed reports the unfinished changes', () =>
     withLedger(async (ledger) => {
       const made = `${ledger.file}.by-provider`;
       const killer = `until [ -e ${made} ]; do sleep 0.05; done; kill -KILL $(pgrep -P $PPID terraform-provi)`;
@@ -129,7 +129,7 @@ resource "drift_file" "a" {
 const mounts = process.getuid?.() === 0 && spawnSync('mount', ['--version']).status === 0;
 if (!mounts) console.log('skipped: tests with a full disk need root on Linux');
 
-/** Everything that the runner writes is on a file system of so many MiB. */
+/** All files of the runner are on a file system of so many MiB. */
 const onSmallDisk = async (mebibytes: number, work: (folder: string) => Promise<void>): Promise<void> => {
   const folder = join(bench.directory, 'tmp');
   mkdirSync(folder, { recursive: true });
@@ -142,10 +142,10 @@ const onSmallDisk = async (mebibytes: number, work: (folder: string) => Promise<
 };
 
 describe.skipIf(!mounts)('an apply on a disk that becomes full', () => {
-  /** More than the disk has, and less than a log may have. */
+  /** Larger than the disk, and smaller than a log may be. */
   const chatter = `yes ${'x'.repeat(200)} | head -n 30000`;
 
-  it('by its own log goes on, and its state and its log are complete', () =>
+  it('because of its own log continues, and its state and its log are complete', () =>
     withLedger((ledger) =>
       onSmallDisk(4, async () => {
         const configuration = await archive({ 'main.tf': chain(ledger, { a: chatter, b: ':', c: ':' }) });
@@ -164,10 +164,10 @@ describe.skipIf(!mounts)('an apply on a disk that becomes full', () => {
   it.each([
     ['text', false],
     ['JSON lines', true],
-  ])('by something else has the state that Terraform printed as %s', (_, structuredOutput) =>
+  ])('because of other files has the state that Terraform printed as %s', (_, structuredOutput) =>
     withLedger((ledger) =>
       onSmallDisk(8, async () => {
-        // What Terraform's user can write to.
+        // A folder that Terraform's user can write.
         const filler = 'cat /dev/zero > filler; echo full';
         const configuration = await archive({ 'main.tf': chain(ledger, { a: ':', b: filler, c: ':' }) });
         const applied = await bench.planAndApply(configuration, { structuredOutput }, unwatched);

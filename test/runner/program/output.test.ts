@@ -9,7 +9,7 @@ const read = (text: string, size = 7): OutputReader => {
 };
 
 const esc = '\u001B';
-/** As terraform 1.11.4 wrote it. */
+/** Output of terraform 1.11.4. */
 const box = `${esc}[31m╷${esc}[0m${esc}[0m
 ${esc}[31m│${esc}[0m ${esc}[0m${esc}[1m${esc}[31mError: ${esc}[0m${esc}[0m${esc}[1mMissing expression${esc}[0m
 ${esc}[31m│${esc}[0m ${esc}[0m
@@ -18,7 +18,7 @@ ${esc}[31m│${esc}[0m ${esc}[0m   2: ${esc}[4m${esc}[0m${esc}[0m
 ${esc}[31m╵${esc}[0m${esc}[0m
 `;
 
-describe('the failure', () => {
+describe('the failure in the report', () => {
   it('is the first errors with their locations, in text', () => {
     expect(read(box).failure).toBe('Missing expression (variables/foo.tfvars line 2).');
     expect(read(`${box}${box}│ Error: Another\n│ Error: Third\n│ Error: Fourth\n`).failure).toBe(
@@ -34,7 +34,7 @@ describe('the failure', () => {
       diagnostic('error', 'No place');
     expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place.');
   });
-  it('is absent without an error, whatever a program prints', () => {
+  it("is absent without an error, regardless of other programs' output", () => {
     expect(
       read('terraform_data.a (local-exec): Error: not ours\nWarning: x\n{"@level" broken\n').failure,
     ).toBeUndefined();

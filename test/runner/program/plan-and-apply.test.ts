@@ -16,7 +16,7 @@ output "place" { value = terraform.workspace }
 const variables = [{ key: 'who', value: 'world' }];
 const head = /^Terraform v1\.11\.4\non linux_\w+\nInitializing plugins and modules\.\.\.\n/;
 
-/** What was stored for the state that is current, when nobody waited any more. */
+/** Uploads for the current state after the run has ended. */
 const stateJson = () => JSON.parse(bench.plane.objects.get(`${bench.plane.current()?.id}.json`)?.toString() ?? 'null');
 
 const stateOf = () => JSON.parse(bench.plane.current()?.content?.toString() ?? 'null');
@@ -43,7 +43,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     await until('the runner stands by', () => plane.calls.filter((call) => call.endsWith('/next')).length > 1);
     const apply = plane.handOver({ ...jobFor(plane, configuration), phase: 'apply' });
     expect(await runner.ended).toBe(0);
-    // An apply that saw other files than its plan would end with an error of Terraform's.
+    // If the apply saw other files than its plan, Terraform would fail.
     expect([apply.report?.outcome, stateOf().outputs.files.value]).toEqual(['finished', ['main.tf', 'sub/a.txt']]);
   });
 
@@ -66,7 +66,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(plane.calls.filter((call) => /uploads|next/.test(call))).toEqual([]);
   });
 
-  it('encloses what is small in its reports, in place of uploads, and uploads what has no room there', async () => {
+  it('encloses small artifacts in its reports, and uploads the others', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     const puts = () =>
@@ -97,7 +97,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(puts().toSorted()).toEqual(
       ['log', 'plan', 'plan-json', 'plan-json-redacted', 'provider-schemas'].map((one) => `plan ${one}`),
     );
-    // Its report may be refused, and the log must tell why there is none.
+    // The report may be rejected, and then the log must contain the reason.
     const failing = await archive({ 'main.tf': 'resource' });
     const failed = { ...jobFor(plane, failing), enclosedBytes: 100_000 };
     expect((await bench.run(failed)).report).toMatchObject({ outcome: 'errored', artifacts: ['log'] });
@@ -218,7 +218,7 @@ describe('a plan', () => {
     expect(bench.plane.calls).not.toContain('POST /runner/v1/next');
   });
 
-  it('with changed outputs only is a change', async () => {
+  it('with changed outputs only is applied', async () => {
     const { report } = await bench.run(jobFor(bench.plane, await archive({ 'x.tf': 'output "x" { value = 1 }' })));
     expect(report).toMatchObject({ hasChanges: true, resourceAdditions: 0 });
   });

@@ -113,7 +113,7 @@ describe('the provider cache', () => {
     expect(entries(at('cache'))).toEqual(['more']);
   });
 
-  it('pins a provider whose installed package has a checksum in a lock file that is understood to its end', async () => {
+  it("pins a provider only with a completely parsed lock file that has the package's checksum", async () => {
     const pinned = async (lock: string) => isPinned(lock, at('providers'), platform);
     const lock = lockOf(await install());
     expect(await pinned('')).toBe(true);
@@ -141,7 +141,10 @@ describe('the provider cache', () => {
 describe('a run', () => {
   const bench = Bench.use();
   const main = `terraform {\n  required_providers {\n    fake = {\n      source = "${address}"\n    }\n  }\n}\nresource "terraform_data" "a" {}\n`;
-  /** Terraform installs from there, and asks nobody else. The program is none, so that init succeeds and the plan does not. */
+  /**
+   * Terraform installs only from this folder. The program in it is not executable, so init succeeds and the plan
+   * fails.
+   */
   const mirror = (): string => {
     const folder = join(bench.directory, 'mirror');
     const name = 'terraform-provider-fake_v1.2.3';
@@ -168,7 +171,7 @@ describe('a run', () => {
     expect((await plan({ 'main.tf': main })).log).toContain(installed);
     expect(entries(cache())).toHaveLength(1);
     expect((await plan({ 'main.tf': main, '.terraform.lock.hcl': await lock() })).log).toContain(shared);
-    // Without a lock file there is nothing to compare it with, so that Terraform installs it itself.
+    // Without a lock file there is no checksum to compare, so Terraform installs the provider itself.
     expect((await plan({ 'main.tf': main })).log).toContain(installed);
     expect(entries(cache())).toHaveLength(1);
   }, 60_000);
@@ -180,7 +183,7 @@ describe('a run', () => {
     chmodSync(file, 0o755);
     writeFileSync(file, '#!/bin/sh\necho stolen\n');
     expect((await plan({ 'main.tf': main, '.terraform.lock.hcl': await lock() })).log).toContain(installed);
-    // What was installed in its place is kept.
+    // The package that was installed instead is cached.
     expect(entries(cache())).toEqual([entry]);
     expect(readFileSync(file, 'utf8')).toBe(program);
   }, 60_000);

@@ -7,7 +7,7 @@ import { archive, Bench, jobFor } from './support.ts';
 const builtin = 'terraform.io/builtin/terraform';
 const plain = 'resource "terraform_data" "a" {}\n';
 
-it('schemas are enough for a plan if they have all its providers', () => {
+it('schemas cover a plan if they have all its providers', () => {
   const plan = {
     format_version: '1.2',
     resource_changes: [{ type: 'a', provider_name: 'one', change: { actions: ['create'] } }],
@@ -20,76 +20,80 @@ it('schemas are enough for a plan if they have all its providers', () => {
   expect(covers({ format_version: '1.0' }, { format_version: '1.2' })).toBe(true);
 });
 
-/** Only where Terraform has a user of its own is anything kept. */
-describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('schemas on a machine that stays', () => {
-  const bench = Bench.use();
-  const kept = () => {
-    try {
-      return readdirSync(join(bench.directory, 'cache', 'schemas')).map((name) =>
-        join(bench.directory, 'cache', 'schemas', name),
-      );
-    } catch {
-      return [];
-    }
-  };
-  /** What the platform has, what the command line shows, and whether Terraform was asked before the report. */
-  const plan = async (main: string, environment: Record<string, string> = {}, files: Record<string, string> = {}) => {
-    const job = jobFor(bench.plane, await archive({ 'main.tf': main, ...files }), { structuredOutput: true });
-    bench.plane.objects.delete(`${job.runId}/plan/provider-schemas`);
-    bench.plane.objects.delete(`${job.runId}/plan/plan-json-redacted`);
-    const { report } = await bench.run(job, {
-      STEPFORM_PROVIDER_CACHE: join(bench.directory, 'providers'),
-      ...environment,
-    });
-    const json = (name: string) => JSON.parse(bench.artifact('plan', name)?.toString() ?? '{}').provider_schemas ?? {};
-    return {
-      stored: json('provider-schemas'),
-      shown: json('plan-json-redacted'),
-      asked: report?.timings?.schemas !== undefined,
-      outcome: report?.outcome,
+/** Schemas are cached only if Terraform runs as a separate user. */
+describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'schemas on a machine that outlives its runners',
+  () => {
+    const bench = Bench.use();
+    const kept = () => {
+      try {
+        return readdirSync(join(bench.directory, 'cache', 'schemas')).map((name) =>
+          join(bench.directory, 'cache', 'schemas', name),
+        );
+      } catch {
+        return [];
+      }
     };
-  };
+    /** Stored schemas, those shown by the command line, and whether Terraform printed them before the report. */
+    const plan = async (main: string, environment: Record<string, string> = {}, files: Record<string, string> = {}) => {
+      const job = jobFor(bench.plane, await archive({ 'main.tf': main, ...files }), { structuredOutput: true });
+      bench.plane.objects.delete(`${job.runId}/plan/provider-schemas`);
+      bench.plane.objects.delete(`${job.runId}/plan/plan-json-redacted`);
+      const { report } = await bench.run(job, {
+        STEPFORM_PROVIDER_CACHE: join(bench.directory, 'providers'),
+        ...environment,
+      });
+      const json = (name: string) =>
+        JSON.parse(bench.artifact('plan', name)?.toString() ?? '{}').provider_schemas ?? {};
+      return {
+        stored: json('provider-schemas'),
+        shown: json('plan-json-redacted'),
+        asked: report?.timings?.schemas !== undefined,
+        outcome: report?.outcome,
+      };
+    };
 
-  it('are read from Terraform once for a lock file', async () => {
-    const first = await plan(plain);
-    expect(first).toMatchObject({ asked: true, shown: { [builtin]: { resource_schemas: { terraform_data: {} } } } });
-    expect(kept()).toHaveLength(1);
-    const second = await plan(plain.replace('"a"', '"b"'));
-    expect(second).toEqual({ ...first, asked: false });
-    expect(kept()).toHaveLength(1);
-    // Providers of another lock file are others.
-    expect((await plan(plain, {}, { '.terraform.lock.hcl': '# of another\n' })).asked).toBe(true);
-    expect(kept()).toHaveLength(2);
-  }, 60_000);
+    it('are read from Terraform once for a lock file', async () => {
+      const first = await plan(plain);
+      expect(first).toMatchObject({ asked: true, shown: { [builtin]: { resource_schemas: { terraform_data: {} } } } });
+      expect(kept()).toHaveLength(1);
+      const second = await plan(plain.replace('"a"', '"b"'));
+      expect(second).toEqual({ ...first, asked: false });
+      expect(kept()).toHaveLength(1);
+      // Another lock file has its own schemas.
+      expect((await plan(plain, {}, { '.terraform.lock.hcl': '# of another\n' })).asked).toBe(true);
+      expect(kept()).toHaveLength(2);
+    }, 60_000);
 
-  it('are read again where a provider is missing, and from a damaged file', async () => {
-    // Terraform's own provider is in no lock file.
-    expect(await plan('output "a" { value = 1 }\n')).toMatchObject({ asked: true, shown: {} });
-    const [file = ''] = kept();
-    expect(JSON.parse(readFileSync(file, 'utf8')).provider_schemas ?? {}).toEqual({});
-    const whole = await plan(plain);
-    expect(whole).toMatchObject({ asked: true, stored: { [builtin]: {} }, shown: { [builtin]: {} } });
-    expect((await plan(plain)).asked).toBe(false);
-    writeFileSync(file, readFileSync(file).subarray(0, 1000));
-    expect(await plan(plain)).toEqual(whole);
-    expect(await plan(plain)).toEqual({ ...whole, asked: false });
-  }, 60_000);
+    it('are read again if a provider is missing or the file is damaged', async () => {
+      // Lock files do not list Terraform's built-in provider.
+      expect(await plan('output "a" { value = 1 }\n')).toMatchObject({ asked: true, shown: {} });
+      const [file = ''] = kept();
+      expect(JSON.parse(readFileSync(file, 'utf8')).provider_schemas ?? {}).toEqual({});
+      const whole = await plan(plain);
+      expect(whole).toMatchObject({ asked: true, stored: { [builtin]: {} }, shown: { [builtin]: {} } });
+      expect((await plan(plain)).asked).toBe(false);
+      writeFileSync(file, readFileSync(file).subarray(0, 1000));
+      expect(await plan(plain)).toEqual(whole);
+      expect(await plan(plain)).toEqual({ ...whole, asked: false });
+    }, 60_000);
 
-  it('are neither kept nor taken where Terraform is the runner’s own user', async () => {
-    await plan(plain);
-    const [file = ''] = kept();
-    const asOne = { STEPFORM_TERRAFORM_USERS: 'none' };
-    expect((await plan(plain, asOne)).asked).toBe(true);
-    writeFileSync(file, '{}');
-    expect(await plan(plain, asOne)).toMatchObject({ outcome: 'finished', stored: { [builtin]: {} } });
-    expect(readFileSync(file, 'utf8')).toBe('{}');
-  }, 60_000);
+    it('are not cached if Terraform runs as the runner’s user', async () => {
+      await plan(plain);
+      const [file = ''] = kept();
+      const asOne = { STEPFORM_TERRAFORM_USERS: 'none' };
+      expect((await plan(plain, asOne)).asked).toBe(true);
+      writeFileSync(file, '{}');
+      expect(await plan(plain, asOne)).toMatchObject({ outcome: 'finished', stored: { [builtin]: {} } });
+      expect(readFileSync(file, 'utf8')).toBe('{}');
+    }, 60_000);
 
-  it('need no room: a run without it is as any', async () => {
-    const folder = join(bench.directory, 'cache', 'schemas');
-    mkdirSync(dirname(folder), { recursive: true });
-    writeFileSync(folder, '');
-    chmodSync(folder, 0o600);
-    expect(await plan(plain)).toMatchObject({ outcome: 'finished', asked: true, stored: { [builtin]: {} } });
-  }, 60_000);
-});
+    it('are not required: a run that cannot cache them succeeds', async () => {
+      const folder = join(bench.directory, 'cache', 'schemas');
+      mkdirSync(dirname(folder), { recursive: true });
+      writeFileSync(folder, '');
+      chmodSync(folder, 0o600);
+      expect(await plan(plain)).toMatchObject({ outcome: 'finished', asked: true, stored: { [builtin]: {} } });
+    }, 60_000);
+  },
+);

@@ -4,7 +4,7 @@ import type { JobProviderSet } from '#run/protocols/runner.ts';
 import { choose, overrideText } from '#runner/program/provider-sets.ts';
 import { archive, Bench, jobFor } from './support.ts';
 
-/** Providers that the organization configures, in a configuration that says nothing of them. */
+/** Providers that the organization configures, for a configuration without provider blocks. */
 
 const source = 'registry.terraform.io/coder/coder';
 const set = (change: Partial<JobProviderSet> = {}): JobProviderSet => ({
@@ -59,7 +59,7 @@ describe.skipIf(!existsSync('/usr/local/share/terraform/plugins/registry.terrafo
     const plan = async (content: Buffer, sets: JobProviderSet[], variables = [variable]) =>
       bench.run({ ...jobFor(bench.plane, content, { variables }), providerSets: sets });
 
-    it('configures it for modules, with a variable of the workspace', async () => {
+    it('configures a provider for modules, with a variable of the workspace', async () => {
       const { log, report } = await plan(await configuration(), [set()]);
       expect(log).toContain(`Provider set of all configures ${source}.`);
       expect(log).toContain('https://of-the-set.test');

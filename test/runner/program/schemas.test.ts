@@ -34,7 +34,7 @@ it('a plan includes the schemas of all its types, in Terraform’s format', () =
   });
 });
 
-it('an empty plan includes none', () => {
+it('an empty plan includes no schemas', () => {
   const none = { format_version: '1.0', provider_schemas: {} };
   expect(planSchemas({ format_version: '1.2' }, schemas)).toEqual(none);
   expect(planSchemas({ format_version: '1.2' }, { format_version: '1.0' })).toEqual(none);

@@ -9,7 +9,7 @@ import { until } from './until.ts';
 
 const bench = Bench.use();
 
-/** First one that is done at once, then one that takes for ever and can be found in the process list. */
+/** Two resources: the first is created at once, the second takes forever and shows in the process list. */
 const long = (mark: string, command = `echo begun; exec sleep 600.${mark}`) => `
 resource "terraform_data" "done" {}
 resource "terraform_data" "long" {
@@ -74,7 +74,7 @@ describe('an apply in progress', () => {
 
   it('is killed with its child processes, and its state is stored', async () => {
     const mark = marker();
-    // Deaf to interrupts, and away from the shell that started it.
+    // Ignores interrupts, and has left the shell's process group.
     const deaf = long(mark, `(trap '' INT TERM HUP; sleep 600.${mark}) & wait`);
     const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': deaf }));
     plane.signal = 'kill';
@@ -93,7 +93,7 @@ describe('an apply in progress', () => {
     expect(running(mark)).toBe(false);
     expect(record.report).toBeUndefined();
     expect(runner.said()).toContain('the control plane has ended this apply');
-    // What nobody takes any more is kept, encrypted.
+    // The state that the platform no longer accepts is kept, encrypted.
     const kept = readFileSync(keptStatePath(join(bench.directory, 'cache/unsaved-states'), 'run-1234567890abcdef'));
     expect(resources(readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')))).toContain('done');
     expect(bench.leftovers()).toEqual([]);
@@ -170,7 +170,7 @@ resource "terraform_data" "after" {
     expect(running(mark)).toBe(false);
   });
 
-  it('does not survive the runner, however it ends', async () => {
+  it('ends with the runner, regardless of how the runner ends', async () => {
     const mark = marker();
     const { runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
     runner.process.kill('SIGKILL');
@@ -192,7 +192,7 @@ describe('a runner', () => {
       return { runner, record };
     };
     const timeUp = await standBy(0.3);
-    // Nobody answered: the platform looks what that means for the run.
+    // No response: the platform decides how the run ends.
     expect(await timeUp.runner.ended).toBe(3);
 
     const stopped = await standBy(60);
@@ -222,8 +222,8 @@ describe('a runner', () => {
   });
 });
 
-describe('Terraform sees', () => {
-  it('its own environment, and neither the runner’s secrets nor its token', async () => {
+describe('Terraform’s environment', () => {
+  it('contains its own variables, and neither the runner’s secrets nor its token', async () => {
     const mark = marker();
     const configuration = await archive({ 'main.tf': long(mark, `env; exec sleep 600.${mark}`) });
     const { plane } = bench;
@@ -242,7 +242,7 @@ describe('Terraform sees', () => {
       AWS_SECRET_ACCESS_KEY: 'host-credential',
       HTTPS_PROXY: 'http://proxy.example',
       GOMEMLIMIT: '600MiB',
-      // What the owner of an agent's machine lets it see.
+      // Variables that the owner of an agent's machine passes on.
       CLOUD_PROFILE: 'office',
       STEPFORM_PASS_ON: 'CLOUD_PROFILE,NOT_SET',
     });
@@ -268,7 +268,7 @@ describe('Terraform sees', () => {
       'host-credential',
       'not-for-terraform',
       'value-not-for-argv',
-      // Of variables whose names are the runner's. Other programs of this machine are looked at too.
+      // Only processes with the runner's variables; the machine's other programs are ignored.
       'not-taken-over',
     ]) {
       expect(environment.join('\n')).not.toContain(secret);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { archive, Bench, jobFor, seenByRuns } from './support.ts';
 
-/** Modules in private Git repositories, as Terraform fetches them: by `git`, which is made to start this instead of ssh. */
+/** Modules in private Git repositories, fetched by Terraform with `git`, which runs this program instead of ssh. */
 
 const bench = Bench.use();
 const sshKey = '-----BEGIN OPENSSH PRIVATE KEY-----\r\nonly for git to see\r\n-----END OPENSSH PRIVATE KEY-----';
@@ -14,11 +14,11 @@ let seen: string;
 let pipe: number;
 beforeEach(() => {
   tools = mkdtempSync(join(seenByRuns, 'ssh-tools-'));
-  // A pipe: Terraform's user can write no file there.
+  // A pipe, because Terraform's user cannot write a file there.
   seen = join(tools, 'seen');
   execFileSync('mkfifo', [seen]);
   pipe = openSync(seen, constants.O_RDWR | constants.O_NONBLOCK);
-  // Notes how it was called, prints the key to where it would be seen, and fails as a host that cannot be reached.
+  // Records its arguments, prints the key into the pipe, and fails like ssh with an unreachable host.
   writeFileSync(
     join(tools, 'ssh'),
     `#!/bin/sh\necho "$@" >> ${seen}\nwhile [ $# -gt 0 ]; do [ "$1" = -i ] && { cat "$2" >> ${seen}; ls -l "$2" >> ${seen}; cat "$2" >&2; }; shift; done\nexit 255\n`,
@@ -43,7 +43,7 @@ const run = async (options: Parameters<typeof jobFor>[2]) => {
   return bench.run(job, { PATH: `${tools}:${process.env.PATH}` });
 };
 
-it('fetches modules with the SSH key, and removes it', async () => {
+it('modules are fetched with the SSH key, which is removed afterwards', async () => {
   const { log, report } = await run({ sshKey });
   expect(report).toMatchObject({ outcome: 'errored' });
   const call = readSeen();
@@ -56,13 +56,13 @@ it('fetches modules with the SSH key, and removes it', async () => {
   expect(bench.leftovers()).toEqual([]);
 });
 
-it('respects GIT_SSH_COMMAND of the workspace', async () => {
+it('GIT_SSH_COMMAND of the workspace takes precedence', async () => {
   const own = { key: 'GIT_SSH_COMMAND', value: 'ssh -o Own=yes', category: 'env' as const };
   await run({ sshKey, variables: [own] });
   expect(readSeen()).toMatch(/^-o Own=yes .*git@host\.test/);
 });
 
-it('gives no key to a program that GIT_SSH_COMMAND of the workspace names', async () => {
+it('a program in the workspace’s GIT_SSH_COMMAND does not get the key', async () => {
   const own = {
     key: 'GIT_SSH_COMMAND',
     value: `sh -c 'cat ../ssh/key >${seen}; echo looked >${seen}; exit 1'`,
@@ -72,7 +72,7 @@ it('gives no key to a program that GIT_SSH_COMMAND of the workspace names', asyn
   expect(readSeen()).toMatch(/^(looked\n)+$/);
 });
 
-it('sets no key by default', async () => {
+it('no key is set by default', async () => {
   await run({});
   const call = readSeen();
   expect(call).toContain('git@host.test');

@@ -9,7 +9,7 @@ import { ControlPlane } from './control-plane.ts';
 import { jobFor } from './support.ts';
 import { until } from './until.ts';
 
-/** Snapshots of a large state tell what has changed in it. */
+/** Snapshots of a large state contain only changes. */
 
 let directory: string;
 let file: string;
@@ -42,7 +42,7 @@ afterEach(async () => {
   expect(plane.violations).toEqual([]);
 });
 
-it('stores the first and last state as a whole, and changes in between', async () => {
+it('an apply stores the first and last state completely, and changes in between', async () => {
   await keeper.watch();
   writeFileSync(file, state(1, 100));
   await until('a whole snapshot', () => plane.current());
@@ -56,7 +56,7 @@ it('stores the first and last state as a whole, and changes in between', async (
   expect(plane.current()?.content?.toString()).toBe(state(3, 103));
 });
 
-it('starts from the workspace’s state', async () => {
+it('an apply starts from the workspace’s state', async () => {
   writeFileSync(file, state(7, 100));
   plane.states.push({
     ...{ id: 'sv-0', serial: 7, lineage: 'l', md5: '', size: 1, intermediate: false, completed: true },
@@ -65,14 +65,14 @@ it('starts from the workspace’s state', async () => {
   await keeper.watch();
   writeFileSync(file, state(8, 101));
   await until('a snapshot', has(state(8, 101)));
-  // As it was: Terraform gives the serial of the start.
+  // Unchanged: Terraform keeps the serial of the start.
   writeFileSync(file, state(7, 100));
   await until('another', has(state(9, 100)));
   expect(await keeper.finish()).toMatchObject({ stateVersionId: 'sv-2' });
   expect(plane.current()).toMatchObject({ serial: 9, intermediate: false });
 });
 
-it('stores a state as a whole when it has grown to several times the last one', async () => {
+it('an apply stores a state completely if it has grown to several times the last one', async () => {
   await keeper.watch();
   writeFileSync(file, state(1, 100));
   await until('a whole snapshot', () => plane.current());
@@ -87,7 +87,7 @@ it('stores a state as a whole when it has grown to several times the last one', 
 it.each([
   ['does not know changes', () => Object.assign(plane, { takesChanges: false }), 404],
   ['has another state', () => plane.states.push({ ...plane.states[0], content: Buffer.from('{}') } as never), 409],
-])('stores whole states where the control plane %s', async (_, change, status) => {
+])('an apply stores complete states if the control plane %s', async (_, change, status) => {
   await keeper.watch();
   writeFileSync(file, state(1, 100));
   await until('a whole snapshot', () => plane.current());
@@ -101,7 +101,7 @@ it.each([
   await keeper.finish();
 });
 
-it('repeats changes without a response, from the control plane’s last state', async () => {
+it('an apply repeats changes without a response, from the control plane’s last state', async () => {
   await keeper.watch();
   writeFileSync(file, state(1, 100));
   await until('a whole snapshot', () => plane.current());

@@ -70,7 +70,7 @@ describe('the state of an apply', () => {
 
   it('is complete with any trailing white space, and incomplete without its end', async () => {
     await keeper.watch();
-    // As OpenTofu 1.12 writes it.
+    // Written by OpenTofu 1.12.
     writeFileSync(file, `${state(1)}\n\n`);
     expect(await keeper.finish()).toEqual({ stateVersionId: 'sv-1', problem: undefined });
     writeFileSync(file, state(2).slice(0, -4));
@@ -82,7 +82,7 @@ describe('the state of an apply', () => {
     ['a hard link to another state', (other: string) => linkSync(other, file), 'a hard link'],
     ['a pipe', () => execFileSync('mkfifo', [file]), 'a named pipe, not a regular file'],
     ['a sparse file of terabytes', () => sparse(file), 'larger than 512 MiB'],
-  ])('is refused with an error that says so when it is %s', async (_, leave, why) => {
+  ])('is rejected with the reason if it is %s', async (_, leave, why) => {
     await keeper.watch();
     const other = join(directory, 'other.tfstate');
     writeFileSync(other, state(7));
@@ -147,7 +147,7 @@ describe('the state of an apply', () => {
     await keeper.watch();
     writeFileSync(file, state(6, ['a']));
     await until('a snapshot', () => plane.current());
-    // Terraform does not count up when it is back where it began.
+    // Terraform keeps the serial if the state equals that of the start.
     writeFileSync(file, state(5));
     await keeper.finish();
     expect(serials()).toEqual(['6 intermediate', '7']);
@@ -158,11 +158,11 @@ describe('the state of an apply', () => {
 describe('a state that cannot be saved to the workspace', () => {
   const errored = () => plane.objects.get('run-1234567890abcdef/errored-state')?.toString();
   const refuse = () => {
-    // Somebody else's state stands in the way.
+    // Another user's state is newer.
     plane.states.push({ id: 'sv-x', serial: 9, lineage: 'x', md5: '', size: 0, intermediate: false, completed: false });
   };
 
-  it('is saved as the errored state, with a message where it is and what to do', async () => {
+  it('is saved as the errored state, with a message that contains its location and the next step', async () => {
     writeFileSync(file, state(3));
     await keeper.watch();
     writeFileSync(file, state(4, ['a']));
@@ -235,7 +235,7 @@ describe('a state that cannot be saved to the workspace', () => {
     return readKeptState(bytes).open(Buffer.from(keptStateKey.key, 'base64')).toString();
   };
 
-  it('is saved only on the runner’s disk when the control plane has given up the runner', async () => {
+  it('is saved only on the runner’s disk when the control plane has revoked the runner’s token', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     plane.disown();
@@ -257,11 +257,11 @@ describe('a state that cannot be saved to the workspace', () => {
     plane.violations.splice(0);
   });
 
-  it('that has no place anywhere is tried again until it has one', async () => {
+  it('is retried until it can be saved anywhere', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     refuse();
-    // Nor can a file be written where the folder should be.
+    // The folder's path is a file, so no file can be written in it either.
     writeFileSync(dirname(kept()), '');
     plane.fault = (path) => {
       if (!path.endsWith('errored-state')) return undefined;
@@ -291,7 +291,7 @@ describe('a state that cannot be saved to the workspace', () => {
     plane.violations.splice(0);
   });
 
-  it('is uploaded again when storage says that it took too long (400 RequestTimeout)', async () => {
+  it('is uploaded again after a time-out of storage (400 RequestTimeout)', async () => {
     await keeper.watch();
     writeFileSync(file, state(1, ['a']));
     let slow = 2;

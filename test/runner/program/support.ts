@@ -10,11 +10,11 @@ import { synthesize } from '#infra/build/synth.ts';
 import type { Job, JobVariable, PhaseName } from '#run/protocols/runner.ts';
 import { ControlPlane, type PhaseRecord } from './control-plane.ts';
 
-/** Drives the real runner program with the real terraform against the control plane's test double. */
+/** Runs the real runner program with the real terraform against the control plane's test double. */
 
 type Entry = string | Buffer | (Partial<Header> & { content?: string });
 
-/** A gzip tar; entries by name, or with a header of their own. */
+/** A gzip tar; entries by name, or with their own header. */
 export const archive = async (entries: Record<string, Entry> | [string, Entry][]): Promise<Buffer> => {
   const tar = pack();
   for (const [name, entry] of Array.isArray(entries) ? entries : Object.entries(entries)) {
@@ -50,12 +50,12 @@ export interface Options {
 
 const mebibyte = 1024 * 1024;
 
-/** Rooms have temporary folders of their own, so that Terraform would see nothing that a test puts there. */
+/** Rooms replace the machine's temporary folders, which would hide a test's files from Terraform. */
 export const seenByRuns = process.platform === 'linux' && process.getuid?.() === 0 ? '/var/lib' : tmpdir();
 
 export const keptStateKey = { key: randomBytes(32).toString('base64'), sealed: 'as only the platform opens it' };
 
-/** A job as the control plane would write it. `token` has the form of a real one. */
+/** A job like the control plane's. `token` has the form of a real one. */
 export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Options = {}): Job => {
   const { phase = 'plan' } = options;
   plane.objects.set('configuration', configuration);
@@ -108,19 +108,19 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
 
 export interface RunningRunner {
   process: ChildProcess;
-  /** What it wrote for its operators. */
+  /** The runner's own log, for operators. */
   said: () => string;
   ended: Promise<number | null>;
 }
 
-/** Everything a test needs, cleaned up after it. */
+/** Everything that a test needs, removed after it. */
 export class Bench {
   plane!: ControlPlane;
   directory!: string;
   readonly #runners: RunningRunner[] = [];
   /** The command that starts the runner's program. */
   before: string[] = [];
-  /** The one that is shipped. */
+  /** The shipped program. */
   #program = '';
 
   static use(): Bench {
@@ -131,7 +131,7 @@ export class Bench {
     beforeEach(async () => {
       bench.plane = await ControlPlane.start();
       bench.directory = mkdtempSync(join(seenByRuns, 'runner-test-'));
-      // Passable for the users that Terraform runs as.
+      // Terraform's users must be able to enter it.
       chmodSync(bench.directory, 0o711);
       mkdirSync(join(bench.directory, 'tmp'));
     });
@@ -147,7 +147,7 @@ export class Bench {
     return bench;
   }
 
-  /** What the runner left in its temporary directory. */
+  /** Files that the runner left in its temporary directory. */
   leftovers(): string[] {
     return readdirSync(join(this.directory, 'tmp'));
   }
@@ -188,7 +188,7 @@ export class Bench {
     return { record, code, said: runner.said(), log: textOf(record), report: record.report };
   }
 
-  /** Plans and applies, each with a runner of its own; returns the apply. */
+  /** Plans and applies, each with its own runner; returns the apply. */
   async planAndApply(
     configuration: Buffer,
     options: Options = {},

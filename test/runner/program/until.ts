@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for a condition, looking every 10 ms; throws when it does not come true in time. */
+/** Waits for a condition, checked every 10 ms; throws if it is not met in time. */
 export const until = async <T>(what: string, condition: () => T, ms = 15_000): Promise<NonNullable<T>> => {
   const end = Date.now() + ms;
   for (;;) {

@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A zip of one file. @param mode its permissions, as Unix has them */
+/** A zip of one file. @param mode its Unix permissions */
 export const zip = (name: string, content: Buffer, mode = 0): Buffer => {
   const packed = deflateRawSync(content);
   const common = Buffer.alloc(26);
@@ -12,7 +12,7 @@ export const zip = (name: string, content: Buffer, mode = 0): Buffer => {
   common.writeUInt16LE(name.length, 22);
   const local = Buffer.concat([Buffer.from('PK\u0003\u0004'), common, Buffer.from(name), packed]);
   const attributes = Buffer.alloc(14);
-  // Of a regular file made on Unix.
+  // Mode of a regular file created on Unix.
   if (mode) attributes.writeUInt32LE(((0o100000 | mode) << 16) >>> 0, 6);
   const central = Buffer.concat([
     Buffer.from(mode ? 'PK\u0001\u0002\u0014\u0003' : 'PK\u0001\u0002\u0014\u0000'),

@@ -136,7 +136,7 @@ describe('a hostile run', () => {
     expect(asked().length).toBeLessThanOrEqual(100);
   });
 
-  it('cannot store a provider: uploads are for its own artifacts', async () => {
+  it('cannot store a provider, because its uploads are only for its own artifacts', async () => {
     for (const name of ['providers/x', '../../providers/x', 'provider']) {
       expect((await runner.call(token, 'uploads', { artifacts: [name] })).status).toBe(422);
     }

@@ -3,7 +3,7 @@ import type { Settings } from '../settings.ts';
 
 const roleArn = /^arn:[a-z0-9-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/;
 
-/** @throws {MisconfiguredError} when there is none */
+/** @throws {MisconfiguredError} if it is missing */
 export const checkRoleArn = (settings: Settings): string => {
   const { value, variable } = settings.ofPhase('ROLE_ARN', 'role');
   if (roleArn.test(value)) return value;

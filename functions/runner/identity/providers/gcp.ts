@@ -4,7 +4,10 @@ import type { Settings } from '../settings.ts';
 const email = /^[a-z0-9][a-z0-9-]*@[a-z0-9.-]+$/;
 const providerName = /^projects\/\d+\/locations\/global\/workloadIdentityPools\/[a-z0-9-]+\/providers\/[a-z0-9-]+$/;
 
-/** HCP Terraform: dynamic credentials with the GCP provider. The one name counts before its three parts. */
+/**
+ * HCP Terraform: dynamic credentials with the GCP provider. The provider's full name takes precedence over its three
+ * parts.
+ */
 export const readGcp = (settings: Settings): GcpCredential => {
   const account = settings.ofPhase('SERVICE_ACCOUNT_EMAIL', 'service account');
   if (!email.test(account.value)) {

@@ -3,8 +3,8 @@ import type { Settings } from '../settings.ts';
 import { checkRoleArn } from './aws.ts';
 
 /**
- * HCP Terraform: Vault-backed dynamic credentials. Vault: AWS, Google Cloud and Azure secrets engines, of which each has a
- * path that makes credentials.
+ * HCP Terraform: Vault-backed dynamic credentials. Vault: AWS, Google Cloud and Azure secrets engines. Each has a
+ * path that issues credentials.
  */
 
 const maxSleepSeconds = 1500;
@@ -15,7 +15,7 @@ const sleepOf = (settings: Settings): number => {
   throw settings.wrong(settings.nameOf('SLEEP_SECONDS'), seconds, `be a number of seconds up to ${maxSleepSeconds}`);
 };
 
-/** @param engine where it is mounted unless that is set */
+/** @param engine default mount path */
 const commonOf = (settings: Settings, engine: string) => {
   const vault = settings.find('VAULT_CONFIG');
   return {

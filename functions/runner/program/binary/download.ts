@@ -9,8 +9,8 @@ import { unzipFile } from './unzip.ts';
 
 /**
  * Downloads Terraform from releases.hashicorp.com, verified by checksums that HashiCorp signed, and OpenTofu from its
- * GitHub releases, verified by the checksums published there. @hashicorp/js-releases is not used: it accepts checksums
- * signed by anybody (seen with 1.7.7).
+ * GitHub releases, verified by the checksums published there. @hashicorp/js-releases is not used: it accepts
+ * checksums signed with any key (observed in 1.7.7).
  */
 
 export type Engine = 'terraform' | 'tofu';
@@ -19,7 +19,7 @@ type Releases = Settings['releases'];
 /** Key id in the name of the signature file (hashicorp.com/trust/security). */
 const signatureSuffix = '72D7468F.sig';
 
-/** Every released version, in no order. */
+/** All released versions, unsorted. */
 export const listVersions = async (engine: Engine, releases: Releases, signal: AbortSignal): Promise<string[]> => {
   if (engine === 'terraform') {
     return (await terraformReleases(releases.terraform, signal)).map(({ version }) => version);
@@ -45,7 +45,8 @@ const checksum = async (
     engine === 'terraform' ? fetchSmall(`${sums}.${signatureSuffix}`, signal) : undefined,
   ]);
   if (signature) {
-    // On demand, and a file of its own (infra/build/bundle.ts): it is larger than all the rest.
+    // Loaded on demand, and a separate file (infra/build/bundle.ts), because it is larger than the rest of the
+    // program.
     const { verifySignature } = await import('./signature.ts');
     await verifySignature(list, signature, key).catch((error: Error) => {
       throw new Error(`the signature of ${sums} is not valid: ${error.message}`, { cause: error });
@@ -70,8 +71,8 @@ export interface Download {
 }
 
 /**
- * Path of the verified binary. Two runners may download the same version concurrently; each ends with a complete file.
- * @throws {Error} when it cannot be downloaded or verified
+ * Path of the verified binary. If two runners download the same version concurrently, each gets a complete file.
+ * @throws {Error} if it cannot be downloaded or verified
  */
 export const downloadBinary = async (download: Download): Promise<string> => {
   const { engine, version, releases, directory, signal, key = hashicorpKey } = download;

@@ -24,7 +24,7 @@ const minBinaryBytes = 1024 * 1024;
 
 type Wanted = Job['terraform'];
 
-/** Runs a program that was found, with `version -json`. @returns its output @throws {Error} */
+/** Runs `version -json` of a program. @returns its output @throws {Error} */
 export type Ask = (path: string) => Promise<string>;
 
 /**
@@ -62,16 +62,16 @@ export const findBinary = async (
 
 interface Present {
   onPath?: Binary;
-  /** What is on the PATH and does not start, with the reason. */
+  /** Path of a program on the PATH that does not start, with the reason. */
   broken?: string;
-  /** Versions. */
+  /** Downloaded versions. */
   downloads: string[];
 }
 
 const unavailable = ({ engine, version }: Wanted, present: Present, cause: unknown): PhaseError => {
   const { onPath, broken, downloads } = present;
   const product = productName[engine];
-  const found = onPath
+  const available = onPath
     ? `the one on the runner's PATH is ${onPath.version} (${onPath.path})`
     : (broken ?? `${engine} not found on the runner's PATH`);
   const usable = [...(onPath ? [onPath.version] : []), ...downloads];
@@ -79,7 +79,7 @@ const unavailable = ({ engine, version }: Wanted, present: Present, cause: unkno
     ? `Set the ${product} version of the workspace to ${usable.slice(-5).join(' or ')}, which is there,`
     : `Put ${engine} on the PATH of the runner,`;
   return new PhaseError(
-    `No ${product} of version ${version}: ${found}, and a download failed (${messageOf(cause)}). ` +
+    `No ${product} of version ${version}: ${available}, and a download failed (${messageOf(cause)}). ` +
       `${remedy} or allow the runner to reach the releases.`,
   );
 };
@@ -103,12 +103,12 @@ const download = async (
   };
 };
 
-/** Binaries of earlier downloads, by version. */
+/** Earlier downloads, by version. */
 const downloaded = async (directory: string, engine: Wanted['engine']): Promise<Map<string, Binary>> => {
-  const versions = await readdir(join(directory, engine)).catch(() => []);
-  const found = versions.filter((version) => !version.startsWith('.'));
+  const names = await readdir(join(directory, engine)).catch(() => []);
+  const versions = names.filter((name) => !name.startsWith('.'));
   return new Map(
-    found.map((version) => [version, { engine, version, platform, path: join(directory, engine, version, engine) }]),
+    versions.map((version) => [version, { engine, version, platform, path: join(directory, engine, version, engine) }]),
   );
 };
 
@@ -128,8 +128,8 @@ const lookUp = async (
     try {
       return { binary: { engine, path, ...(await askVersion(path, settings, ask)) } };
     } catch (error) {
-      // Perhaps there is another one in the next directory.
-      broken ??= `${path} on the runner's PATH does not tell its version (${firstLine(messageOf(error))})`;
+      // The next directory may have another one.
+      broken ??= `${path} on the runner's PATH does not report its version (${firstLine(messageOf(error))})`;
     }
   }
   return { broken };
@@ -139,7 +139,7 @@ const firstLine = (text: string): string => text.trim().split('\n')[0]?.slice(0,
 
 type Answer = Pick<Binary, 'version' | 'platform'>;
 
-/** Starting a process to read its version takes ~60 ms, so the version is cached until the file changes. */
+/** Starting a process to read its version takes about 60 ms, so the version is cached until the file changes. */
 const askVersion = async (path: string, { cacheDirectory }: Settings, ask: Ask): Promise<Answer> => {
   const real = await realpath(path);
   const { mtimeMs, size } = await stat(real);

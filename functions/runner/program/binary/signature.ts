@@ -29,7 +29,7 @@ export const verifySignature = async (
   for (const packet of packets as unknown as SignaturePacket[]) {
     const signer = parts.find((part) => part.getKeyID().equals(packet.issuerKeyID as ReturnType<Key['getKeyID']>));
     if (!signer) continue;
-    // Throws when the signature does not match.
+    // Throws if the signature does not match.
     await packet.verify(signer.keyPacket, enums.signature.binary, literal, new Date(), true);
     return;
   }

@@ -4,8 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 
 /**
- * Extracts one file of a zip archive. Other entries are ignored, so their names can do no harm.
- * @throws {Error} when the archive has no such file or is damaged
+ * Extracts one file of a zip archive. Ignores all other entries, so their names cannot cause harm.
+ * @throws {Error} if the archive has no such file or is damaged
  */
 export const unzipFile = async (archive: string, name: string, target: string, mode: number): Promise<void> => {
   const zip = await openPromise(archive, { lazyEntries: true });
@@ -27,8 +27,8 @@ const executable = 0o111;
 const nameForm = /^(?!\.{1,2}(\/|$))[^/\\\0]+(\/(?!\.{1,2}(\/|$))[^/\\\0]+)*$/;
 
 /**
- * Extracts all files, readable for everyone and writable for nobody.
- * @throws {Error} when the archive is damaged, contains anything but plain files, or unpacks to more
+ * Extracts all files, readable for all users and writable for none.
+ * @throws {Error} if the archive is damaged, contains anything but plain files, or exceeds the limits when unpacked
  */
 export const unzipAll = async (
   archive: string,
@@ -51,7 +51,7 @@ export const unzipAll = async (
       if (files > limits.files || bytes > limits.bytes) throw new Error('the archive is too large when unpacked');
       const path = join(target, fileName);
       mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-      // yauzl fails on more bytes than the entry announces.
+      // yauzl fails if an entry has more bytes than it announces.
       const how = { mode: mode & executable ? 0o555 : 0o444, flags: 'wx' };
       await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(path, how));
     }

@@ -50,7 +50,7 @@ const parsePart = (text: string): Satisfies => {
 
 /**
  * Whether a version satisfies the workspace's: an exact version, a constraint, or `latest` (any release).
- * @throws {Error} when it is none of these
+ * @throws {Error} for other texts
  */
 export const constraint = (text: string): Satisfies => {
   if (text.trim() === 'latest') return (version) => parse(version) !== null && !version.includes('-');

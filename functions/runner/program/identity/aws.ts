@@ -6,8 +6,9 @@ import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts
 const sessionOf = ({ runId, phase }: Pick<Job, 'runId' | 'phase'>): string => `${runId}-${phase}`;
 
 /**
- * AWS's own tools exchange the token for a session of the role, and again when that ends. The environment would win over
- * a provider's `shared_config_files` (AWS SDK for Go: credential chain), so it is for single configurations alone.
+ * AWS's tools exchange the token for a session of the role, and again when it expires. The environment would take
+ * precedence over a provider's `shared_config_files` (AWS SDK for Go: credential chain), so it is used only for a
+ * single configuration.
  */
 export const makeAws = (
   { roleArn, token }: Signed<AwsCredential>,

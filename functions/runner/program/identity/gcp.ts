@@ -1,7 +1,7 @@
 import type { GcpCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
-/** Google's own libraries exchange the token, first for a federated one (AIP-4117: external account credentials). */
+/** Google's libraries exchange the token, first for a federated one (AIP-4117: external account credentials). */
 export const makeGcp = (
   { serviceAccountEmail, workloadProvider, token }: Signed<GcpCredential>,
   keep: CredentialFolder,

@@ -53,9 +53,9 @@ export class Identity {
   }
 
   /**
-   * @param folder for its files; created, and removed at the end
+   * @param folder for the credential files; created, and removed at the end
    * @param signal aborts requests to other services
-   * @throws {PhaseError} when a service refuses to issue credentials; all others are revoked then
+   * @throws {PhaseError} if a service refuses to issue credentials; all others are revoked then
    */
   static async make(
     folder: string,
@@ -88,7 +88,7 @@ export class Identity {
         this.#made.push({ provider, tag, made: await make(credential, new CredentialFolder(this.#folder, tag)) });
       }),
     );
-    // Only once all have settled: credentials that others issued must be revoked.
+    // Fails only after all have settled: credentials that other services issued must be revoked.
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -105,9 +105,9 @@ export class Identity {
   }
 
   /**
-   * For Terraform's processes. Empty for a provider with several configurations: the environment would override those
-   * with a tag, so each provider block has to name its configuration (HCP Terraform: specifying multiple
-   * configurations).
+   * Variables for Terraform's processes. Empty for a provider with several configurations: the environment would
+   * override those with a tag, so each provider block has to name its configuration (HCP Terraform: specifying
+   * multiple configurations).
    */
   get environment(): Record<string, string> {
     const several = new Set(this.#made.filter(({ tag }) => tag).map(({ provider }) => provider));
@@ -135,7 +135,7 @@ export class Identity {
       }));
   }
 
-  /** Revokes and removes everything. */
+  /** Revokes all credentials and removes their files. */
   async end(): Promise<void> {
     removeForeign(this.#folder);
     await Promise.all(this.#made.splice(0).map(({ made }) => made.end?.()));

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that Terraform gets the path of, relative to the working directory; plans store that path. */
+/** A file whose path Terraform gets, relative to the working directory; plans store that path. */
 export interface File {
   file: string;
 }
@@ -10,7 +10,7 @@ export interface File {
 export interface IssuedCredential {
   /** For Terraform's processes; not used where the provider has several configurations. */
   environment: Record<string, string>;
-  /** The configuration's entry in `tfc_<provider>_dynamic_credentials`; absent where there is no such variable. */
+  /** The configuration's entry in `tfc_<provider>_dynamic_credentials`; absent if HCP Terraform has no such variable. */
   entry?: Record<string, string | File | null>;
   /** Further secrets, which logs must not show. */
   secrets?: string[];

@@ -1,7 +1,7 @@
 import type { PlainCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
-/** HCP Terraform: manually generate workload identity tokens. Each has a name of its own. */
+/** HCP Terraform: manually generate workload identity tokens. Each has its own name. */
 export const makePlain = ({ tag, token }: Signed<PlainCredential>, keep: CredentialFolder): IssuedCredential => {
   const suffix = tag === undefined ? '' : `_${tag}`;
   return {

@@ -18,7 +18,7 @@ const required = ({ path }: BackedCredential, data: Data, name: string): string 
 const ofAws = (backed: BackedAws, data: Data, keep: CredentialFolder): IssuedCredential => {
   const id = required(backed, data, 'access_key');
   const secret = required(backed, data, 'secret_key');
-  // Credentials of IAM users have none. Vault called it `security_token` before it had `session_token`.
+  // IAM users have no session token. Older versions of Vault call it `security_token`.
   const session = data.session_token || data.security_token || undefined;
   const lines = [
     '[default]',

@@ -3,14 +3,14 @@ import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 
 /**
- * Control groups that bound a run's processes and memory, where this program may make them: both versions of the kernel's
- * interface (cgroups(7)). In most containers there are none to be had; limits of users and processes (limits.ts) hold there.
+ * Control groups that limit a run's processes and memory, if this program may create them: both versions of the
+ * kernel's interface (cgroups(7)). Most containers allow none; limits of users and processes (limits.ts) apply there.
  */
 
-/** Threads and processes of one room. */
+/** Maximum of threads and processes in one room. */
 export const maxTasks = 4096;
 
-/** What this machine has, or what the group of this program may use, whose processes the new groups' are not. */
+/** Memory of this machine, or the limit of this program's own group, which does not apply to the new groups. */
 export const memoryBytes = (): number => Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 const root = '/sys/fs/cgroup';
@@ -20,11 +20,14 @@ interface Group {
   above: string;
   controllers?: string;
   limits: Record<string, string>;
-  /** Of all rooms: their processes alone are ended when these are reached, however they have set their own score. */
+  /**
+   * Limits of all rooms together. When they are reached, the kernel ends only processes of rooms, even if those
+   * changed their own OOM score.
+   */
   together?: Record<string, string>;
 }
 
-/** Folders of the groups' own hierarchies, and what is written there. */
+/** Folders of the groups' hierarchies, and the limits to write there. */
 const wanted = (): Group[] => {
   const memory = String(Math.floor((memoryBytes() * 3) / 4));
   if (existsSync(join(root, 'cgroup.controllers')))
@@ -75,7 +78,7 @@ const enable = (folder: string, controllers: string): void => {
   writeFileSync(file, controllers);
 };
 
-/** Those of a run that has ended: the kernel keeps groups that have processes. */
+/** Removes the groups of a run that has ended. The kernel keeps groups that still have processes. */
 export const removeControlGroups = (runFolder: string): void => {
   for (const { above } of wanted()) remove(join(above, parent, basename(runFolder)));
 };
@@ -84,10 +87,13 @@ const remove = (folder: string): void => {
   try {
     rmdirSync(folder);
   } catch {
-    // Not there, or in use.
+    // Missing, or in use.
   }
 };
 
-/** Processes enter by writing 0 to `cgroup.procs` of each folder. @param runFolder whose name is the groups' */
+/**
+ * Processes enter a group by writing 0 to `cgroup.procs` in each folder.
+ * @param runFolder its name becomes the groups' name
+ */
 export const makeControlGroups = (runFolder: string): string[] =>
   wanted().flatMap((one) => make(basename(runFolder), one) ?? []);

@@ -10,7 +10,7 @@ import { Folder } from '../workspace/door.ts';
 /** Terraform CLI: `TF_TOKEN_` and the host with `.` as `_` and `-` as `__`. */
 const variableOf = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
 
-/** On every platform, modules can be named by this host (HCP Terraform: generic hostname). */
+/** On every platform, module sources can use this host (HCP Terraform: generic hostname). */
 const genericHost = 'localterraform.com';
 
 const genericHostBlock = (host: string): string => `host "${genericHost}" {
@@ -21,13 +21,13 @@ const genericHostBlock = (host: string): string => `host "${genericHost}" {
 }
 `;
 
-/** With a port the name has a colon, and shells drop such variables. */
+/** A host with a port contains a colon, and shells drop variables with such names. */
 const isVariable = (host: string): boolean => /^\w+$/.test(variableOf(host));
 
 export const tokenVariables = ({ stateToken }: Job, { hosts }: Settings): Record<string, string> =>
   Object.fromEntries([genericHost, ...hosts].filter(isVariable).map((host) => [variableOf(host), stateToken]));
 
-/** For hosts with a port, writes the file that `terraform login` writes; also configures the generic host. */
+/** Writes the file that `terraform login` writes, for hosts with a port; also configures the generic host. */
 export const keepCredentials = (home: string, { stateToken }: Job, { hosts }: Settings): void => {
   const hostsWithPort = hosts.filter((host) => !isVariable(host));
   const credentials = Object.fromEntries(hostsWithPort.map((host) => [host, { token: stateToken }]));

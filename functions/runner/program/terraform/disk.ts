@@ -3,16 +3,16 @@ import { help } from './launch.ts';
 import type { Owner } from './owner.ts';
 import { removedFiles, type Usage } from './removed-files.ts';
 
-/** Ends a run that fills the disk which it shares with others: users of rooms have no quota. */
+/** Ends a run that fills a disk which it shares with others: users of rooms have no quota. */
 
 const gibibyte = 2 ** 30;
-/** What a run leaves free: this much, or this part of a small disk. */
+/** Minimum of free space: this much, or this part of a small disk. */
 const reserveBytes = 2 * gibibyte;
 const reservePart = 0.05;
 const everyMs = 500;
-/** `du` counts in these. */
+/** Unit of `du`. */
 const kibibyte = 1024;
-/** Whoever has so many files that to count them takes longer is who fills the disk. */
+/** If counting takes longer, the run has so many files that it is the one that fills the disk. */
 const countMs = 10_000;
 
 const gibibytes = (bytes: number): string =>
@@ -25,14 +25,14 @@ interface Fullness {
 }
 
 const counted = async (folder: string, flags: string[]): Promise<number> => {
-  // It also fails, with its result, for files that are removed meanwhile.
+  // `du` also fails, with its result, if files are removed meanwhile.
   const output = await help('du', [...flags, folder], { timeout: countMs }).catch((error) =>
     String(error.stdout ?? ''),
   );
   return /^\d+\t/.test(output) ? Number.parseInt(output, 10) : Number.POSITIVE_INFINITY;
 };
 
-/** What a run uses of the disk of its folder. */
+/** Disk space and files that a run uses on the disk of its folder. */
 const usageOf = async (folder: string, owner: Owner): Promise<Usage> => {
   const [kibibytes, files, removed] = await Promise.all([
     counted(folder, ['-skx']),
@@ -42,7 +42,7 @@ const usageOf = async (folder: string, owner: Owner): Promise<Usage> => {
   return { bytes: kibibytes * kibibyte + removed.bytes, files: files + removed.files };
 };
 
-/** @returns why the run is to end; undefined while there is room, or when others have filled the disk */
+/** @returns why the run must end; undefined while the reserve is free, or if other programs have filled the disk */
 const fullnessOf = async (folder: string, owner: Owner): Promise<Fullness | undefined> => {
   const { bsize, blocks, bavail, files, ffree } = await statfs(folder);
   const free: Usage = { bytes: bsize * bavail, files: files > 0 ? ffree : Number.POSITIVE_INFINITY };
@@ -60,16 +60,21 @@ const fullnessOf = async (folder: string, owner: Owner): Promise<Fullness | unde
 };
 
 interface Ends {
-  /** Called once, so that an apply can finish and record what it has begun. */
+  /** Called once, so that an apply can finish and record its open changes. */
   interrupt(why: string): void;
   /** Called once, when the disk keeps filling up, or is not given back. */
   kill(why: string): void;
 }
 
-/** How long an interrupted command may keep what others need, as long as it leaves half of it: what Fargate grants. */
+/**
+ * How long an interrupted command may keep using the reserve, if half of it stays free: the time that Fargate grants.
+ */
 const graceMs = 120_000;
 
-/** @param owner of the processes that may fill it @returns a function that ends the watch */
+/**
+ * @param owner of the processes that may fill it
+ * @returns a function that ends the watch
+ */
 export const watchDisk = (folder: string, owner: Owner, ends: Ends, patienceMs = graceMs): (() => void) => {
   let looking = false;
   let interruptedAt: number | undefined;

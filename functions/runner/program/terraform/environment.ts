@@ -6,7 +6,7 @@ import { tokenVariables } from './credentials.ts';
 import { garbageCollection } from './memory.ts';
 import { effective } from './variables.ts';
 
-/** The operator's own choice of memory against processor time, in place of the runner's (memory.ts). */
+/** The operator's settings for Go's garbage collection, which replace the runner's (memory.ts). */
 const memory = ['GOGC', 'GOMEMLIMIT'];
 
 /** Variables of the runner's own environment that Terraform may see, besides those that an agent's operator names. */
@@ -27,10 +27,10 @@ const passedOn = [
   'TF_PLUGIN_CACHE_DIR',
 ];
 
-/** Where the runner keeps state, and how it talks to Terraform: a workspace's variables cannot override these. */
+/** How the runner stores state and controls Terraform: a workspace's variables cannot override these. */
 const internal = /^(TF_DATA_DIR|TF_WORKSPACE|TF_INPUT|TF_IN_AUTOMATION|STEPFORM_.*)$/;
 
-/** The environment for reading plans and states: nothing of the workspace's. */
+/** The environment for reading plans and states, without the workspace's variables. */
 export const readerEnvironment = (
   { workspace }: Job,
   { inherited }: Settings,
@@ -59,9 +59,8 @@ export interface Place {
 }
 
 /**
- * The whole environment of Terraform's processes. The workspace's variables of category `env` are set here and nowhere
- * else.
- * @throws {PhaseError} for a variable that no process can be started with, and for arguments that the platform refuses
+ * The complete environment of Terraform's processes. Only here are the workspace's variables of category `env` set.
+ * @throws {PhaseError} for a variable that a process cannot have, and for arguments that the platform rejects
  */
 export const terraformEnvironment = (
   job: Job,
@@ -100,7 +99,7 @@ export const terraformEnvironment = (
   return environment;
 };
 
-/** The flag for HCP Terraform's `TFE_PARALLELISM`. */
+/** The flag that corresponds to HCP Terraform's `TFE_PARALLELISM`. */
 export const parallelism = ({ TFE_PARALLELISM: value }: Record<string, string>): string[] => {
   if (!value) return [];
   if (/^[1-9]\d{0,3}$/.test(value)) return [`-parallelism=${value}`];

@@ -19,9 +19,9 @@ import { isHidden, isPassable, isWritable, machineFolder, rootFolder } from './m
 import type { User } from './users.ts';
 
 /**
- * Terraform as a program that its user may execute and not read. The kernel makes no process of such a program dumpable
- * (execve(2), PR_SET_DUMPABLE(2const)): other processes of the same user, such as its providers, can neither trace it nor
- * reach its memory and open files, among them the file that policies judge.
+ * Makes Terraform a program that its user can execute but not read. The kernel does not let processes of such a
+ * program be dumped (execve(2), PR_SET_DUMPABLE(2const)): other processes of the same user, such as its providers,
+ * can neither trace it nor access its memory and open files, including the file that policies evaluate.
  */
 
 const unreadable = 0o711;
@@ -31,7 +31,7 @@ const executeByOthers = 0o001;
 const isOut = (path: string, { uid, mode }: Stats): boolean =>
   uid === 0 && !(mode & readByOthers) && !!(mode & executeByOthers) && isPassable(dirname(path));
 
-/** Of the executable and linking format, not a script. */
+/** Whether the file has the Executable and Linkable Format, and is not a script. */
 const isProgram = (path: string): boolean => {
   const file = openSync(path, 'r');
   try {
@@ -44,9 +44,9 @@ const isProgram = (path: string): boolean => {
 };
 
 /**
- * Path of the same program that the user may execute and not read. Copies are kept once per machine.
- * @param fallback folder for the copy where the machine keeps none
- * @throws {Error} for a script, which its interpreter would have to read
+ * Path of the same program that the user can execute but not read. Copies are kept once per machine.
+ * @param fallback folder for the copy if the machine keeps none
+ * @throws {Error} for a script, because its interpreter must read it
  */
 export const executable = (file: string, fallback: string, { owner, room }: User): string => {
   if (!owner) return file;
@@ -54,7 +54,7 @@ export const executable = (file: string, fallback: string, { owner, room }: User
   const stats = statSync(real);
   if (isOut(real, stats) && isPassable(dirname(file)) && !(room && (isHidden(real) || isHidden(file)))) return file;
   if (!isProgram(real))
-    throw new Error('it is a script, and providers could change what a script prints: use the program itself');
+    throw new Error('it is a script, and providers could change its output: use the program itself');
   const { dev, ino, size, mtimeMs, ctimeMs } = stats;
   const name = createHash('sha256').update(`${real} ${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`).digest('hex');
   const folder = folderFor(name.slice(0, 32), fallback);

@@ -11,9 +11,9 @@ import type { Owner } from './owner.ts';
 import { environmentScript, type Room } from './room.ts';
 
 /**
- * The only place where a runner starts programs. All that is not the platform's starts through {@link launch}: in a room
- * (room.ts) where those are to be had; otherwise as a user of its own with limits and without new privileges, which is
- * what a container on Fargate allows; otherwise as the runner's user.
+ * The only module of the runner that starts programs. All programs that are not the platform's start through {@link
+ * launch}: in a room (room.ts) if the machine allows it; otherwise as a separate user with limits and without new
+ * privileges, as in a container on Fargate; otherwise as the runner's user.
  */
 
 export interface Program {
@@ -22,7 +22,7 @@ export interface Program {
   args: string[];
   directory: string;
   environment: Record<string, string>;
-  /** Whom the process runs as, and where; with the mark of its environment where nothing else tells it apart. */
+  /** User and room of the process, and the mark in its environment if nothing else identifies it. */
   user: { owner: Owner | undefined; room: Room | undefined; mark: string | undefined };
   /** Receives standard output and error, in the order they were written; or a file for standard output alone. */
   output: ((bytes: Buffer) => void) | { file: string };
@@ -59,22 +59,22 @@ const isInherited = (file: string): boolean => {
   }
 };
 
-let known: number[] | undefined;
+let inheritedFiles: number[] | undefined;
 /**
- * Files above the standard ones that this program was started with, such as a lock of the shell that started it. Its children would have
- * them too, with the rights that they were opened with. Node.js closes all that it opens itself.
+ * Open files, besides the standard ones, that this program inherited, such as a lock of the shell that started it. Its
+ * children would inherit them with the same access rights. Node.js closes all files that it opens itself.
  */
 const inherited = (): number[] => {
   try {
-    known ??= readdirSync('/proc/self/fd').filter(isInherited).map(Number);
+    inheritedFiles ??= readdirSync('/proc/self/fd').filter(isInherited).map(Number);
   } catch {
     // Not Linux.
-    known = [];
+    inheritedFiles = [];
   }
-  return known;
+  return inheritedFiles;
 };
 
-/** Starts a program with these files only. */
+/** Starts a program that inherits only these files. */
 const spawnWith = (
   program: string,
   args: string[],
@@ -84,7 +84,7 @@ const spawnWith = (
   try {
     const { stdio } = options;
     const others = inherited().filter((file) => file >= stdio.length);
-    // Node.js leaves a file that is ignored as it is.
+    // Node.js does not close an ignored file.
     const all = Array.from({ length: Math.max(stdio.length, ...others.map((file) => file + 1)) }, (_, file) =>
       others.includes(file) ? nothing : (stdio[file] ?? 'ignore'),
     );
@@ -94,7 +94,10 @@ const spawnWith = (
   }
 };
 
-/** Its standard input takes names of signals, and ends the room when it is closed, as it is when the runner ends. */
+/**
+ * The room's first process reads signal names from its standard input, and ends the room when that is closed, which
+ * also happens when the runner ends.
+ */
 const inRoom = ({ path, args, directory, environment, user }: Program, file: number | undefined): ChildProcess => {
   const { room, owner } = user;
   if (!room || !owner) throw new Error('the user has no room');
@@ -108,8 +111,8 @@ const inRoom = ({ path, args, directory, environment, user }: Program, file: num
 };
 
 /**
- * A process group, which ends with this program, however that ends: `read` waits for the end of a pipe that only the
- * runner holds. Both outputs share one pipe, to keep their order.
+ * Starts a process group that ends with this program in every case: `read` waits for the end of a pipe that only the
+ * runner holds open. Both outputs share one pipe, to keep their order.
  */
 const inGroup = ({ path, args, directory, environment, user }: Program, file: number | undefined): ChildProcess => {
   const { owner, mark } = user;
@@ -130,11 +133,11 @@ const yieldTo = ({ pid }: ChildProcess): void => {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // Gone already.
+    // Already ended.
   }
 };
 
-/** Runs a program of the platform itself, without any variable of a run. @returns its output @throws {Error} */
+/** Runs a program of the platform itself, without any variables of a run. @returns its output @throws {Error} */
 export const help = async (
   program: string,
   args: string[],

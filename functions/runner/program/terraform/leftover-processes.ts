@@ -4,8 +4,9 @@ import { help } from './launch.ts';
 import type { Owner } from './owner.ts';
 
 /**
- * Ends processes that a phase has left running, where there are no rooms (room.ts). One that has left its group and session
- * (`setsid`) and whose parent has ended is found by its user or, if Terraform has no user of its own, by the mark in its environment.
+ * Ends processes that a phase has left running, on machines without rooms (room.ts). A process that left its group
+ * and session (`setsid`) and whose parent has ended is found by its user or, if Terraform has no user of its own, by
+ * the mark in its environment.
  */
 
 interface Whose {
@@ -13,24 +14,24 @@ interface Whose {
   mark: string | undefined;
 }
 
-/** How long processes may take to die. */
+/** How long to wait for processes to end. */
 const patienceMs = 5000;
 const firstPauseMs = 2;
 const pauseGrowth = 1.5;
-/** Consecutive scans that must find nothing, in case processes are being started at the same time. */
+/** Consecutive scans that must find no process, in case processes are being started at the same time. */
 const sureLooks = 3;
 const helperMs = 1000;
 
 const processes = (): string[] => readdirSync('/proc').filter((name) => name.charCodeAt(0) <= 57 && /^\d+$/.test(name));
 
-/** Id of the process that was started last (proc(5): loadavg). */
+/** Id of the process that started last (proc(5): loadavg). */
 const lastStarted = (): string => readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1) as string;
 
 const isAlive = (status: string): boolean => !/^State:\s+[ZX]/m.test(status);
 
 const statusOf = (pid: string): string => readFileSync(`/proc/${pid}/status`, 'latin1');
 
-/** Real, effective and saved user, and that of its files. */
+/** Real, effective, saved and file system user ids. */
 const usersIn = (status: string): number[] => (/^Uid:(.*)$/m.exec(status)?.[1]?.trim().split('\t') ?? []).map(Number);
 
 /** Ids of a user's processes that have not ended. */
@@ -40,7 +41,7 @@ export const processesOf = ({ uid }: Owner): string[] =>
       const status = statusOf(pid);
       return isAlive(status) && usersIn(status).includes(uid);
     } catch {
-      // Gone meanwhile, or another user's.
+      // Ended meanwhile, or another user's.
       return false;
     }
   });
@@ -49,14 +50,14 @@ const isMarked = (pid: string, mark: string | undefined): boolean => {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`STEPFORM_JOB=${mark}`);
   } catch {
-    // Gone meanwhile, or another user's.
+    // Ended meanwhile, or another user's.
     return false;
   }
 };
 
 /**
- * Kills all processes of a user at once, as that user: the kernel lets none of them start another one meanwhile. Checks
- * its user id first: as root this would take down the machine.
+ * Kills all processes of a user at once, as that user, so that none can start another one meanwhile. Checks the user
+ * id first: as root this would kill all processes of the machine.
  */
 const killAll = ({ uid, gid }: Owner): Promise<unknown> =>
   help('/bin/sh', ['-c', `[ "$(id -u)" = ${uid} ] && kill -KILL -1`], { uid, gid, timeout: helperMs }).catch(() => {});
@@ -65,14 +66,14 @@ const kill = (pid: string): void => {
   try {
     process.kill(Number(pid), 'SIGKILL');
   } catch {
-    // Gone meanwhile.
+    // Ended meanwhile.
   }
 };
 
 const leftoversOf = ({ owner, mark }: Whose): string[] =>
   owner ? processesOf(owner) : processes().filter((pid) => pid !== String(process.pid) && isMarked(pid, mark));
 
-/** @returns whether no other process is left, as far as this system can tell */
+/** @returns whether no other process is left, as far as this system can detect */
 export const endProcesses = async (whose: Whose): Promise<boolean> => {
   if (process.platform !== 'linux') return true;
   const end = Date.now() + patienceMs;
@@ -88,7 +89,7 @@ export const endProcesses = async (whose: Whose): Promise<boolean> => {
     }
     looks = 0;
     for (const pid of leftovers) kill(pid);
-    // A dying process is gone by the next scan; one that keeps forking is not.
+    // A dying process has ended by the next scan; one that keeps forking has not.
     if (whose.owner && kills++ > 0) await killAll(whose.owner);
     await sleep(pause);
   }

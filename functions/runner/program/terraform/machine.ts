@@ -1,9 +1,9 @@
 import { accessSync, chmodSync, constants, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What this machine lets a runner keep apart. */
+/** Checks which means of separation this machine offers to a runner. */
 
-/** A folder in which only root writes. @throws {Error} when another user could write there */
+/** Creates or checks a folder in which only root can write. @throws {Error} if another user could write there */
 export const rootFolder = (path: string, mode: number): string => {
   mkdirSync(path, { recursive: true });
   const { uid, mode: actual } = lstatSync(path);
@@ -13,7 +13,7 @@ export const rootFolder = (path: string, mode: number): string => {
   return path;
 };
 
-/** The machine's folder for this. It outlives restarts, as the folders of runs do. @throws {Error} */
+/** The machine's folder for this name. It survives restarts, as the folders of runs do. @throws {Error} */
 export const machineFolder = (name: string, mode: number): string =>
   rootFolder(join(rootFolder('/var/lib/stepform', 0o755), name), mode);
 
@@ -32,7 +32,7 @@ const lacks = (wanted: Capability[]): string | undefined => {
   return `the capability ${missing.map((name) => name.replace(/[A-Z]/g, '_$&').toUpperCase()).join(', ')} is missing`;
 };
 
-/** Why Terraform cannot run as users of its own; undefined where it can. */
+/** Why Terraform cannot run as separate users; undefined if it can. */
 export const whyNoUsers = (): string | undefined => {
   if (process.platform !== 'linux') return 'only Linux can list all processes of a user';
   if (process.getuid?.() !== 0) return 'the runner is not root';
@@ -40,11 +40,14 @@ export const whyNoUsers = (): string | undefined => {
 };
 
 const tools = ['unshare', 'mount', 'setpriv'] as const;
-/** Of keyutils. A room can do without it. */
+/** Part of keyutils. A room works without it. */
 const keyTool = 'keyctl';
 export type Tool = (typeof tools)[number] | typeof keyTool;
 
-/** Whether keys in the kernel's session keyring of this program, such as those of a sign-in, are within the reach of rooms (keyrings(7)). */
+/**
+ * Whether rooms can access the kernel's session keyring of this program, with keys such as those of a sign-in
+ * (keyrings(7)).
+ */
 export const sharesKeyring = (): boolean => {
   if (pathOf(keyTool)) return false;
   try {
@@ -56,25 +59,25 @@ export const sharesKeyring = (): boolean => {
 
 const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
-/** Absolute path of a program of the machine, which no variable of a run can replace. */
+/** Absolute path of one of the machine's programs, independent of a run's variables. */
 export const pathOf = (tool: Tool): string | undefined =>
   folders.map((folder) => join(folder, tool)).find((path) => existsSync(path));
 
-/** Why Terraform cannot run in rooms (room.ts), although it runs as users of its own. */
+/** Why Terraform cannot run in rooms (room.ts), although it runs as separate users. */
 export const whyNoRooms = (): string | undefined => {
   const missing = tools.filter((tool) => !pathOf(tool));
   if (missing.length > 0) return `util-linux is missing (${missing.join(', ')})`;
   return lacks(toRooms);
 };
 
-/** Those of a room (room.ts) hide the machine's. */
+/** Rooms (room.ts) replace these folders by their own. */
 export const temporaryFolders = ['/tmp', '/var/tmp', '/dev/shm'];
 
-/** Whether a path of the machine cannot be seen in a room, unless it is in the run's folder. */
+/** Whether a room (room.ts) hides a path of the machine, unless it is in the run's folder. */
 export const isHidden = (path: string): boolean =>
   temporaryFolders.some((folder) => `${path}/`.startsWith(`${folder}/`));
 
-/** The ids that exist in a container's or the machine's own map of users. */
+/** Whether these user ids exist in the user namespace of the container or machine. */
 export const coversIds = (first: number, last: number): boolean =>
   ['uid_map', 'gid_map'].every((map) =>
     readFileSync(`/proc/self/${map}`, 'latin1')
@@ -88,7 +91,7 @@ export const coversIds = (first: number, last: number): boolean =>
 
 const executeByOthers = 0o001;
 
-/** Whether every user may enter a folder and all above it. */
+/** Whether every user can enter a folder and its parents. */
 export const isPassable = (folder: string): boolean => {
   if (process.platform === 'win32') return false;
   try {
@@ -100,7 +103,7 @@ export const isPassable = (folder: string): boolean => {
   return above === folder || isPassable(above);
 };
 
-/** Whether this program may write there. */
+/** Whether this program can write there. */
 export const isWritable = (path: string): boolean => {
   try {
     accessSync(path, constants.W_OK);

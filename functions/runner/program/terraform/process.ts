@@ -10,27 +10,28 @@ import type { User } from './users.ts';
 export interface Command extends Program {
   user: User;
   /**
-   * What it says once it heeds an interrupt, which waits for that; absent: at once. Terraform says "Stopping operation..." to one
-   * that comes between its start and its first resource, and applies everything (1.11).
+   * Output after which Terraform reacts to an interrupt, so an interrupt waits for it; absent: immediately. If an
+   * interrupt arrives between its start and its first resource, Terraform prints "Stopping operation..." and applies
+   * everything (1.11).
    */
   heedsFrom?: RegExp;
 }
 
 export interface ProcessResult {
-  /** Null when it was ended by a signal. */
+  /** Null if a signal ended it. */
   code: number | null;
-  /** Last bytes of standard error, where output goes to a file. */
+  /** Last bytes of standard error, if output goes to a file. */
   errors: string;
 }
 
 const maxErrors = 16 * 1024;
-/** How long to keep reading: a process that has left the group may hold the pipe forever. */
+/** How long to keep reading: a process that has left the group may keep the pipe open forever. */
 const drainMs = 2000;
 
-/** How long an interrupt waits for what it has to wait for: an apply that changes nothing says nothing. */
+/** Maximum wait for {@link Command.heedsFrom}: an apply without changes never prints it. */
 const silentMs = 5_000;
 
-/** A command that was started, with everything that it starts. */
+/** A running command with all its child processes. */
 class Running implements Stoppable {
   /** Rejects with a {@link PhaseError}. */
   readonly ended: Promise<ProcessResult>;
@@ -44,7 +45,7 @@ class Running implements Stoppable {
     this.#child = launch(command);
     this.#user.entered();
     users.add(this.#user);
-    this.#heeds = command.heedsFrom && said(this.#child, command.heedsFrom);
+    this.#heeds = command.heedsFrom && outputContains(this.#child, command.heedsFrom);
     this.ended = this.#end();
     this.ended.catch(() => {});
   }
@@ -62,7 +63,7 @@ class Running implements Stoppable {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // No process left.
+      // No process is left.
     }
   }
 
@@ -82,11 +83,11 @@ class Running implements Stoppable {
   }
 }
 
-/** As shells say that a signal has ended a program. */
+/** Shells add this to the number of the signal that ended a program. */
 const firstSignal = 128;
 const lastSignal = 192;
 
-/** @throws {PhaseError} when the room's command was not started */
+/** @throws {PhaseError} if the room's command was not started */
 const codeOf = (code: number | null, errors: Buffer): number | null => {
   const why = /^(unshare|setpriv): .*/m.exec(errors.toString('utf8'))?.[0];
   if (code === notMade || (why && code !== 0))
@@ -97,8 +98,8 @@ const codeOf = (code: number | null, errors: Buffer): number | null => {
   return code !== null && code > firstSignal && code <= lastSignal ? null : code;
 };
 
-/** Resolves when the output has it, when the process ends, or after a while. */
-const said = (child: ChildProcess, sign: RegExp): Promise<void> =>
+/** Resolves when the output contains the sign, when the process ends, or after a time limit. */
+const outputContains = (child: ChildProcess, sign: RegExp): Promise<void> =>
   new Promise((resolve) => {
     let end = '';
     const hear = (bytes: Buffer): void => {
@@ -118,18 +119,18 @@ const said = (child: ChildProcess, sign: RegExp): Promise<void> =>
   });
 
 const running = new Set<Running>();
-/** Users that have a process now. */
+/** Users with running processes. */
 const users = new Set<User>();
 
-/** Kills everything that still runs, with its children; for the runner's exit. */
+/** Kills all running processes and their children, before the runner exits. */
 export const killEverything = async (): Promise<void> => {
   for (const one of running) one.kill();
   await Promise.all([...users].map((user) => user.end()));
 };
 
 /**
- * Resolves when the process has ended, its output is read and nothing that it started is left.
- * @throws {InterruptedError} when a stop was requested before it started
+ * Resolves when the process has ended, its output is read and none of its child processes is left.
+ * @throws {InterruptedError} if a stop was requested before it started
  */
 export const run = async (command: Command, control: Control): Promise<ProcessResult> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');
@@ -157,7 +158,10 @@ export const run = async (command: Command, control: Control): Promise<ProcessRe
   }
 };
 
-/** @returns standard output of a short command @throws {Error} with all output, when it fails or takes too long */
+/**
+ * @returns standard output of a short command
+ * @throws {Error} with all output, if it fails or takes too long
+ */
 export const outputOf = async (command: Omit<Command, 'output'>, timeoutMs: number): Promise<string> => {
   const chunks: Buffer[] = [];
   const one = new Running({ ...command, output: (bytes) => void chunks.push(bytes) });

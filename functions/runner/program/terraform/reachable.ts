@@ -4,12 +4,12 @@ import { give, makeFolder } from '../workspace/tree.ts';
 import { isHidden, isPassable } from './machine.ts';
 import type { User } from './users.ts';
 
-/** Files of the machine that Terraform needs but its user cannot read, mostly root's. */
+/** Files of the machine that Terraform needs but its user cannot read, mostly because they are root's. */
 
 const readByOthers = 0o004;
 
 /**
- * Path of a file with the same content that the user may read.
+ * Path of a file with the same content that the user can read.
  * @param folder for the copy
  */
 export const reachable = (file: string, folder: string, { owner, room }: User): string => {
@@ -25,8 +25,8 @@ export const reachable = (file: string, folder: string, { owner, room }: User): 
 };
 
 /**
- * A provider cache for the user: the machine's providers, and private room for more. Undefined when its files would
- * have to be copied.
+ * A provider cache for the user: the machine's providers, and private space for more.
+ * @returns undefined if its files would have to be copied
  */
 export const reachableCache = (cache: string, folder: string, { owner }: User): string | undefined => {
   if (!owner) return cache;

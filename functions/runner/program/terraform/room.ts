@@ -6,29 +6,34 @@ import { isHidden, isPassable, pathOf, temporaryFolders } from './machine.ts';
 import type { Owner } from './owner.ts';
 
 /**
- * A room for code that is not the platform's. Each command gets its own, as root on Linux:
+ * A sandbox for code that is not the platform's. Each command gets its own room, which root creates on Linux:
  *
- * - A process namespace. When its first process ends, the kernel ends all others, whatever they did to hide.
- * - A mount namespace in which only the run's folder can be written, besides small temporary file systems that end with the command.
- *   So files of the run's users exist nowhere else, and nothing that they leave can be executed with their rights.
- * - Of the machine's devices only those that programs expect anywhere: every user may open others, such as `/dev/kvm` and `/dev/net/tun`.
- * - System V and POSIX message queues, semaphores and shared memory of its own.
- * - A session keyring of its own, where keyutils is installed: whoever has root's can read its keys.
- * - No capability, and no way to get one or another user's rights (`no_new_privs`).
+ * - A process namespace. When its first process ends, the kernel ends all others, even those that hide.
+ * - A mount namespace in which only the run's folder is writable, besides small temporary file systems that end with
+ *   the command. So files of the run's users exist nowhere else, and no file that they leave can be executed with their
+ *   rights.
+ * - Only the devices that programs expect on any machine: every user may open others, such as `/dev/kvm` and
+ *   `/dev/net/tun`.
+ * - Separate System V and POSIX message queues, semaphores and shared memory.
+ * - A separate session keyring, if keyutils is installed: processes in root's session can read its keys.
+ * - No capabilities, and no way to gain any or another user's rights (`no_new_privs`).
  * - Limits for processes, files and memory (limits.ts, control-groups.ts).
  *
  * The first process is a shell of root that waits. It reads names of signals from the runner and sends them to the
- * command; when the runner ends, it ends the room. Programs of root get no variable of the run: its variables are set by a
- * shell of the run's user, which reads them from a pipe, as command lines are public.
+ * command; when the runner ends, it ends the room. Root's programs get no variables of the run: a shell of the run's
+ * user sets them, and reads them from a pipe, because all users can read command lines.
  */
 
-/** Exit code of a room that could not be made. Terraform has no such code. */
+/** Exit code if the room could not be created. Terraform does not use it. */
 export const notMade = 253;
 
-/** Types whose files the kernel makes: no user can add one. Of automounts only their triggers would be seen. */
+/**
+ * File systems whose files the kernel creates: users cannot add any. `autofs` is only the trigger of an automount,
+ * which has its own entry.
+ */
 const withoutFiles =
   /^(proc|sysfs|cgroup2?|devpts|devtmpfs|securityfs|debugfs|tracefs|bpf|autofs|binfmt_misc|efivarfs)$/;
-/** Options of a mount that a change of another one would drop. */
+/** Mount options that a remount would otherwise drop. */
 const kept = /^(nosuid|nodev|noexec|noatime|nodiratime|relatime|nosymfollow)$/;
 
 interface Mount {
@@ -47,12 +52,12 @@ const mountIn = (line: string): Mount | undefined => {
 
 const isDevice = (path: string): boolean => path.startsWith('/dev/');
 
-/** Mounts on which some user might write. */
+/** Mounts on which some user might be able to write. */
 const writableMounts = (): Mount[] => {
   const found = new Map<string, Mount>();
   for (const line of readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')) {
     const mount = mountIn(line);
-    // The last one is the one that is seen.
+    // Of several mounts on one path, the last is visible.
     if (mount) found.set(mount.path, mount);
   }
   return [...found.values()].filter(
@@ -62,12 +67,12 @@ const writableMounts = (): Mount[] => {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** As fstab(5) escapes. */
+/** Escapes a field as in fstab(5). */
 const field = (text: string): string =>
   text.replace(/[\s\\#]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`);
 
 const gibibyte = 2 ** 30;
-/** Of all temporary files of a room. Most programs use `TMPDIR`, which is in the run's folder. */
+/** Size of each temporary file system of a room. Most programs use `TMPDIR`, which is in the run's folder. */
 const temporaryBytes = (): number => Math.floor(Math.min(gibibyte, memoryBytes() / 8));
 const temporaryFiles = 100_000;
 const maxTerminals = 64;
@@ -80,7 +85,7 @@ export class Room {
   /**
    * @param folder of the run: exists, absolute, root's
    * @param users by name
-   * @param shared other folders that can be written
+   * @param shared other writable folders
    */
   constructor(folder: string, users: Record<string, Owner>, shared: string[]) {
     this.#folder = folder;
@@ -102,7 +107,7 @@ export class Room {
     this.#groups = makeControlGroups(folder);
   }
 
-  /** The program and its arguments; its file 3 is what {@link environmentScript} returns. */
+  /** The program and its arguments; it reads {@link environmentScript} from file descriptor 3. */
   command(owner: Owner, directory: string, program: string[], output: 'both' | 'apart'): [string, string[]] {
     const { uid, gid } = owner;
     const unprivileged = [
@@ -114,7 +119,7 @@ export class Room {
     return [pathOf('unshare') as string, [...namespaces, '--', '/bin/sh', '-c', script]];
   }
 
-  /** Once its last command has ended. */
+  /** Call it after the last command has ended. */
   close(): void {
     removeControlGroups(this.#folder);
   }
@@ -125,7 +130,7 @@ const passwords = (users: Record<string, Owner>, folder: string): string => {
   try {
     machine = readFileSync('/etc/passwd', 'utf8').trimEnd();
   } catch {
-    // Other programs may know the machine's users.
+    // Other programs may use the machine's users.
   }
   const lines = Object.entries(users).map(([name, { uid, gid }]) => `${name}:x:${uid}:${gid}::${folder}/home:/bin/sh`);
   return `${[machine, ...lines].filter(Boolean).join('\n')}\n`;
@@ -134,7 +139,10 @@ const passwords = (users: Record<string, Owner>, folder: string): string => {
 const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`);
 const deviceLinks = { fd: '/proc/self/fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2', ptmx: 'pts/ptmx' };
 
-/** Fills a folder that takes the place of `/dev`. @returns lines of the mount table, which come before the machine's folders are hidden */
+/**
+ * Fills a folder that replaces `/dev`.
+ * @returns lines of the mount table, which precede those that hide the machine's folders
+ */
 const makeDevices = (folder: string, shared: string[]): string => {
   for (const path of ['pts', 'shm']) mkdirSync(join(folder, path), { recursive: true });
   for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(folder, name));
@@ -150,16 +158,19 @@ const makeDevices = (folder: string, shared: string[]): string => {
   return [...mounts, `${field(folder)} /dev none rbind,nosuid,noexec 0 0\n`].join('');
 };
 
-/** Of one call of `mount`, which takes longer to start than to mount. The folder is named by a handle: a mount may hide its path. */
+/**
+ * The mount table for one call of `mount`, whose start takes longer than the mounts. It names the folder by a handle,
+ * because a mount may hide its path.
+ */
 const mountTable = (folder: string, names: string, shared: string[]): string => {
   const options = `nosuid,nodev,mode=1777,size=${temporaryBytes()},nr_inodes=${temporaryFiles}`;
   return [
     ...temporaryFolders.map((path) => `stepform-room ${path} tmpfs ${options} 0 0`),
-    // The machine has few of them, which people need to sign in.
+    // Limited, because the machine has few pseudoterminals, and users need them to sign in.
     `stepform-room /dev/pts devpts nosuid,noexec,newinstance,ptmxmode=0666,mode=0600,max=${maxTerminals},nofail 0 0`,
     `/proc/self/cwd ${field(folder)} none bind,nosuid,nodev,X-mount.mkdir=0711 0 0`,
     ...shared.map((path) => `${field(path)} ${field(path)} none bind,nosuid,nodev 0 0`),
-    // OpenSSH refuses users without a name.
+    // OpenSSH rejects users without a name.
     `${field(names)} /etc/passwd none bind,nofail 0 0`,
     '',
   ].join('\n');
@@ -175,7 +186,7 @@ const setUp = (folder: string, table: string, groups: string[]): string => {
   const steps = [
     `cd ${quoted(folder)}`,
     `{ { ${endsFirst}; } 2>/dev/null || :; }`,
-    // Of this shell, its parent. Kernels without keys, and containers that allow none, have nothing to share.
+    // For this shell, the parent of keyctl. Kernels without keys, and containers that allow none, have no keys to share.
     ...(keyctl ? [`{ ${keyctl} new_session >/dev/null 2>&1 || :; }`] : []),
     ...groups.map((group) => `echo 0 >${quoted(join(group, 'cgroup.procs'))}`),
     `${mount} -n -c -a -T ${quoted(table)} >&2`,
@@ -185,9 +196,9 @@ const setUp = (folder: string, table: string, groups: string[]): string => {
 };
 
 /**
- * In a new namespace, processes are numbered in the order of their start: the command comes right after the one that reads
- * signals. As a process in the background it would ignore interrupts (POSIX: asynchronous lists). As long as it is root's it is still
- * a copy of this shell, which would lose them.
+ * In a new namespace, process ids follow the order of starts: the command's id is the one after that of the process
+ * that reads signals. The command runs in the foreground, because in the background it would ignore interrupts
+ * (POSIX: asynchronous lists). While it still runs as root it is a copy of this shell, and signals would be lost.
  */
 const start = (program: string[], directory: string, output: 'both' | 'apart'): string => `
 cd ${quoted(directory)} || exit ${notMade}
@@ -209,11 +220,11 @@ cd ${quoted(directory)} || exit ${notMade}
 ${program.map(quoted).join(' ')} <&3 3<&- 4<&-${output === 'both' ? ' 2>&1' : ''}
 `;
 
-/** Names that a shell can hold and that mean nothing to it. */
+/** Names that are valid in a shell and have no special meaning. */
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const shellsOwn = /^(_|IFS|PPID|UID|EUID|OPTIND|LINENO|ENV|PS[0-9]|(OLD)?PWD|SHELLOPTS|BASH.*)$/;
 
-/** What the room's last shell reads: limits, the command's variables, its start. */
+/** The script of the room's last shell: sets limits and the command's variables, then starts the command. */
 export const environmentScript = (environment: Record<string, string>): string => {
   const entries = Object.entries(environment);
   const isPlain = ([name]: [string, string]) => plainName.test(name) && !shellsOwn.test(name);

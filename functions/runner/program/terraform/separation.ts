@@ -6,17 +6,17 @@ import { isPassable, sharesKeyring, whyNoRooms, whyNoUsers } from './machine.ts'
 import { outputOf } from './process.ts';
 import { type Separation, takeUsers } from './users.ts';
 
-/** Says what runs on this machine are not kept apart from, for its operator. */
+/** Reports missing separation between runs on this machine, for its operator. */
 
-const remedy = 'Run this as root on Linux with util-linux to keep them apart.';
+const remedy = 'Run this as root on Linux with util-linux to isolate them.';
 
 const noUsers = (reason: string): string =>
-  `Runs are not kept apart from this program and from each other: ${reason}. A configuration can read, change and end here ` +
-  `what you can. ${remedy} Until then let only people whom you trust change configurations and variables.`;
+  `Runs are not isolated from this program and from each other: ${reason}. A configuration can read, change and end ` +
+  `everything on this machine that you can. ${remedy} Until then, let only people whom you trust change configurations and variables.`;
 
 const noRooms = (reason: string): string =>
-  `Runs have users of their own, but no rooms: ${reason}. They share temporary folders and memory, see each other's processes, and nothing ` +
-  `bounds what they write there. ${remedy}`;
+  `Runs have separate users, but no rooms: ${reason}. They share temporary folders and memory, see each other's processes, and nothing ` +
+  `limits what they write there. ${remedy}`;
 
 const dumpable = (): string | undefined => {
   try {
@@ -24,7 +24,7 @@ const dumpable = (): string | undefined => {
   } catch {
     return undefined;
   }
-  return 'Providers can change what policies judge: fs.suid_dumpable is 1. Set it to 0: sysctl -w fs.suid_dumpable=0';
+  return 'Providers can change the plan that policies evaluate: fs.suid_dumpable is 1. Set it to 0: sysctl -w fs.suid_dumpable=0';
 };
 
 const keyring = (): string | undefined =>
@@ -32,7 +32,7 @@ const keyring = (): string | undefined =>
     ? "Runs can read keys in this program's session keyring, and leave keys there for other runs: install keyutils (keyctl)."
     : undefined;
 
-/** Makes a room. @throws {Error} */
+/** Creates a room as a test. @throws {Error} */
 const tryRoom = async (separation: Separation): Promise<void> => {
   const above = [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
   const folder = mkdtempSync(join(above, 'stepform-room-'));
@@ -47,8 +47,8 @@ const tryRoom = async (separation: Separation): Promise<void> => {
 };
 
 /**
- * A sentence or more for each thing that does not hold here; empty where all does. Takes some 20 ms as root.
- * @param offer what else helps where runs are not kept apart from each other
+ * One or more sentences for each missing separation; empty if there is none. Takes about 20 ms as root.
+ * @param offer another remedy if runs are not separated from each other
  */
 export const notKeptApart = async (separation: Separation, offer?: string): Promise<string[]> => {
   const withOffer = (sentences: string) => (offer === undefined ? sentences : `${sentences} ${offer}`);

@@ -3,24 +3,25 @@ import { join } from 'node:path';
 import { coversIds, machineFolder, rootFolder } from './machine.ts';
 
 /**
- * User ids for runs, handed out by files in a folder of root: `<number>` contains the path of the run's folder. Numbers only
- * rise, because the file with the highest one is never removed. A run's ids follow from its number. They are used again only
- * after the whole range, and only when the folder of the run that had them is gone: files of these users exist nowhere else
- * (room.ts). No process has to live for that, so a runner that was killed keeps its ids until its folder is removed.
+ * User ids for runs, allocated by files in a folder of root: `<number>` contains the path of the run's folder.
+ * Numbers only rise, because the file with the highest one is never removed. A run's ids are computed from its
+ * number. Ids are reused only after the whole range, and only if the folder of the run that had them was removed:
+ * files of these users exist nowhere else (room.ts). No process has to stay alive for that, so a runner that was
+ * killed keeps its ids until its folder is removed.
  */
 
-/** First user id, and how many runs the range has room for. */
+/** First user id, and the maximum of runs in the range. */
 export interface Range {
   first: number;
   runs: number;
 }
 
-/** One for each of a run's users: plan, apply, reader. */
+/** One id for each of a run's users: plan, apply, reader. */
 export const idsPerRun = 3;
 
 /** Unused by systemd, containers and people (https://systemd.io/UIDS-GIDS/): 80 million runs. */
 const wide: Range = { first: 1_900_000_000, runs: 80_000_000 };
-/** For containers that have 65,536 ids only. */
+/** For containers with only 65,536 ids. */
 const narrow: Range = { first: 60_000, runs: 1_600 };
 
 const isCovered = ({ first, runs }: Range): boolean => coversIds(first, first + runs * idsPerRun - 1);
@@ -37,7 +38,7 @@ const maxTries = 1000;
 interface Options {
   folder?: string;
   range?: Range;
-  /** Called with the folder of a run that is gone. */
+  /** Called with the folder of a run that was removed. */
   onForgotten?: (runFolder: string) => void;
 }
 
@@ -65,21 +66,24 @@ export class UserIds {
         if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
         throw error;
       }
-      // Another run may have taken a higher number since the folder was listed, and ended: then this one is not new.
+      // If another run took a higher number after the folder was listed, and has ended, this number is not new.
       if (Math.max(...this.#numbers()) === number) return this.#range.first + this.#slotOf(number) * idsPerRun;
       rmSync(this.#fileOf(number), { force: true });
     }
     throw new Error(`no user ids for this run: other runs take them all the time (${this.#folder})`);
   }
 
-  /** The lowest number above all others whose ids no other run has. Forgets runs whose folders are gone. */
+  /**
+   * The lowest number above all others whose ids no other run has. Removes the files of runs whose folders were
+   * removed.
+   */
   #next(): number {
     const numbers = this.#numbers();
     const highest = Math.max(-1, ...numbers);
     const busy = new Set<number>();
     for (const number of numbers) {
       const runFolder = this.#runFolderOf(number);
-      // Empty: being written.
+      // An empty file is being written.
       if (runFolder === '' || (runFolder && existsSync(runFolder))) busy.add(this.#slotOf(number));
       else if (number !== highest) this.#forget(number, runFolder);
     }

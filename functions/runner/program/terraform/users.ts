@@ -8,19 +8,19 @@ import { Room } from './room.ts';
 import { UserIds } from './user-ids.ts';
 
 /**
- * The users that Terraform's processes run as. They run customers' code, so where the runner is root on Linux they have
- * users of their own, which can neither signal the runner nor read its memory, environment or files: one for the plan,
- * one for the apply, and one that reads plans and states.
+ * The users that Terraform's processes run as. These processes run customers' code. So if the runner is root on
+ * Linux, they have separate users, which can neither signal the runner nor read its memory, environment or files: one
+ * for the plan, one for the apply, and one that reads plans and states.
  */
 
 export class User {
-  /** Undefined where Terraform runs as the runner's user. */
+  /** Undefined if Terraform runs as the runner's user. */
   readonly owner: Owner | undefined;
-  /** Where its processes run; undefined where there are none. */
+  /** The room of its processes; undefined on machines without rooms. */
   readonly room: Room | undefined;
-  /** Of the run; undefined where Terraform has no user of its own. */
+  /** The run's folder; undefined if Terraform has no user of its own. */
   readonly folder: string | undefined;
-  /** In the environment of this user's processes, where nothing else distinguishes them. */
+  /** Mark in the environment of this user's processes, if nothing else identifies them. */
   readonly mark: string | undefined;
   #working = 0;
 
@@ -35,14 +35,14 @@ export class User {
     return this.#working > 0;
   }
 
-  /** Must be called for each started process, and {@link left} when it has ended. */
+  /** Call it for each started process, and {@link left} when the process has ended. */
   entered(): void {
     this.#working += 1;
   }
 
   /**
-   * Ends whatever this user's processes have left running, once the last of them has ended.
-   * @throws {PhaseError} when a process survives
+   * Ends all processes that this user's processes have left running, once the last of them has ended.
+   * @throws {PhaseError} if a process survives
    */
   async left(): Promise<void> {
     this.#working -= 1;
@@ -53,9 +53,9 @@ export class User {
     );
   }
 
-  /** Ends all of this user's processes. @returns whether no other process is left, as far as this system can tell */
+  /** Ends all of this user's processes. @returns whether no other process is left, as far as this system can detect */
   async end(): Promise<boolean> {
-    // What is in a room ends with it.
+    // Processes in a room end with it.
     return this.room !== undefined || endProcesses(this);
   }
 }
@@ -76,7 +76,7 @@ export interface Separation {
   roomFolders?: string[];
 }
 
-/** Whether Terraform gets users of its own. @throws {Error} when required user ids cannot be used */
+/** Whether Terraform gets separate users. @throws {Error} if required user ids cannot be used */
 export const isSeparated = ({ terraformUsers: setting }: Separation): boolean => {
   const reason = setting === 'none' ? 'it is turned off' : whyNoUsers();
   if (reason !== undefined && setting && setting !== 'none')
@@ -85,8 +85,8 @@ export const isSeparated = ({ terraformUsers: setting }: Separation): boolean =>
 };
 
 /**
- * @param folder of the run, absolute: user ids belong to it until it is removed
- * @throws {Error} when required user ids cannot be used
+ * @param folder of the run, absolute: the user ids belong to it until it is removed
+ * @throws {Error} if required user ids cannot be used
  */
 export const takeUsers = (separation: Separation, folder: string): Users => {
   if (!isSeparated(separation)) return { plan: new User(), apply: new User(), reader: new User() };

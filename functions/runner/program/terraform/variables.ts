@@ -4,7 +4,7 @@ import type { JobVariable } from '#run/protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 import { Folder } from '../workspace/door.ts';
 
-/** Of several variables with one key the last wins (protocol.ts: rising precedence), and has its place. */
+/** Of several variables with the same key the last wins (protocol.ts: rising precedence), at its position. */
 export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => {
   const byKey = new Map<string, JobVariable>();
   for (const variable of variables) {
@@ -17,7 +17,7 @@ export const effective = (variables: JobVariable[], category: JobVariable['categ
 
 const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
-/** A value of several lines could set other variables as well, which nothing shows. @throws {PhaseError} */
+/** Rejects a value whose lines could also set other variables unnoticed. @throws {PhaseError} */
 const checkAlone = ({ key, value }: JobVariable): void => {
   const { attributes, blocks, repeated } = parseHcl(`${key} = ${value}\n`);
   if (Object.keys(attributes).length <= 1 && blocks.length === 0 && repeated.length === 0) return;
@@ -32,8 +32,8 @@ interface VariableFile {
 }
 
 /**
- * In rising precedence, because a later file wins: an expression that sets other variables all the same, in a way that is not
- * recognized, cannot override those of a variable set with priority.
+ * In rising precedence, because a later file wins: an expression that sets other variables in an unrecognized way
+ * cannot override those of a variable set with priority.
  */
 const filesFor = (directory: string, variables: JobVariable[]): VariableFile[] => {
   const files: VariableFile[] = [];
@@ -56,11 +56,11 @@ const filesFor = (directory: string, variables: JobVariable[]): VariableFile[] =
 };
 
 /**
- * Writes Terraform variables into files, because command lines are readable by others: plain strings as JSON,
- * each HCL expression in a file named after its variable, so that Terraform's error names it.
+ * Writes Terraform variables into files, because other users can read command lines: plain strings as JSON, and each
+ * HCL expression in a file named after its variable, so that Terraform's error names it.
  * @param only names to write; absent: all
  * @returns paths for `-var-file`
- * @throws {PhaseError} for an invalid variable name, and for an HCL value that is more than one
+ * @throws {PhaseError} for an invalid variable name, and for an HCL value that contains more than one value
  */
 export const writeVariables = async (
   directory: string,
@@ -78,7 +78,7 @@ export const writeVariables = async (
   for (const variable of written) if (variable.hcl) checkAlone(variable);
   const files = filesFor(directory, written);
   Folder.at(dirname(directory), (above) => {
-    // A folder of an earlier try is Terraform's user's.
+    // The folder of an earlier attempt belongs to Terraform's user.
     above.remove(basename(directory));
     above.makeFolder(basename(directory), 0o700);
     above.within(basename(directory), (folder) => {

@@ -4,7 +4,7 @@ import { parseHcl } from '#platform/formats/hcl.ts';
 import { PhaseError } from '../errors.ts';
 import type { Folder } from './door.ts';
 
-/** What the runner reads from a root module before Terraform does. */
+/** The parts of a root module that the runner reads before Terraform does. */
 export interface RootModule {
   backends: { type: string; file: string; line?: number }[];
   /** Names of its variables. */
@@ -91,8 +91,8 @@ const readJson = (module: RootModule, file: string, text: string): void => {
 };
 
 /**
- * The platform stores the workspace's state: a `cloud` block or backend "remote" means the platform itself and is
- * replaced, any other backend would keep the state elsewhere.
+ * Rejects other backends: the platform stores the workspace's state. A `cloud` block or backend "remote" means the
+ * platform itself and is replaced; any other backend would store the state elsewhere.
  * @throws {PhaseError}
  */
 export const refuseOtherBackends = ({ backends }: RootModule): void => {
@@ -115,11 +115,11 @@ const lastName = (files: string[]): string => {
 };
 
 /**
- * A backend that keeps the state below a directory, in a subdirectory with the workspace's name.
- * @param states relative to the working directory, because plans store it and another runner may apply them
+ * A backend that stores the state below a directory, in a subdirectory with the workspace's name.
+ * @param states relative to the working directory, because plans store the path and another runner may apply them
  */
 export const backendText = (states: string): string =>
-  // `path` is for the workspace named "default" only.
+  // `path` is used only by the workspace named "default".
   `terraform {
   backend "local" {
     path          = ${JSON.stringify(`${states}/default/terraform.tfstate`)}
@@ -128,10 +128,13 @@ export const backendText = (states: string): string =>
 }
 `;
 
-/** Links the backend's pipe to where Terraform reads it. */
+/** Creates the link through which Terraform reads the backend's pipe. */
 export const linkBackend = (pipe: string, directory: Folder, { overrideFiles }: RootModule): void =>
   directory.link(lastName(overrideFiles), pipe);
 
-/** Writes a plain file instead, for the readers of the recorded plan: two run at once, and they evaluate nothing. */
+/**
+ * Writes a plain file instead of a pipe, for the two commands that read the recorded plan at the same time: they
+ * evaluate no configuration, so the file need not be hidden from it.
+ */
 export const writeBackend = (text: string, directory: Folder, { overrideFiles }: RootModule): void =>
   directory.write(lastName(overrideFiles), text, 0o644);

@@ -28,18 +28,19 @@ import { type Name, removeTree } from './remove-tree.ts';
 import { kindOf, UnexpectedFileError } from './unexpected-file.ts';
 
 /**
- * The door: the only way from the runner into folders that foreign code can write (the configuration, Terraform's home, its output,
- * the state during an apply). The runner may be root there, so it must not lend its rights to a link, wait at a pipe, or take another
- * user's file for the run's.
+ * The door: the only way in which the runner accesses folders that foreign code can write (the configuration,
+ * Terraform's home, its output, the state during an apply). The runner may be root. So it must not follow a link with
+ * its own permissions, block on a pipe, or accept another user's file as the run's.
  *
- * Node has no openat(2). On Linux `/proc/self/fd/N/name` is one: the kernel starts at the open folder N, wherever it has been moved,
- * and O_NOFOLLOW covers the only component after it. Elsewhere (macOS, or no /proc) a folder is its path, which must have no link
- * in it when the folder is opened; a link that is put there later is followed. There Terraform is the runner's own user anyway.
+ * Node has no openat(2). On Linux, `/proc/self/fd/N/name` does the same: the kernel starts at the open folder N, even
+ * after it was moved, and O_NOFOLLOW covers the only component after it. On other systems (macOS, or no /proc) a
+ * folder is accessed by its path, which must not contain links when the folder is opened; a link that is created
+ * later is followed. On those systems Terraform runs as the runner's own user anyway.
  */
 
-/** A regular file with one name, of this user, and at most so large. */
+/** Requirements for a file: regular, without other hard links, of this user, and not larger than this. */
 export interface Expected {
-  /** Terraform's user; undefined where it is the runner's own. */
+  /** Terraform's user; undefined if it is the runner's own. */
   of: Owner | undefined;
   maxBytes: number;
 }
@@ -50,10 +51,13 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 
 const runnersUid = process.getuid?.() ?? -1;
 
-/** An open folder. Names are those of entries, never paths. Every method works on this folder, even after it was moved. */
+/**
+ * An open folder. Names are those of entries, never paths. Every method accesses this folder, even after it was
+ * moved.
+ */
 export class Folder {
   readonly #handle: number;
-  /** For messages, and where there are no handles. */
+  /** For messages, and for access on systems without handles. */
   readonly #path: string;
 
   private constructor(handle: number, path: string) {
@@ -72,7 +76,9 @@ export class Folder {
     }
   }
 
-  /** @param path only its last component may be foreign code's: the folders above are the runner's or the system's */
+  /**
+   * @param path only its last component may be created by foreign code: its parents are the runner's or the system's
+   */
   static at<T>(path: string, work: (folder: Folder) => T): T {
     const real = join(realpathSync(dirname(path)), basename(path));
     return Folder.#open(real, real).#use(work);
@@ -86,7 +92,7 @@ export class Folder {
     }
   }
 
-  /** Its path when it was opened. */
+  /** The path under which it was opened. */
   get path(): string {
     return this.#path;
   }
@@ -108,22 +114,22 @@ export class Folder {
     return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' });
   }
 
-  /** Of a link, those of the link itself; undefined where there is nothing. */
+  /** Attributes of an entry, without following links; undefined if it does not exist. */
   look(name: Name): Stats | undefined {
     return lstatSync(this.#at(name), { throwIfNoEntry: false });
   }
 
-  /** @throws {UnexpectedFileError} for anything but a folder */
+  /** Calls `work` with a folder in it. @throws {UnexpectedFileError} for any other entry */
   within<T>(name: Name, work: (folder: Folder) => T): T {
     return Folder.#open(this.#at(name), join(this.#path, String(name))).#use(work);
   }
 
-  /** A folder below it. */
+  /** Calls `work` with a folder at any depth below it. */
   below<T>([name, ...rest]: Name[], work: (folder: Folder) => T): T {
     return name === undefined ? work(this) : this.within(name, (folder) => folder.below(rest, work));
   }
 
-  /** Creates a folder, independent of the umask, unless there is one. */
+  /** Creates a folder with this mode, independent of the umask, or sets the mode of an existing one. */
   makeFolder(name: Name, mode: number): void {
     try {
       mkdirSync(this.#at(name), mode);
@@ -139,7 +145,7 @@ export class Folder {
     if (mode !== undefined) fchmodSync(this.#handle, mode);
   }
 
-  /** Changes the owner of an entry; of a link, not of what it leads to. */
+  /** Changes the owner of an entry, without following links. */
   own(name: Name, { uid, gid }: Owner): void {
     lchownSync(this.#at(name), uid, gid);
   }
@@ -153,7 +159,10 @@ export class Folder {
     return readlinkSync(this.#at(name), 'buffer');
   }
 
-  /** Passes the opened file, whose name may be another file's meanwhile. @throws {UnexpectedFileError} unless it is regular */
+  /**
+   * Opens a regular file. Use the passed descriptor: the name may mean another file meanwhile.
+   * @throws {UnexpectedFileError} for any other entry
+   */
   open<T>(name: Name, work: (file: number, stats: Stats) => T): T {
     let file: number;
     try {
@@ -173,7 +182,7 @@ export class Folder {
     }
   }
 
-  /** @throws {UnexpectedFileError} @throws {Error} ENOENT */
+  /** Opens a file that meets the requirements. @throws {UnexpectedFileError} @throws {Error} ENOENT */
   openPlain<T>(name: Name, { of, maxBytes }: Expected, work: (file: number, stats: Stats) => T): T {
     return this.open(name, (file, stats) => {
       if (stats.nlink > 1) throw this.#unexpected(name, 'a hard link, which has other names');
@@ -188,10 +197,10 @@ export class Folder {
     return new UnexpectedFileError(`${name}, in ${basename(this.#path)} of the run's folder,`, is);
   }
 
-  /** @throws {UnexpectedFileError} @throws {Error} ENOENT */
+  /** Reads a file that meets the requirements. @throws {UnexpectedFileError} @throws {Error} ENOENT */
   read(name: Name, expected: Expected): Buffer {
     return this.openPlain(name, expected, (file, { size }) => {
-      // No more than was looked at, though the file may grow meanwhile.
+      // At most the size that was checked, even if the file grows meanwhile.
       const content = Buffer.allocUnsafe(size);
       let length = 0;
       for (let read = -1; read !== 0 && length < size; length += read)
@@ -200,7 +209,7 @@ export class Folder {
     });
   }
 
-  /** Undefined where there is nothing. @throws {UnexpectedFileError} */
+  /** Like {@link read}; undefined if there is no such file. @throws {UnexpectedFileError} */
   readIfThere(name: Name, expected: Expected): Buffer | undefined {
     try {
       return this.read(name, expected);
@@ -210,7 +219,7 @@ export class Folder {
     }
   }
 
-  /** Creates a file, in place of whatever has its name. */
+  /** Creates a file, and replaces any existing entry. */
   write(name: Name, content: string | Uint8Array, mode: number, owner?: Owner): void {
     this.remove(name);
     const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -224,15 +233,16 @@ export class Folder {
     }
   }
 
-  /** Creates a link, in place of whatever has its name. */
+  /** Creates a symbolic link, and replaces any existing entry. */
   link(name: Name, target: Name): void {
     this.remove(name);
     symlinkSync(target, this.#at(name));
   }
 
   /**
-   * Copies an opened file to a new one, with no more bytes than it had when it was opened. Not with copy_file_range(2) or the like by
-   * Node: that creates the copy with the permissions of the original, and root's copy of a set-user-id file is a way to become root.
+   * Copies an opened file to a new one, with at most the size that it had when it was opened. Does not use Node's
+   * copyFile, because it creates the copy with the permissions of the original: root's copy of a set-user-id file
+   * would let users become root.
    */
   copyIn(name: Name, file: number, { size }: Stats, mode: number, owner?: Owner): void {
     const copy = openSync(this.#at(name), newFile, 0o600);
@@ -249,7 +259,7 @@ export class Folder {
     }
   }
 
-  /** Gives an opened file another name. @throws {UnexpectedFileError} when the name is another file's by now */
+  /** Creates a hard link to an opened file. @throws {UnexpectedFileError} if the name means another file by now */
   linkIn(to: Folder, name: Name, as: Name, { ino, dev }: Stats): void {
     linkSync(this.#at(name), to.#at(as));
     const linked = to.look(as);
@@ -262,7 +272,7 @@ export class Folder {
     renameSync(this.#at(name), to.#at(as));
   }
 
-  /** Removes an entry with all that is below it, however deep, if it exists. */
+  /** Removes an entry with all its contents, at any depth, if it exists. */
   remove(name: Name): void {
     removeTree(this, name);
   }
@@ -274,13 +284,13 @@ export class Folder {
       return true;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return true;
-      // EPERM: of a folder, elsewhere than on Linux.
+      // On systems other than Linux, EPERM means that it is a folder.
       if (['EISDIR', 'EPERM'].includes(codeOf(error)) && this.look(name)?.isDirectory()) return false;
       throw error;
     }
   }
 
-  /** @returns false where it is not empty */
+  /** @returns false if it is not empty */
   removeEmpty(name: Name): boolean {
     try {
       rmdirSync(this.#at(name));

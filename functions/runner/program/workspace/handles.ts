@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 
-/** Flags of open(2) that follow nothing and wait for nothing. */
+/** Flags of open(2) that do not follow links and do not block. */
 export const readOnly = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 export const folderOnly = readOnly | constants.O_DIRECTORY;
 

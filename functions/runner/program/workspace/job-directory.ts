@@ -7,12 +7,14 @@ import { removeForeign } from './foreign-paths.ts';
 import { OverridePipe } from './override-pipe.ts';
 import { give, makeFolder } from './tree.ts';
 
-/** A folder that Terraform's users can enter: on some machines, temporary folders are private to the runner's user. */
+/**
+ * A folder that Terraform's users can enter: on some machines, the temporary folder is private to the runner's user.
+ */
 const passable = (): string => [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
 
 /**
- * The root of a runner's folder, which can be made before its job is known, with the pipes for it: making those takes longer
- * than the rest.
+ * The root of a runner's folder, with its pipes. It can be created before the job is known, because creating the
+ * pipes takes longer than the rest.
  */
 export class JobRoot {
   readonly path: string;
@@ -38,9 +40,9 @@ export class JobRoot {
 }
 
 /**
- * The folder of one runner, removed when it ends. State and plan are next to the configuration, not in it, so
- * that no path of an archive can reach them. Terraform's user owns the folders that it writes; their parents are the
- * runner's, so that no link can replace them. The runner's own files are in `own`, out of Terraform's reach.
+ * The folder of one runner, removed when it ends. State and plan are next to the configuration, not in it, so that no
+ * path of an archive can reach them. Terraform's user owns the folders that it writes; their parents are the
+ * runner's, so that no link can replace them. The runner's own files are in `own`, which Terraform cannot access.
  */
 export class JobDirectory {
   readonly root: string;
@@ -54,7 +56,7 @@ export class JobDirectory {
   readonly states: string;
   readonly state: string;
   readonly archive: string;
-  /** The state as the runner downloaded it, where foreign code cannot replace it. */
+  /** The state as the runner downloaded it, which foreign code cannot replace. */
   readonly downloadedState: string;
   readonly planArchive: string;
   /** Terraform's output files, which the runner collects. */
@@ -70,11 +72,11 @@ export class JobDirectory {
   readonly pluginCache: string;
   /** Providers installed by `init`; owned by the runner, readable by all users. */
   readonly providers: string;
-  /** The initialized configuration from before any of its code ran, and the plan. Read by the reader user. */
+  /** The initialized configuration, recorded before any of its code ran, and the plan. The reader user reads it. */
   readonly kept: Kept;
   readonly #own: string;
   readonly #writable: string[];
-  /** Serves the backend configuration; undefined before the configuration is unpacked. */
+  /** Serves the backend configuration; undefined until the configuration is unpacked. */
   backend: OverridePipe | undefined;
   readonly #root: JobRoot;
   #renewals = 0;
@@ -127,8 +129,8 @@ export class JobDirectory {
   }
 
   /**
-   * Replaces everything that another user could write. @returns the path of the previous `configuration`
-   * Must be called after the user's last process has ended.
+   * Replaces everything that another user could write. Call it after the user's last process has ended.
+   * @returns the path of the previous `configuration`
    */
   renew(user: Owner | undefined): string {
     this.#renewals += 1;
@@ -149,7 +151,7 @@ export class JobDirectory {
     }
   }
 
-  /** Started once, for the plan and the apply of one runner. */
+  /** Starts serving the backend once, for both plan and apply of the runner. */
   async serveBackend(text: string): Promise<OverridePipe> {
     if (this.backend) return this.backend;
     this.backend = await this.#root.pipe;
@@ -163,7 +165,7 @@ export class JobDirectory {
   }
 }
 
-/** The record of a phase, with the layout of the job's folder, so that relative paths are the same. */
+/** The record of a phase. Its layout is that of the job's folder, so that relative paths stay valid. */
 class Kept {
   readonly root: string;
   readonly configuration: string;
@@ -185,7 +187,7 @@ class Kept {
     // `providers schema` looks for the workspace's state, but needs none.
     const state = join(root, 'state', workspace);
     makeFolder(dirname(state), 0o755);
-    // Whoever writes there configures Terraform (`.terraformrc`), whose answers are kept for others.
+    // Terraform reads `.terraformrc` there, and its output is cached for other runs: only the runner may write it.
     makeFolder(this.home, 0o755);
     for (const path of [this.temporary, state]) {
       makeFolder(path, 0o700);

@@ -4,8 +4,8 @@ import { dirname, join, relative, sep } from 'node:path';
 const maxLinks = 40;
 
 /**
- * Whether following the link, and every link on its way, stays inside the tree. A missing target is judged by
- * its name. Resolved step by step on disk, since `a/../b` means something else when `a` is itself a link.
+ * Whether following the link, and every link in its path, stays inside the tree. A missing target is checked by its
+ * name. Links are resolved step by step on disk, because `a/../b` is another path if `a` is a link.
  */
 export const staysInside = async (root: string, link: string): Promise<boolean> => {
   let followed = 0;

@@ -4,18 +4,18 @@ import { messageOf } from '#platform/net/transport/errors.ts';
 import { help } from '../terraform/launch.ts';
 import { makeFolder } from './tree.ts';
 
-/** Pipes that are made by one start of `mkfifo`: more than the readers of most runs. */
+/** Pipes created by one call of `mkfifo`: more than most runs have readers. */
 const madeAtOnce = 10;
 
-/** open(2), Linux: names a file without opening it. */
+/** Linux's O_PATH, which opens a file's name without opening the file. */
 const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
 
 /**
- * Serves a text as a named pipe. Terraform reads a pipe like a file, but `fileset` and other searches for regular files
- * skip it, so that a configuration sees the same files here as elsewhere.
+ * Serves a text as a named pipe. Terraform reads a pipe like a file, but `fileset` and other searches for regular
+ * files skip it, so that a configuration sees the same files here as elsewhere.
  *
- * Every reader gets its own pipe, which is replaced by the next one before it is written to. Otherwise unread text or
- * a second reader would garble the content.
+ * Each reader gets its own pipe: before the text is written to a pipe, the next one replaces it. Otherwise unread
+ * text or a second reader would garble the content.
  */
 export class OverridePipe {
   /** Path of the pipe, in a folder that Terraform's user cannot write: the runner opens it repeatedly. */
@@ -23,7 +23,7 @@ export class OverridePipe {
   #text = '';
   #made = 0;
   #next: string[] = [];
-  /** Names the pipe that a thread of Node's waits at. */
+  /** Handle of the pipe whose reader a Node.js thread waits for. */
   #waiting: number | undefined;
   #problem: string | undefined;
   #closed = false;
@@ -46,7 +46,7 @@ export class OverridePipe {
     return pipe;
   }
 
-  /** From now on until {@link close}. */
+  /** Serves the text until {@link close}. */
   serve(text: string): void {
     this.#text = text;
     if (this.#problem === undefined) this.#await();
@@ -68,7 +68,7 @@ export class OverridePipe {
       this.#fallBack(messageOf(error));
       return;
     }
-    // Returns when there is a reader.
+    // Blocks until the pipe has a reader.
     open(this.path, constants.O_WRONLY, (error, file) => {
       if (this.#waiting !== undefined) closeSync(this.#waiting);
       this.#waiting = undefined;
@@ -85,12 +85,12 @@ export class OverridePipe {
       close(reader);
       throw error;
     }
-    // Not by a call that would hold the runner up if somebody had filled the pipe. A reader that has left is none.
+    // Asynchronous, because a full pipe would block a synchronous write. A reader that has left is not an error.
     write(reader, this.#text, () => close(reader));
     this.#await();
   }
 
-  /** Replaces the pipe by a file: a reader would wait forever. */
+  /** Replaces the pipe by a file, because a reader of an unserved pipe would wait forever. */
   #fallBack(reason: string): void {
     if (this.#closed) return;
     console.error(`the pipe with the backend's configuration is a file: ${reason}`);
@@ -100,12 +100,12 @@ export class OverridePipe {
 
   close(): void {
     this.#closed = true;
-    // As a reader, because the program cannot end while one of its threads waits for one.
+    // Opens the pipe for reading, because the program cannot end while one of its threads waits for a reader.
     const path = this.#waiting === undefined ? this.path : `/proc/self/fd/${this.#waiting}`;
     try {
       closeSync(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
     } catch {
-      // Nobody waits.
+      // No thread waits.
     }
   }
 }

@@ -22,9 +22,9 @@ import { prune } from './prune.ts';
 import { makeFolder } from './tree.ts';
 
 /**
- * Unpacked providers on this machine, shared by its runs. Each folder is named by the checksum of its content
- * (Terraform's `h1`), and a run gets only providers with a checksum in its lock file: anything that another run left is
- * either the same content or ignored.
+ * Unpacked providers on this machine, shared by its runs. Each folder's name is the checksum of its content
+ * (Terraform's `h1`), and a run gets only providers whose checksum is in its lock file, so content that another run
+ * has changed is not used.
  */
 
 /** A provider in Terraform's lock file. */
@@ -40,7 +40,7 @@ export interface LockedProvider {
 
 const checksumForm = /^[A-Za-z0-9+/]{43}=$/;
 
-/** Providers of a `.terraform.lock.hcl` in Terraform's own format; others are left to Terraform. */
+/** Providers of a `.terraform.lock.hcl` in Terraform's own format; Terraform handles other entries itself. */
 export const lockedProviders = (lock: string): LockedProvider[] =>
   [...lock.matchAll(/^provider "([^"]+)" \{\n([\s\S]*?)^\}/gm)].flatMap(([, address = '', body = '']) => {
     const version = /^ {2}version\s*= "([^"]+)"/m.exec(body)?.[1] ?? '';
@@ -74,13 +74,13 @@ export const packageChecksum = async (folder: string): Promise<string> => {
   return summary.digest('base64');
 };
 
-/** A provider in Terraform's own format, with everything that it writes. */
+/** An entry in Terraform's own format, with all attributes that it writes. */
 const blockForm =
   /^provider "[^"\n]+" \{\n {2}version\s*= "[^"\n]+"\n(?: {2}constraints\s*= "[^"\n]*"\n)? {2}hashes = \[\n(?: {4}"[^"\n]+",\n)+ {2}\]\n\}$/gm;
 
 /**
- * Whether a lock file is understood to its end, and the installed packages of all its providers have a checksum in it. Must be
- * called when only the runner's user can change them.
+ * Whether the complete lock file could be parsed, and all installed packages have a checksum in it. Call it while
+ * only the runner's user can change them.
  * @param lock its text
  */
 export const isPinned = async (lock: string, providers: string, platform: string): Promise<boolean> => {
@@ -165,9 +165,9 @@ export class ProviderCache {
   }
 
   /**
-   * Adds the installed providers to the cache. Must be called when only the runner's user can change them.
+   * Adds the installed providers to the cache. Call it while only the runner's user can change them.
    * @param lockFile its text
-   * @param pluginCache folder that Terraform may have linked to, where it is the runner's own user
+   * @param pluginCache folder that Terraform may have linked to, if Terraform runs as the runner's user
    */
   async keep(lockFile: string, providers: string, pluginCache: string): Promise<void> {
     if (!existsSync(providers)) return;
@@ -178,7 +178,7 @@ export class ProviderCache {
       if (!existsSync(installed)) continue;
       if (provider.checksums.some((checksum) => existsSync(join(this.#folder, hexOf(checksum))))) continue;
       const real = realpathSync(installed);
-      // Links to other places were not made by Terraform.
+      // Terraform creates no links to other places.
       if (roots.some((root) => real.startsWith(root))) await this.#add(real, provider);
     }
     prune(this.#folder, this.#maxBytes);
@@ -208,7 +208,7 @@ export class ProviderCache {
   }
 }
 
-/** Folders become writable for Terraform's user. Files stay the runner's, because they are links into the cache. */
+/** Gives the folders to Terraform's user. Files remain the runner's, because they are hard links into the cache. */
 export const giveFolders = (folder: string, owner: Owner): void => {
   lchownSync(folder, owner.uid, owner.gid);
   for (const entry of readdirSync(folder, { withFileTypes: true }))

@@ -10,7 +10,10 @@ const sizeOf = (path: string): number => {
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
 };
 
-/** Removes entries that are unused for long (by their time of change), and the least recently used ones beyond the limit. */
+/**
+ * Removes entries that have been unused for that long (by their modification time), and the least recently used ones
+ * beyond the limit.
+ */
 export const prune = (folder: string, maxBytes: number): void => {
   const entries = readdirSync(folder)
     .map((name) => join(folder, name))

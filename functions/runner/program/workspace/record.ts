@@ -13,13 +13,13 @@ import { takeProviders } from './taken-providers.ts';
 import { Budget, copyTree, give, makeFolder, moveAdded, placeFile } from './tree.ts';
 
 /**
- * Records the start of a phase when it is initialized, before the plan runs code of the configuration: the configuration with its
- * modules, the providers, the lock file. Plans are read in this record, and an apply by the plan's runner starts from a copy of it, so
- * that the apply never runs anything that the plan's code has changed. The state is not among it: the runner has downloaded that
- * itself, and keeps its own.
+ * Records the configuration with its modules, the providers and the lock file after `terraform init`, before the plan
+ * runs code of the configuration. Plans are read in this record, and an apply by the plan's runner starts from a copy
+ * of it, so that the apply never runs anything that the plan's code has changed. The record does not contain the
+ * state: the runner keeps the one that it downloaded.
  */
 
-/** A phase with its folders. */
+/** A phase and its folders. */
 interface Begun {
   files: JobDirectory;
   user: User;
@@ -29,13 +29,13 @@ interface Begun {
 
 const lockFileName = '.terraform.lock.hcl';
 
-/** Installed modules count as configuration: so many times as much as an archive may have. */
+/** Installed modules count as configuration: it may be this many times as large as an archive. */
 const modules = 10;
 
 const budgetOf = ({ limits: { files, unpackedBytes } }: Begun['job']): Budget =>
   new Budget('The configuration with its modules', { files: modules * files, bytes: modules * unpackedBytes });
 
-/** Of the working directory, below the configuration. */
+/** Path of the working directory below the configuration, as a list of names. */
 const namesOf = (files: JobDirectory, { directory }: Pick<Prepared, 'directory'>): string[] =>
   relative(realpathSync(files.configuration), directory).split(sep).filter(Boolean);
 
@@ -50,11 +50,11 @@ export const inWorkingDirectory = <T>(
   work: (folder: Folder) => T,
 ): T => Folder.at(files.configuration, (root) => root.below(namesOf(files, prepared), work));
 
-/** Undefined where there is none. @throws {UnexpectedFileError} */
+/** @returns undefined if there is no lock file @throws {UnexpectedFileError} */
 export const readLockFile = (folder: Folder, of: Owner | undefined): Buffer | undefined =>
   folder.readIfThere(lockFileName, { of, maxBytes: maxLockFile });
 
-/** Must be called right after `terraform init`. @throws {PhaseError} for what foreign code must not have put there */
+/** Call it right after `terraform init`. @throws {PhaseError} for files that foreign code must not create there */
 export const record = ({ files, user, job, settings }: Begun, prepared: Prepared): void => {
   const { owner } = user;
   inWorkingDirectory({ files }, prepared, (folder) => {
@@ -74,11 +74,14 @@ export const record = ({ files, user, job, settings }: Begun, prepared: Prepared
   );
 };
 
-/** All users share these providers and none can change them; Terraform also verifies them against the lock file. */
+/**
+ * Moves the providers to a folder that all users can read and none can change; Terraform also verifies them against
+ * the lock file.
+ */
 const shareProviders = (data: Folder, to: string, user: Owner | undefined, alone: boolean): void => {
   if (user) takeProviders(data, to, { user, moves: alone });
   else {
-    // Terraform can change them wherever they are.
+    // Without its own user, Terraform can change them in any folder.
     data.within('providers', () => {});
     Folder.at(dirname(to), (root) => data.move('providers', root, basename(to)));
   }
@@ -96,8 +99,8 @@ export interface Handover {
 }
 
 /**
- * Creates the folder of an apply from the plan's record. Files that the plan has added (such as an archive of a function's
- * code) are kept, unless the apply has more permissions in a cloud than the plan.
+ * Creates the folder of an apply from the plan's record. Keeps files that the plan has added (such as an archive with
+ * a function's code), unless the apply has other cloud credentials than the plan.
  */
 export const restore = ({ files, user, job }: Begun, { left, of, sameIdentity, prepared }: Handover): void => {
   copyTree(files.kept.configuration, files.configuration, undefined, budgetOf(job));

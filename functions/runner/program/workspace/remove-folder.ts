@@ -1,9 +1,9 @@
 import { help } from '../terraform/launch.ts';
 
 /**
- * Removes a folder of a run that was killed, with all that is below it, if it exists. What it started may still be there and put a link in
- * place of a folder: rm(1) goes from one open folder to the next, Node's `rm` by paths, which leads root to other files. A process of its
- * own also keeps a program that serves others from waiting.
+ * Removes the folder of a run that was killed with all its contents, if it exists. Processes of the run may still be
+ * running and replace a folder by a link: rm(1) works with open folders, but Node's `rm` works with paths and, as
+ * root, could be led to other files. A separate process also does not block a program that serves other requests.
  * @throws {Error}
  */
 export const removeFolder = async (path: string): Promise<void> => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-/** As bytes where they come from a folder: foreign code also makes names that are no UTF-8. */
+/** Bytes for names read from a folder, because foreign code can create names that are not UTF-8. */
 export type Name = string | Buffer;
 
-/** What of a folder of the door (door.ts) is needed here. */
+/** The methods of the door's folders (door.ts) that are used here. */
 interface Folder {
   readonly path: string;
   entries(): { name: Name; isDirectory(): boolean }[];
@@ -13,16 +13,16 @@ interface Folder {
   removeEmpty(name: Name): boolean;
 }
 
-/** Folders in folders; more would use up file descriptors. */
+/** Maximum depth of nested folders: each open one needs a file descriptor. */
 export const maxDepth = 100;
 
-/** A process that was left behind may write while its folder is removed. */
+/** A leftover process may write while its folder is removed. */
 const tries = 3;
 
-/** Removes an entry of a folder with all that is below it, however deep, if it exists. */
+/** Removes an entry of a folder with all its contents, at any depth, if it exists. */
 export const removeTree = (top: Folder, name: Name): void => {
   const names = [name];
-  // What is too deep is moved up, and removed afterwards.
+  // Folders that are too deep are moved up and removed later.
   const defer = (folder: Folder, entry: Name): void => {
     const moved = `.removed-${randomUUID()}`;
     folder.move(entry, top, moved);

@@ -9,9 +9,10 @@ import { Budget, checkDepth, readable } from './tree.ts';
 import { UnexpectedFileError } from './unexpected-file.ts';
 
 /**
- * Takes the providers that `terraform init` installed into a folder of the runner, as regular files: what is verified afterwards is
- * what runs. Terraform itself installs from a plugin cache or an unpacked mirror by a link, and foreign code may have made any other
- * link: each is followed with the rights of Terraform's user, not with the runner's.
+ * Moves the providers that `terraform init` installed into a folder of the runner, as regular files, so that they
+ * cannot change after they were verified. Terraform itself installs providers from a plugin cache or an unpacked
+ * mirror as links, and foreign code may have created other links: each link is followed with the permissions of
+ * Terraform's user, not with the runner's.
  */
 
 /** `.terraform/providers/<host>/<namespace>/<type>/<version>/<platform>`. */
@@ -27,15 +28,15 @@ interface Taking {
   /** Terraform's user. */
   user: Owner;
   /**
-   * Moves packages instead of copying them. Whoever opened a file for writing can write to it after it was moved, also a process of
-   * another run that it was passed to; so this is for machines with a single run.
+   * Moves packages instead of copying them. A process that opened a file for writing can still write after the move,
+   * even a process of another run that received the open file, so this is only for machines with a single run.
    */
   moves: boolean;
   budget: Budget;
 }
 
 /**
- * @param data the open folder `.terraform`; its `providers` are not needed any more
+ * @param data the open folder `.terraform`; its `providers` are not needed afterwards
  * @throws {PhaseError} for a package that Terraform's user could not read itself
  */
 export const takeProviders = (data: Folder, to: string, { user, moves }: Omit<Taking, 'budget'>): void => {
@@ -72,7 +73,7 @@ const takePackage = (source: Folder, target: Folder, name: Name, taking: Taking)
   }
 };
 
-/** @throws {UnexpectedFileError} for anything that Terraform's user cannot read */
+/** @throws {UnexpectedFileError} for any file that Terraform's user cannot read */
 const copyPackage = (from: Folder, to: Folder, taking: Taking, depth = 0): void => {
   checkDepth(depth);
   const copyFile = (folder: Folder, found: Name, as: Name): void =>
@@ -95,7 +96,7 @@ const copyPackage = (from: Folder, to: Folder, taking: Taking, depth = 0): void 
   }
 };
 
-/** Files of the machine's cache, which are the runner's already, stay as they are. */
+/** Makes files and folders the runner's, except files of the machine's cache, which already are. */
 const ownPackage = (folder: Folder, taking: Taking, depth = 0): void => {
   checkDepth(depth);
   for (const entry of folder.entries()) {
@@ -112,10 +113,10 @@ const ownPackage = (folder: Folder, taking: Taking, depth = 0): void => {
   folder.become(runner, 0o755);
 };
 
-/** Nobody else could ever write to it: of the machine's cache, or of a mirror of its owner. */
+/** Only the runner's user could ever write to the file: it is from the machine's cache, or from the owner's mirror. */
 const isRunners = ({ uid, mode }: Stats): boolean => uid === runner.uid && (mode & 0o7022) === 0 && (mode & read) !== 0;
 
-/** @returns false where it is on another file system */
+/** @returns false if it is on another file system */
 const linked = (link: () => void): boolean => {
   try {
     link();
@@ -126,7 +127,7 @@ const linked = (link: () => void): boolean => {
   }
 };
 
-/** access(2) of another user, without further groups. */
+/** access(2) for another user, ignoring supplementary groups. */
 const may = ({ uid, gid }: Owner, stats: Stats, wanted: number): boolean => {
   const shift = stats.uid === uid ? 6 : stats.gid === gid ? 3 : 0;
   return (stats.mode >> shift) % 8 === (((stats.mode >> shift) % 8) | wanted);
@@ -144,7 +145,10 @@ const realPath = (path: string): string => {
   }
 };
 
-/** Opens a folder as its user could. The links in its path may change meanwhile: then it is not found. */
+/**
+ * Opens a folder with the permissions of another user. If links in its path change meanwhile, the folder is not
+ * found.
+ */
 const asUser = <T>(path: string, user: Owner, work: (folder: Folder) => T): T => {
   const descend = (folder: Folder, [name, ...rest]: string[]): T => {
     if (!may(user, folder.stats, name === undefined ? read | enter : enter)) throw unreadable(path);

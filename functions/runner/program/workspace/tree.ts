@@ -6,7 +6,10 @@ import { type Expected, Folder } from './door.ts';
 import { maxDepth, type Name } from './remove-tree.ts';
 import { UnexpectedFileError } from './unexpected-file.ts';
 
-/** Whole folders of foreign code, by way of the door. The folders above each path are the runner's. */
+/**
+ * Operations on whole folders of foreign code, through the door (door.ts). The parents of each path must be the
+ * runner's.
+ */
 
 /** Creates a folder of the runner with this mode, independent of the umask, unless it exists. */
 export const makeFolder = (path: string, mode: number): void => {
@@ -16,7 +19,7 @@ export const makeFolder = (path: string, mode: number): void => {
 
 const runner = (): Owner => ({ uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
 
-/** Empties a folder, which is the runner's alone from then on. */
+/** Empties a folder and makes it the runner's alone. */
 export const emptyFolder = (path: string): void =>
   Folder.at(path, (folder) => {
     folder.become(runner(), 0o700);
@@ -28,7 +31,7 @@ export const give = (path: string, owner: Owner | undefined): void => {
   if (owner) Folder.at(dirname(path), (folder) => giveEntry(folder, basename(path), owner));
 };
 
-/** What is below a folder first: until then its new owner cannot change anything there. */
+/** Changes the contents first: until a folder's own turn, its new owner cannot change anything in it. */
 const giveEntry = (folder: Folder, name: Name, owner: Owner, depth = 0): void => {
   const stats = folder.look(name);
   if (stats?.isDirectory()) {
@@ -44,7 +47,7 @@ export const checkDepth = (depth: number): void => {
   if (depth > maxDepth) throw new PhaseError(`Folders are nested more than ${maxDepth} deep: flatten them.`);
 };
 
-/** How much may still be copied. */
+/** Remaining number of files and bytes that may be copied. */
 export class Budget {
   readonly #what: string;
   #files: number;
@@ -68,12 +71,12 @@ export class Budget {
 
 const executable = 0o111;
 
-/** Permissions of a copy that everyone may read. */
+/** Permissions of a copy that all users can read. */
 export const readable = (mode: number): number => 0o644 | (mode & executable ? executable : 0);
 
 /**
- * Copies files, folders and links into an existing folder, readable by everyone.
- * @param of owner of the files: files of others, which are linked into the folder, are skipped, as are pipes and sockets
+ * Copies files, folders and links into an existing folder, readable by all users.
+ * @param of owner of the files: skips other users' files, which are hard links, and pipes and sockets
  */
 export const copyTree = (from: string, to: string, of: Owner | undefined, budget: Budget): void =>
   Folder.at(from, (source) => Folder.at(to, (target) => copyEntries(source, target, of, budget)));
@@ -100,9 +103,9 @@ const copyEntries = (source: Folder, target: Folder, of: Owner | undefined, budg
 };
 
 /**
- * Takes a file that a user has written into a folder of the runner. The runner's is a copy: a process of another run may still have the
- * original open for writing.
- * @returns false where there is none
+ * Copies a file that a user has written into a folder of the runner. A copy, because a process of another run may
+ * still have the original open for writing.
+ * @returns false if there is no such file
  * @throws {UnexpectedFileError}
  */
 export const takeFile = (path: string, to: string, expected: Expected): boolean =>
@@ -119,7 +122,7 @@ export const takeFile = (path: string, to: string, expected: Expected): boolean 
     return true;
   });
 
-/** Copies a file of the runner to a new one that only the user may read, in place of whatever is there. */
+/** Copies a file of the runner to a new one that only the user can read, and replaces any existing entry. */
 export const placeFile = (from: string, to: string, owner: Owner | undefined): void =>
   Folder.at(dirname(from), (own) =>
     own.open(basename(from), (file, stats) =>
@@ -130,7 +133,7 @@ export const placeFile = (from: string, to: string, owner: Owner | undefined): v
     ),
   );
 
-/** Files that Terraform and its child processes read without being named in the configuration. */
+/** Files that Terraform and its child processes read although the configuration does not name them. */
 const readUnasked =
   /^(.*\.(tf|tofu)(\.json)?|.*\.tfvars(\.json)?|\.?terraform\.?rc|.*\.tfstate(\..*)?|\.terraform\.lock\.hcl|terraform\.d|\.git.*|providers)$/;
 
@@ -152,7 +155,7 @@ const moveEntries = (source: Folder, target: Folder, of: Owner | undefined, dept
   }
 };
 
-/** A regular file of this owner, with no other name. */
+/** Whether it is a regular file of this owner without other names. */
 const isPlain = (folder: Folder, name: Name, of: Owner | undefined): boolean => {
   try {
     return folder.openPlain(name, { of, maxBytes: Number.POSITIVE_INFINITY }, () => true);

@@ -1,7 +1,10 @@
 import type { Stats } from 'node:fs';
 import { PhaseError } from '../errors.ts';
 
-/** Something in a folder of the run is not what the runner has to find there. The message is for the run's owner. */
+/**
+ * An entry in a folder of the run has another type, owner or size than the runner requires. The message is for the
+ * run's owner.
+ */
 export class UnexpectedFileError extends PhaseError {
   override name = 'UnexpectedFileError';
 

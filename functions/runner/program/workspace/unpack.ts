@@ -68,14 +68,14 @@ const notABomb = (limit: number) =>
   };
 
 /**
- * Unpacks a gzip tar into an empty directory, which is the runner's alone. Links are created last, so that nothing is written through
- * one.
- * @param signal ends it, with the signal's reason
+ * Unpacks a gzip tar into an empty directory that only the runner can write. Links are created last, so that no file
+ * is written through one.
+ * @param signal aborts with the signal's reason
  * @returns the number of files
- * @throws {ArchiveError} naming the entry and what to do
+ * @throws {ArchiveError} naming the entry and the remedy
  */
 export const unpack = async (source: Readable, root: string, limits: Limits, signal?: AbortSignal): Promise<number> => {
-  // An entry's stream neither ends nor fails when the archive ends within it: whatever ends the one ends all.
+  // If the archive ends within an entry, that entry's stream neither ends nor fails: any end aborts everything.
   const broken = new AbortController();
   const ended = signal ? AbortSignal.any([signal, broken.signal]) : broken.signal;
   const tree = new Tree(root, limits, ended);
@@ -106,7 +106,7 @@ export const unpack = async (source: Readable, root: string, limits: Limits, sig
   return tree.files;
 };
 
-/** Errors of zlib and tar-stream, for users. Others (network, disk) are returned unchanged. */
+/** Converts errors of zlib and tar-stream into messages for users. Returns others (network, disk) unchanged. */
 const readable = (error: NodeJS.ErrnoException): Error => {
   if (error instanceof ArchiveError) return error;
   if (error.code === 'Z_BUF_ERROR' || error.message === 'Unexpected end of data') {
@@ -141,7 +141,7 @@ class Tree {
 
   async add(header: Header, content: Readable): Promise<void> {
     const path = this.#insideName(header.name, header.name);
-    // By its header, before any byte of it is written.
+    // Checked with the size in its header, before any byte is written.
     this.#announcedBytes += header.size ?? 0;
     if (this.#announcedBytes > this.#limits.unpackedBytes) throw tooLarge(this.#limits.unpackedBytes);
     if (++this.files > this.#limits.files) {
@@ -172,7 +172,7 @@ class Tree {
     content.resume();
   }
 
-  /** Creates the links and checks their targets. */
+  /** Creates the links after checking their targets. */
   async finish(): Promise<void> {
     for (const [path, target] of this.#links) {
       await this.#room(path, path);
@@ -213,7 +213,7 @@ class Tree {
     this.#directories.add(path);
   }
 
-  /** Creates its directory and removes an earlier entry of the same name: the later one wins. */
+  /** Creates the entry's directory and removes an earlier entry of the same name: the later one wins. */
   async #room(path: string, entry: string): Promise<string> {
     await this.#directory(posix.dirname(path), entry);
     const full = join(this.#root, path);
@@ -228,7 +228,7 @@ class Tree {
 
   async #file(path: string, { name, size = 0, mode = 0o644 }: Header, content: Readable): Promise<void> {
     const full = await this.#room(path, name);
-    // Readable by the runner itself, and no set-user-id bits.
+    // Readable by the runner itself, without set-user-id bits.
     const permissions = (mode & 0o777) | 0o600;
     if (size <= smallFile) {
       const chunks: Buffer[] = [];
@@ -246,7 +246,7 @@ class Tree {
       (stats) => stats.isFile(),
       () => false,
     );
-    // A link's target is not checked yet and may be outside.
+    // The link's target is not checked yet and may be outside.
     if (!isFile) {
       throw new ArchiveError(
         `The configuration archive has the hard link "${name}" to "${linkname}", which is not a file in it: pack the file itself.`,

@@ -16,7 +16,7 @@ import { outputOf } from '#runner/program/terraform/process.ts';
 import { User } from '#runner/program/terraform/users.ts';
 import { zip } from '../zip.ts';
 
-/** A release server of our own, signed with a key of our own: what is real is the checking. */
+/** A local release server with its own signing key; only the verification is real. */
 
 const never = new AbortController().signal;
 const ask = (path: string) => {
@@ -90,7 +90,7 @@ const download = (engine: 'terraform' | 'tofu', version: string) =>
   downloadBinary({ engine, version, releases: settings().releases, directory, signal: never, key: ours.publicKey });
 
 describe('a download', () => {
-  it.each(['terraform', 'tofu'] as const)('of %s is unpacked for later runs', async (engine) => {
+  it.each(['terraform', 'tofu'] as const)('of %s is kept unpacked for later runs', async (engine) => {
     await publish(engine, '1.2.3');
     const path = await download(engine, '1.2.3');
     expect(path).toBe(join(directory, engine, '1.2.3', engine));
@@ -98,7 +98,7 @@ describe('a download', () => {
     expect(readdirSync(join(directory, engine))).toEqual(['1.2.3']);
   });
 
-  it('concurrently ends with one complete file', async () => {
+  it('that runs twice concurrently ends with one complete file', async () => {
     await publish('terraform', '1.2.3');
     const [one, two] = await Promise.all([download('terraform', '1.2.3'), download('terraform', '1.2.3')]);
     expect(one).toBe(two);
@@ -143,7 +143,7 @@ describe('a download', () => {
   });
 });
 
-describe('finding a binary', () => {
+describe('the search for a binary', () => {
   const install = (version: string, engine = 'terraform') => {
     const path = join(directory, 'bin');
     mkdirSync(path, { recursive: true });
@@ -154,7 +154,7 @@ describe('finding a binary', () => {
     );
   };
 
-  it('uses the one on PATH if its version matches', async () => {
+  it('uses the binary on PATH if its version matches', async () => {
     install('1.9.8');
     for (const version of ['1.9.8', '~> 1.5', 'latest']) {
       expect(await findBinary({ engine: 'terraform', version }, settings(), never, ask)).toMatchObject({
@@ -163,11 +163,11 @@ describe('finding a binary', () => {
         platform: 'linux_test',
       });
     }
-    // A script of a few bytes is a wrapper, whose answer is not remembered.
+    // A script of a few bytes is a wrapper, whose version is not cached.
     expect(readFileSync(join(directory, 'asked'), 'utf8').trim().split('\n')).toHaveLength(3);
   });
 
-  it('remembers the version of a real binary until it changes', async () => {
+  it('caches the version of a real binary until it changes', async () => {
     const real = (process.env.PATH ?? '').split(':').find((one) => existsSync(join(one, 'terraform'))) as string;
     const found = await findBinary(
       { engine: 'terraform', version: 'latest' },
@@ -222,14 +222,14 @@ describe('finding a binary', () => {
     [
       'one that does not start',
       'echo no home >&2; exit 1',
-      /bin\/terraform on the runner's PATH does not tell its version .*Put terraform on the PATH/,
+      /bin\/terraform on the runner's PATH does not report its version .*Put terraform on the PATH/,
     ],
     [
       'none',
       undefined,
       /: terraform not found on the runner's PATH, .*Put terraform on the PATH of the runner, or allow/,
     ],
-  ])('tells what there is in place of the latest: %s', async (_, script, message) => {
+  ])('reports which versions exist if the latest cannot be downloaded: %s', async (_, script, message) => {
     install('1.9.8');
     const path = join(directory, 'bin/terraform');
     if (script) writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });

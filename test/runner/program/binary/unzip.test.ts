@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** @param mode of the file, with its type, as Unix has it */
+/** @param mode the file's Unix mode, with its type */
 const unpack = async (name: string, { mode = 0o100755, bytes = 100 } = {}): Promise<string[]> => {
   const archive = zip(name, Buffer.from('content'));
   archive.writeUInt32LE((mode << 16) >>> 0, archive.lastIndexOf('PK\u0001\u0002') + 38);
@@ -20,19 +20,22 @@ const unpack = async (name: string, { mode = 0o100755, bytes = 100 } = {}): Prom
   return readdirSync(join(root, 'to'), { recursive: true }) as string[];
 };
 
-it('unpacks files read-only for everyone', async () => {
+it('an archive is unpacked to files that are read-only for everyone', async () => {
   expect(await unpack('folder/program')).toEqual(['folder', 'folder/program']);
   const file = join(root, 'to/folder/program');
   expect(readFileSync(file, 'utf8')).toBe('content');
   expect(statSync(file).mode & 0o777).toBe(0o555);
 });
 
-it.each(['../outside', '/tmp/outside', 'a/../../outside', 'a/./b', 'a\\..\\b'])('rejects the name %s', async (name) => {
-  await expect(unpack(name)).rejects.toThrow();
-  expect(readdirSync(root)).not.toContain('outside');
-});
+it.each(['../outside', '/tmp/outside', 'a/../../outside', 'a/./b', 'a\\..\\b'])(
+  'the name %s is rejected',
+  async (name) => {
+    await expect(unpack(name)).rejects.toThrow();
+    expect(readdirSync(root)).not.toContain('outside');
+  },
+);
 
-it('rejects links, and more bytes than allowed', async () => {
+it('links, and more bytes than allowed, are rejected', async () => {
   await expect(unpack('link', { mode: 0o120777 })).rejects.toThrow('is not a regular file');
   await expect(unpack('program', { bytes: 6 })).rejects.toThrow('too large when unpacked');
 });

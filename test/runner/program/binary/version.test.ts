@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { constraint, exactVersion, newest } from '#runner/program/binary/version.ts';
 
-describe('constraint', () => {
+describe('a version constraint', () => {
   it.each([
     ['1.11.4', '1.11.4 !1.11.5 !1.11.4-rc1'],
     ['= 1.11.4', '1.11.4 !1.11.3'],
@@ -18,7 +18,7 @@ describe('constraint', () => {
     ['~> 1.12.0-beta1', '1.12.0-beta2 !1.12.0 !1.12.0-alpha1'],
     ['>= 1.12.0-beta1', '1.12.0-rc1 1.12.0 1.13.0 !1.13.0-rc1'],
     ['latest', '1.11.4 !1.12.0-rc1'],
-  ])('%s', (text, versions) => {
+  ])('matches the right versions: %s', (text, versions) => {
     const satisfies = constraint(text);
     for (const version of versions.split(' ')) {
       const not = version.startsWith('!');
@@ -26,7 +26,7 @@ describe('constraint', () => {
     }
   });
 
-  it.each(['', 'newest', '~> x', '>= 1.0 < 2', '1.2.3.4', '=> 1'])('rejects %j', (text) => {
+  it.each(['', 'newest', '~> x', '>= 1.0 < 2', '1.2.3.4', '=> 1'])('is rejected if it is %j', (text) => {
     expect(() => constraint(text)).toThrow('is not a version constraint');
   });
 });

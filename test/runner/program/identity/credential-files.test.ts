@@ -7,7 +7,7 @@ import type { Signed } from '#run/protocols/credential.ts';
 import { Identity } from '#runner/program/identity/identity.ts';
 import { StsServer } from './sts.ts';
 
-/** Each provider's own form of a credential. */
+/** Credentials in each provider's format. */
 
 let root: string;
 let folder: string;
@@ -88,7 +88,7 @@ it('Google’s libraries get the path of the token and the account to impersonat
   expect(content('tfc-gcp-token')).toBe('jwt-of-gcp');
 });
 
-it('Azure’s providers get it from the environment or from files', async () => {
+it('Azure’s providers get the token from the environment or from files', async () => {
   const credential: Signed = { provider: 'azure', audience: 'x', clientId: 'client', token: 'jwt-of-azure' };
   const identity = await make(credential);
   expect(identity.environment).toEqual({
@@ -125,7 +125,7 @@ it('a provider with a tag is configured by its variable only; others use the env
   expect(variables(identity)).toEqual([]);
 });
 
-it('removes all files at the end', async () => {
+it('all credential files are removed at the end', async () => {
   const identity = await make(gcp());
   await identity.end();
   expect(readdirSync(root)).toEqual([]);

@@ -5,7 +5,7 @@ import type { PhaseName } from '#run/protocols/runner.ts';
 import { archive, Bench, jobFor } from '../support.ts';
 import { VaultServer } from './vault.ts';
 
-/** What becomes of the tokens of a phase: in Terraform's environment, in files, at Vault, and nowhere afterwards. */
+/** Where the tokens of a phase go: Terraform's environment, files, Vault. No copies remain afterwards. */
 
 const bench = Bench.use();
 let vault: VaultServer;
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => vault.stop());
 
-/** Has the form of a token: nothing of it is like anything else. */
+/** Has the form of a token, without resembling any other text. */
 const newToken = () => `eyJ.${randomBytes(20).toString('hex')}.${randomBytes(20).toString('hex')}`;
 
 const roleArn = 'arn:aws:iam::123456789012:role/run';
@@ -33,7 +33,7 @@ const awsVariable = `variable "tfc_aws_dynamic_credentials" {
   })
 }`;
 
-/** Prints what it is given when it is applied, names of variables and sizes instead of secrets. */
+/** The apply prints names of variables, and sizes instead of secrets. */
 const printing = (command: string) => `resource "terraform_data" "a" {
   provisioner "local-exec" {
     command = ${JSON.stringify(command)}
@@ -78,7 +78,7 @@ ${printing('env | grep -c "^AWS_" ; exit 0')}`,
   // Another runner, whose folder has another name.
   const { report, log } = await bench.run(bench.applyJob(configuration, { identity }));
   expect(report).toMatchObject({ outcome: 'finished' });
-  // The environment would win over what a provider block names.
+  // The environment would override the provider block's settings.
   expect(log).toMatch(/\(local-exec\): 0\n/);
 });
 

@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 
 const expiration = '2099-01-01T00:00:00Z';
 
-/** As much of AWS STS as exchanging a web identity takes; takes notes (STS API reference: AssumeRoleWithWebIdentity). */
+/**
+ * A test double of AWS STS for the exchange of a web identity; records its requests (STS API reference:
+ * AssumeRoleWithWebIdentity).
+ */
 export class StsServer {
   readonly asked: Record<string, string>[] = [];
   readonly #server: Server;

@@ -9,7 +9,7 @@ import { Identity } from '#runner/program/identity/identity.ts';
 import { until } from '../until.ts';
 import { VaultServer } from './vault.ts';
 
-/** Tokens of Vault, and what Vault makes for clouds. */
+/** Vault tokens, and cloud credentials from Vault. */
 
 let root: string;
 let folder: string;
@@ -28,7 +28,7 @@ const variables = (identity: Identity, ...declared: string[]) =>
     .variables(declared, (file) => `../identity/${basename(file)}`)
     .map(({ key, value }) => [key, JSON.parse(value)]);
 
-it('a Vault with its own certificate authority is trusted by that only', async () => {
+it('a Vault with its own certificate authority is trusted through that authority only', async () => {
   const tls = await keepTls(join(root, 'tls'));
   const vault = await VaultServer.start(tls);
   const credential: Signed = {
@@ -57,7 +57,7 @@ it('a Vault token is renewed during the phase', async () => {
     provider: 'vault',
     tag: 'A',
     audience: 'x',
-    // What looks like a template is none.
+    // Text that looks like a template must stay unchanged.
     namespace: 'a%{b}',
     address: vault.address,
     authPath: 'team/jwt',

@@ -3,14 +3,14 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** As much of Vault's HTTP API as a client of the JWT auth method meets; takes notes. */
+/** A test double of Vault's HTTP API for clients of the JWT auth method; records its requests. */
 export class VaultServer {
   readonly calls: { method: string; path: string; namespace?: string; token?: string; body: Record<string, string> }[] =
     [];
-  /** Secret that the next login gives. */
+  /** Token of the next login. */
   token = 'hvs.canary-of-vault';
   leaseSeconds = 1200;
-  /** What it makes, by path. */
+  /** Issued credentials, by path. */
   readonly secrets: Record<string, Record<string, string>> = {};
   refusal: { status: number; errors: string[] } | undefined;
   readonly #server: Server;

@@ -46,15 +46,15 @@ const onSmallDisk = () => {
 
 const long = 'for n in $(seq 300); do sleep 0.1; done';
 
-describe.runIf(isRoot)('the disk that runs share', () => {
-  it('a run that fills it is ended, with the reason', async () => {
+describe.runIf(isRoot)('the watch of a shared disk', () => {
+  it('ends a run that fills it, with the reason', async () => {
     const { sh } = onSmallDisk();
     await expect(sh(`dd if=/dev/zero of=big bs=1M count=200; ${long}`)).rejects.toThrow(
       /The run was ended because it fills the runner's disk: its files take .* GiB, and 0\.0 GiB are left\. Write less/,
     );
   });
 
-  it('a run that fills it with files that have no name, or are open nowhere but mapped, is ended', async () => {
+  it('ends a run that fills it with unlinked files, which are open or mapped', async () => {
     const { sh } = onSmallDisk();
     const full = /The run was ended because it fills the runner's disk/;
     await expect(sh(`exec 3>big; rm big; dd if=/dev/zero bs=1M count=200 >&3; ${long}`)).rejects.toThrow(full);
@@ -64,7 +64,7 @@ describe.runIf(isRoot)('the disk that runs share', () => {
     await expect(sh(`python3 -c '${mapping}'`)).rejects.toThrow(full);
   });
 
-  it('a run that uses up its files is ended, and no other one', async () => {
+  it('ends only the run that uses up its number of files', async () => {
     const { sh, newRun } = onSmallDisk();
     const other = newRun('other').sh('for n in $(seq 50); do sleep 0.1; done');
     await expect(sh(`mkdir many; cd many; touch $(seq 3850); ${long}`)).rejects.toThrow(
@@ -73,7 +73,7 @@ describe.runIf(isRoot)('the disk that runs share', () => {
     expect((await other).code).toBe(0);
   });
 
-  it('a run that fills it is ended although its files come and go while they are counted', async () => {
+  it('ends a run that fills it although its files change while they are counted', async () => {
     const { sh } = onSmallDisk();
     const churn = 'while :; do touch $(seq 900); rm -f $(seq 900); done';
     await expect(sh(`(${churn}) & (${churn}) & dd if=/dev/zero of=big bs=1M count=200; ${long}`)).rejects.toThrow(
@@ -81,7 +81,7 @@ describe.runIf(isRoot)('the disk that runs share', () => {
     );
   });
 
-  it('a command that heeds no interrupt and gives nothing back is killed after a while', async () => {
+  it('kills a command that ignores the interrupt and frees no space', async () => {
     const { disk, folder, plan } = onSmallDisk();
     execFileSync('fallocate', ['-l', '62M', join(folder, 'configuration/big')]);
     const events: string[] = [];
@@ -99,7 +99,7 @@ describe.runIf(isRoot)('the disk that runs share', () => {
     expect(statfsSync(disk).bavail * statfsSync(disk).bsize).toBeGreaterThan((64 * 2 ** 20 * 0.05) / 2);
   });
 
-  it('a run is not ended for what others have written', async () => {
+  it('does not end a run for other users’ files', async () => {
     const { disk, sh } = onSmallDisk();
     execFileSync('fallocate', ['-l', '62M', join(disk, 'of-others')]);
     expect((await sh('for n in $(seq 20); do sleep 0.1; done')).code).toBe(0);

@@ -4,7 +4,10 @@ import { run } from '#runner/program/terraform/process.ts';
 import type { User } from '#runner/program/terraform/users.ts';
 import { isRoot, newUsers } from './new-users.ts';
 
-/** Terraform loses an interrupt that comes before its first resource: "Stopping operation...", and all is applied. */
+/**
+ * Terraform loses an interrupt that arrives before its first resource: it prints "Stopping operation..." and applies
+ * everything.
+ */
 const script = `trap 'exit 3' INT
 sleep 0.3
 trap 'exit 4' INT
@@ -25,12 +28,12 @@ describe.each([
   ['as a user of its own', { rooms: false }, isRoot],
   ['as the same user', { terraformUsers: 'none' }, true],
 ])('an interrupt of Terraform %s', (_, separation, isPossible) => {
-  it.runIf(isPossible)('waits until Terraform heeds it', async () => {
+  it.runIf(isPossible)('is delayed until Terraform reacts to it', async () => {
     expect(await interrupted(newUsers(separation).plan, /"type":"apply_start"/)).toBe(4);
   });
 
-  it.runIf(isPossible)('comes at once where nothing is waited for', async () => {
-    // The shell may not even have set its trap.
+  it.runIf(isPossible)('is sent at once if there is no output to wait for', async () => {
+    // The shell may not have set its trap yet.
     expect([3, null]).toContain(await interrupted(newUsers(separation).plan));
   });
 });

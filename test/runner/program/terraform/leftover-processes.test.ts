@@ -18,7 +18,7 @@ const alive = ({ owner }: User): number =>
   }).length;
 
 asRoot('users of Terraform', () => {
-  it('are different for each runner, and none of their processes survives: no daemon, no chain of forks', async () => {
+  it('are different for each runner, and none of their processes survives: neither daemons nor chains of forks', async () => {
     const [one, two] = [newUsers(), newUsers()];
     const ids = [one, two].flatMap(({ plan, apply, reader }) => [plan, apply, reader].map(({ owner }) => owner?.uid));
     expect(new Set(ids).size).toBe(6);
@@ -43,7 +43,7 @@ asRoot('users of Terraform', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('without a separate user for Terraform', () => {
+describe.runIf(process.platform === 'linux')('if Terraform has no separate user', () => {
   it('a daemon is found by the mark in its environment, without ending others', async () => {
     const { plan } = newUsers({ terraformUsers: 'none' });
     const daemon = spawn('sleep', ['1000'], { detached: true, env: { STEPFORM_JOB: plan.mark }, stdio: 'ignore' });

@@ -7,16 +7,16 @@ import { garbageCollection } from '#runner/program/terraform/memory.ts';
 const gibibyte = 2 ** 30;
 
 describe('garbage collection of Terraform and its providers', () => {
-  it('is rarer where there is memory, up to a third of it for each process', () => {
+  it('is rarer with enough memory, up to a third of it for each process', () => {
     expect(garbageCollection(12 * gibibyte)).toEqual({ GOGC: '400', GOMEMLIMIT: '4096MiB' });
   });
 
-  it('is left as it is in a small container', () => {
+  it('is unchanged in a small container', () => {
     expect(garbageCollection(2 * gibibyte)).toEqual({});
     expect(garbageCollection(4 * gibibyte - 1)).toEqual({});
   });
 
-  it('follows a variable of the workspace, and what the operator passes on', () => {
+  it('follows a variable of the workspace or the operator', () => {
     const job = {
       runId: 'run-1',
       workspace: { name: 'network' },

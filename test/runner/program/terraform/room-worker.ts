@@ -4,7 +4,7 @@ import { Control } from '#runner/program/control.ts';
 import { run } from '#runner/program/terraform/process.ts';
 import { takeUsers } from '#runner/program/terraform/users.ts';
 
-/** A runner in a process of its own, which prints what its room prints. */
+/** A runner in a separate process, which prints the output of its room. */
 const [, , folder = '', script = ''] = process.argv;
 rmSync(join(folder, 'room'), { recursive: true, force: true });
 const { plan } = takeUsers({ terraformUsers: '', rooms: true }, folder);

@@ -11,7 +11,7 @@ import { give } from '#runner/program/workspace/tree.ts';
 import { until } from '../until.ts';
 import { isRoot, newUsers } from './new-users.ts';
 
-/** Of both versions. */
+/** For both versions of control groups. */
 const groupFolders = ['/sys/fs/cgroup', '/sys/fs/cgroup/pids', '/sys/fs/cgroup/memory'];
 const hasGroups = groupFolders.some((folder) => existsSync(join(folder, 'stepform')));
 
@@ -37,12 +37,12 @@ const scene = (): Scene => {
 };
 
 describe.runIf(isRoot)('in a room', () => {
-  it('only its own processes are seen', async () => {
+  it('a command sees only its own processes', async () => {
     const pids = (await scene().sh('ls /proc | grep "^[0-9]"')).trim().split('\n');
     expect(pids.length).toBeLessThan(8);
   });
 
-  it('a command has the variables it was given, whatever their names and values, and no others', async () => {
+  it('a command has exactly the given variables, regardless of their names and values', async () => {
     const environment = { A: "it's\n$(id) `x`", 'TF_VAR_with-hyphen': 'b c', EMPTY: '', HOME: '/nowhere', PS1: '$' };
     const { plan, folder } = scene();
     const text = await outputOf(
@@ -53,7 +53,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect(Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)))).toEqual(environment);
   });
 
-  it('a command has no capability, cannot get one, and runs as the user that has a name', async () => {
+  it('a command has no capability, cannot gain one, and runs as a user with a name', async () => {
     const { sh, plan } = scene();
     const text = await sh('grep -E "^(Cap|NoNewPrivs|Groups)" /proc/self/status; id -un; id -u');
     for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb']) expect(text).toMatch(new RegExp(`^Cap${set}:\t0{16}$`, 'm'));
@@ -61,7 +61,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect(text).toMatch(new RegExp(`^terraform-plan\n${plan.owner?.uid}$`, 'm'));
   });
 
-  it('files can be written in the run’s folder and in temporary folders that end with the command, and nowhere else', async () => {
+  it('files can be written in the run’s folder and in temporary folders that end with the command, but not elsewhere', async () => {
     const { sh, folder } = scene();
     const written = await sh(
       `touch here /tmp/stepform-a /var/tmp/stepform-a /dev/shm/stepform-a || exit 9
@@ -78,7 +78,7 @@ describe.runIf(isRoot)('in a room', () => {
     );
   });
 
-  it('temporary folders are bounded, and their files give nobody the user’s rights', async () => {
+  it('temporary folders are limited, and their files give no user another’s rights', async () => {
     const text = await scene().sh('cat /proc/self/mounts');
     for (const path of ['/tmp', '/var/tmp', '/dev/shm'])
       expect(text).toMatch(new RegExp(`^stepform-room ${path} tmpfs rw,nosuid,nodev,.*size=`, 'm'));
@@ -90,7 +90,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect(await sh('ipcs | grep 0x; echo none')).toBe('none\n');
   });
 
-  it('open files, processes and the size of a file are bounded', async () => {
+  it('open files, processes and file sizes are limited', async () => {
     const text = await scene().sh('cat /proc/self/limits; cat /proc/self/oom_score_adj');
     expect(text).toMatch(/^Max core file size\s+0 /m);
     expect(text).toMatch(/^Max processes\s+4096 /m);
@@ -99,7 +99,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect(text).toMatch(/^500$/m);
   });
 
-  it('a device that the operator lists is there', async () => {
+  it('a device that the operator lists exists', async () => {
     const { plan, folder } = newUsers({ roomFolders: ['/dev/loop-control'] });
     const script = 'stat -c "%F" /dev/loop-control; ls /dev | grep -c loop';
     const environment = { PATH: process.env.PATH ?? '' };
@@ -108,7 +108,7 @@ describe.runIf(isRoot)('in a room', () => {
     ).toBe('character special file\n1\n');
   });
 
-  it('terminals are its own, and few', async () => {
+  it('terminals are separate and limited', async () => {
     const script =
       'n=0; for i in $(seq 10 200); do eval "exec $i<>/dev/ptmx" 2>/dev/null || break; n=$((n + 1)); done; echo $n; ls /dev/pts';
     const { plan, folder } = scene();
@@ -120,17 +120,20 @@ describe.runIf(isRoot)('in a room', () => {
     expect(shown.length).toBeLessThan(70);
   });
 
-  it.runIf(hasGroups)('processes and memory are bounded together, in control groups that go with the run', async () => {
-    const { sh, folder, plan } = scene();
-    expect(await sh('cat /proc/self/cgroup')).toContain(`stepform/${basename(folder)}`);
-    const groups = groupFolders.map((above) => join(above, 'stepform', basename(folder))).filter(existsSync);
-    expect(groups.length).toBeGreaterThan(0);
-    for (const file of ['pids.max', 'memory.max', 'memory.limit_in_bytes'])
-      for (const group of groups.filter((one) => existsSync(join(one, file))))
-        expect(Number(readFileSync(join(group, file), 'latin1')), file).toBeLessThan(totalmem());
-    plan.room?.close();
-    expect(groups.filter(existsSync)).toEqual([]);
-  });
+  it.runIf(hasGroups)(
+    'processes and memory of all rooms are limited in control groups, which are removed with the run',
+    async () => {
+      const { sh, folder, plan } = scene();
+      expect(await sh('cat /proc/self/cgroup')).toContain(`stepform/${basename(folder)}`);
+      const groups = groupFolders.map((above) => join(above, 'stepform', basename(folder))).filter(existsSync);
+      expect(groups.length).toBeGreaterThan(0);
+      for (const file of ['pids.max', 'memory.max', 'memory.limit_in_bytes'])
+        for (const group of groups.filter((one) => existsSync(join(one, file))))
+          expect(Number(readFileSync(join(group, file), 'latin1')), file).toBeLessThan(totalmem());
+      plan.room?.close();
+      expect(groups.filter(existsSync)).toEqual([]);
+    },
+  );
 
   it('exit codes are the command’s, and null when a signal ended it', async () => {
     const { plan, folder } = scene();
@@ -143,7 +146,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect((await ended('kill -KILL $$')).code).toBeNull();
   });
 
-  it('output goes to a file that only root can open, and errors apart', async () => {
+  it('output goes to a file that only root can open, and errors are separate', async () => {
     const { plan, folder } = scene();
     const file = join(folder, 'out.json');
     const command = { path: '/bin/sh', args: ['-c', 'echo out; echo err >&2'], directory: folder, environment: {} };
@@ -155,7 +158,7 @@ describe.runIf(isRoot)('in a room', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('a room that cannot be made is an error with the remedy, not a command outside of it', async () => {
+  it('a command fails with the remedy if the room cannot be created', async () => {
     const { plan, folder, sh } = scene();
     writeFileSync(join(folder, 'room/fstab'), 'nothing /nowhere/at/all none bind 0 0\n');
     await expect(sh('echo started')).rejects.toThrow(
@@ -185,7 +188,7 @@ describe.runIf(isRoot)('in a room', () => {
   });
 });
 
-describe.runIf(isRoot)('where there are no rooms, a user of its own', () => {
+describe.runIf(isRoot)('a separate user on a machine without rooms', () => {
   it('gets no new privileges, no capability, and the same limits', async () => {
     const { plan, folder } = newUsers({ rooms: false });
     expect(plan.room).toBeUndefined();

@@ -3,29 +3,29 @@ import { separationIn } from '#runner/program/settings.ts';
 import { notKeptApart } from '#runner/program/terraform/separation.ts';
 import { isRoot } from './new-users.ts';
 
-describe('what runs are not kept apart from', () => {
-  it.runIf(isRoot)('is nothing as root on Linux', async () => {
+describe('the report of missing separation', () => {
+  it.runIf(isRoot)('is empty as root on Linux', async () => {
     expect(await notKeptApart(separationIn({}))).toEqual([]);
   });
 
-  it('is the platform where Terraform is its user, with the remedy', async () => {
+  it('names the platform and the remedy if Terraform runs as its user', async () => {
     const [sentence] = await notKeptApart(separationIn({ STEPFORM_TERRAFORM_USERS: 'none' }));
     expect(sentence).toMatch(
-      /^Runs are not kept apart from this program .*root on Linux.*let only people whom you trust/s,
+      /^Runs are not isolated from this program .*root on Linux.*let only people whom you trust/s,
     );
   });
 
-  it('ends with the offer to run one organization only', async () => {
+  it('ends with the alternative to run only one organization', async () => {
     const [sentence] = await notKeptApart(separationIn({ STEPFORM_TERRAFORM_USERS: 'none' }), 'Set STEPFORM_RUNS_OF.');
     expect(sentence).toMatch(/configurations and variables\. Set STEPFORM_RUNS_OF\.$/);
   });
 
-  it.runIf(isRoot)('are temporary folders where rooms are turned off', async () => {
+  it.runIf(isRoot)('names temporary folders if rooms are turned off', async () => {
     const [sentence] = await notKeptApart(separationIn({ STEPFORM_ROOMS: 'none' }));
     expect(sentence).toMatch(/no rooms: STEPFORM_ROOMS is "none"\. They share temporary folders/);
   });
 
-  it.runIf(isRoot)('is said when a room cannot be made, before any run fails', async () => {
+  it.runIf(isRoot)('contains the failure to create a room, before any run fails', async () => {
     const [sentence] = await notKeptApart(separationIn({ STEPFORM_ROOM_FOLDERS: '/nowhere/at/all' }));
     expect(sentence).toMatch(/^Runs will fail here\. The room for Terraform could not be made: .*\/nowhere\/at\/all/s);
   });

@@ -33,11 +33,11 @@ it('user ids are not used again before all others, and 2,000 runs one after anot
     end(path);
   }
   expect(taken).toEqual(taken.map((_, n) => 60_000 + (n % 1600) * idsPerRun));
-  // The last one, and the one before it, whose folder is gone since.
+  // The last run, and the one before it, whose folder was removed.
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
-it('the ids of a runner that was killed stay its own until its folder is gone', () => {
+it('the ids of a runner that was killed stay reserved until its folder is removed', () => {
   const ids = new UserIds({ folder, range: { first: 60_000, runs: 3 } });
   const killed = runFolder('killed');
   const its = ids.take(killed);
@@ -52,7 +52,7 @@ it('the ids of a runner that was killed stay its own until its folder is gone', 
   expect(new Set(after).size).toBe(3);
 });
 
-it('when all are in use, the error names the folder that says by which runs', () => {
+it('when all ids are in use, the error names the folder that lists their runs', () => {
   const ids = new UserIds({ folder, range: { first: 60_000, runs: 2 } });
   ids.take(runFolder('a'));
   ids.take(runFolder('b'));
@@ -61,7 +61,7 @@ it('when all are in use, the error names the folder that says by which runs', ()
   );
 });
 
-it('several processes at once never get the same ids', async () => {
+it('concurrent processes never get the same ids', async () => {
   const worker = fileURLToPath(new URL('user-ids-worker.ts', import.meta.url));
   const takers = [0, 1, 2].map(
     (n) =>
@@ -76,7 +76,7 @@ it('several processes at once never get the same ids', async () => {
   expect(new Set(all).size).toBe(300);
 });
 
-it('a folder that others may write is refused', () => {
+it('a folder that other users can write is rejected', () => {
   mkdirSync(folder);
   chmodSync(folder, 0o777);
   expect(() => new UserIds({ folder, range })).toThrow('must belong to root alone');

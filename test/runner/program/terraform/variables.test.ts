@@ -21,7 +21,7 @@ const written = async (...variables: JobVariable[]): Promise<[string, string][]>
   );
 };
 
-it('writes files in rising precedence: the last value of a variable has its place', async () => {
+it('variables are written to files in rising precedence, with the last value of each', async () => {
   const files = await written(
     variable('enforced', '"low"', true),
     variable('plain', 'a'),
@@ -44,7 +44,7 @@ it.each([
   '1 # one\nother = 2',
   '1\nblock {\n}',
   '1\na = 2',
-])('refuses an HCL value that sets more than its variable: %j', async (value) => {
+])('an HCL value that sets more than its variable is rejected: %j', async (value) => {
   await expect(written(variable('a', value, true))).rejects.toThrow(/variable "a" is more than one expression/);
 });
 
@@ -55,6 +55,6 @@ it.each([
   `"a ${'$'}{join("=", ["b"])}"`,
   '(\n  1 + 2\n)',
   ' true # yes\n',
-])('accepts an HCL value of several lines: %j', async (value) => {
+])('an HCL value of several lines is accepted: %j', async (value) => {
   expect(await written(variable('a', value, true))).toHaveLength(1);
 });

@@ -54,7 +54,7 @@ describe('backends', () => {
   });
 });
 
-it('finds ephemeral variables', async () => {
+it('ephemeral variables are found', async () => {
   const module = await read({
     'a.tf': 'variable "one" {\n ephemeral = true\n}\nvariable "two" {\n ephemeral = false\n}\nvariable "three" {}',
     'b.tf.json': '{"variable":{"four":{"ephemeral":true},"five":[{"ephemeral":true}],"six":{}}}',

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Folder } from '#runner/program/workspace/door.ts';
 import { UnexpectedFileError } from '#runner/program/workspace/unexpected-file.ts';
 
-/** The door to folders that foreign code can write. */
+/** Access through the door to folders that foreign code can write. */
 
 let root: string;
 const at = (...names: string[]) => join(root, ...names);
@@ -34,8 +34,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 const within = <T>(work: (folder: Folder) => T): T => Folder.at(at('theirs'), work);
 const expected = { of: undefined, maxBytes: 100 };
 
-describe('reading', () => {
-  it('returns a regular file, and nothing where there is none', () => {
+describe('reading through the door', () => {
+  it('returns a regular file, and undefined if there is none', () => {
     writeFileSync(at('theirs', 'file'), 'content');
     expect(within((folder) => folder.read('file', expected)).toString()).toBe('content');
     expect(within((folder) => folder.readIfThere('other', expected))).toBeUndefined();
@@ -47,14 +47,14 @@ describe('reading', () => {
     ['a pipe, at which it does not wait', () => execFileSync('mkfifo', [at('theirs', 'x')]), 'a named pipe'],
     ['a folder', () => mkdirSync(at('theirs', 'x')), 'a folder'],
     ['a file that is too large', () => writeFileSync(at('theirs', 'x'), 'x'.repeat(101)), 'larger than'],
-  ])('refuses %s', (_, leave, why) => {
+  ])('rejects %s', (_, leave, why) => {
     leave();
     const read = () => within((folder) => folder.readIfThere('x', expected));
     expect(read).toThrow(UnexpectedFileError);
     expect(read).toThrow(why);
   });
 
-  it.runIf(process.getuid?.() === 0)('refuses another user’s file', () => {
+  it.runIf(process.getuid?.() === 0)('rejects another user’s file', () => {
     writeFileSync(at('theirs', 'x'), '');
     expect(() => within((folder) => folder.read('x', { of: { uid: 64_321, gid: 64_321 }, maxBytes: 100 }))).toThrow(
       "another user's file",
@@ -62,7 +62,7 @@ describe('reading', () => {
   });
 });
 
-describe('writing', () => {
+describe('writing through the door', () => {
   it.each([
     ['a symbolic link', () => symlinkSync(at('private', 'secret'), at('theirs', 'x'))],
     ['a hard link', () => linkSync(at('private', 'secret'), at('theirs', 'x'))],
@@ -83,7 +83,7 @@ describe('writing', () => {
   });
 });
 
-it('a folder is entered by name alone', () => {
+it('an entry of a folder is accessed by its name only', () => {
   symlinkSync(at('private'), at('theirs', 'link'));
   expect(() => within((folder) => folder.within('link', () => {}))).toThrow('a symbolic link, not a folder');
   for (const name of ['..', '.', '', 'a/b', '/etc'])

@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Budget, copyTree, emptyFolder, give, moveAdded, takeFile } from '#runner/program/workspace/tree.ts';
 
-/** Folders as customers' code leaves them. Whose files are is tested where this is root. */
+/** Folders that customers' code has left. Ownership is tested if the tests run as root. */
 
 const asRoot = it.runIf(process.getuid?.() === 0);
 const user = { uid: 64_321, gid: 64_321 };
@@ -55,13 +55,13 @@ describe('taking a file', () => {
     ['a folder', () => mkdirSync(at('theirs', 'plan')), 'a folder, not a regular file'],
     ['a pipe', () => execFileSync('mkfifo', [at('theirs', 'plan')]), 'a named pipe, not a regular file'],
     ['a sparse file', () => sparse(at('theirs', 'plan')), 'larger than 1 MiB'],
-  ])('rejects %s with an error that says so', (_, leave, why) => {
+  ])('rejects %s with the reason', (_, leave, why) => {
     leave();
     expect(() => takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 2 ** 20 })).toThrow(why);
     expect(existsSync(at('plan'))).toBe(false);
   });
 
-  it('keeps what was there, although another process still has it open', () => {
+  it('keeps the content although another process still has the file open', () => {
     writeFileSync(at('theirs', 'plan'), 'judged');
     const file = openSync(at('theirs', 'plan'), 'r+');
     expect(takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 100 })).toBe(true);
@@ -70,7 +70,7 @@ describe('taking a file', () => {
     expect(readFileSync(at('plan'), 'utf8')).toBe('judged');
   });
 
-  it('finds nothing where there is no file', () => {
+  it('reports a missing file', () => {
     expect(takeFile(at('theirs', 'plan'), at('plan'), { of: undefined, maxBytes: 100 })).toBe(false);
   });
 
@@ -108,7 +108,7 @@ describe('copying a folder', () => {
     expect(existsSync(at('copy', 'foreign'))).toBe(false);
   });
 
-  it('stops at its limits, whatever a sparse file says of its size', () => {
+  it('stops at its limits, regardless of the size of a sparse file', () => {
     sparse(at('theirs', 'sparse'));
     expect(() => copyTree(at('theirs'), at('copy'), undefined, plenty())).toThrow(
       'The folder has too many files or bytes',
@@ -116,18 +116,21 @@ describe('copying a folder', () => {
     expect(existsSync(at('copy', 'sparse'))).toBe(false);
   });
 
-  it.runIf(process.platform === 'linux')('copies, gives and removes names that are no UTF-8', () => {
-    const name = Buffer.concat([Buffer.from(`${at('theirs')}/`), Buffer.from([0x66, 0xff, 0xfe])]);
-    writeFileSync(name, 'content');
-    symlinkSync(Buffer.from([0xff]), at('theirs', 'link'));
-    if (process.getuid?.() === 0) give(at('theirs'), user);
-    copyTree(at('theirs'), at('copy'), process.getuid?.() === 0 ? user : undefined, plenty());
-    const names = readdirSync(at('copy'), 'latin1');
-    expect(names.toSorted()).toEqual(['f\xff\xfe', 'link']);
-    expect(readlinkSync(at('copy', 'link'), 'latin1')).toBe('\xff');
-    emptyFolder(at('copy'));
-    expect(readdirSync(at('copy'))).toEqual([]);
-  });
+  it.runIf(process.platform === 'linux')(
+    'accepts names that are not UTF-8, which can also be given and removed',
+    () => {
+      const name = Buffer.concat([Buffer.from(`${at('theirs')}/`), Buffer.from([0x66, 0xff, 0xfe])]);
+      writeFileSync(name, 'content');
+      symlinkSync(Buffer.from([0xff]), at('theirs', 'link'));
+      if (process.getuid?.() === 0) give(at('theirs'), user);
+      copyTree(at('theirs'), at('copy'), process.getuid?.() === 0 ? user : undefined, plenty());
+      const names = readdirSync(at('copy'), 'latin1');
+      expect(names.toSorted()).toEqual(['f\xff\xfe', 'link']);
+      expect(readlinkSync(at('copy', 'link'), 'latin1')).toBe('\xff');
+      emptyFolder(at('copy'));
+      expect(readdirSync(at('copy'))).toEqual([]);
+    },
+  );
 
   asRoot('copies no set-user-id bits, and never has them', () => {
     writeFileSync(at('theirs', 'program'), 'x');
@@ -137,9 +140,9 @@ describe('copying a folder', () => {
   });
 });
 
-it('a folder is emptied of whatever is in it, however deep', () => {
+it('a folder is emptied completely, at any depth', () => {
   symlinkSync(at('secret'), at('theirs', 'link'));
-  // Deeper than a path may be long.
+  // Deeper than the maximum length of a path.
   const deep = 'd/'.repeat(1500);
   execFileSync('sh', ['-c', `cd "$0" && mkdir -p ${deep} && cd -P ${deep} && mkdir -p ${deep}`, at('theirs')]);
   emptyFolder(at('theirs'));

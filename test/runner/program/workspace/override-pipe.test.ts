@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OverridePipe } from '#runner/program/workspace/override-pipe.ts';
 
-/** The configuration of the backend, which Terraform reads and no configuration lists. */
+/** The configuration of the backend, which Terraform reads but a configuration cannot find. */
 
 const text = `terraform {\n  backend "local" { path = "../'state'" }\n}\n`;
 let folder: string;
@@ -25,7 +25,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-// In a process of its own: a pipe that nobody serves would hang this one.
+// In a separate process, because an unserved pipe would block this one.
 const read = async () =>
   (
     await promisify(execFile)('/bin/sh', ['-c', 'for n in 1 2 3; do cat "$1"; echo --; done', 'sh', pipe.path], {
@@ -44,7 +44,7 @@ describe('the override pipe', () => {
     expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
-  it('serves more readers than pipes are made at once', async () => {
+  it('serves more readers than pipes are created at once', async () => {
     for (let n = 0; n < 8; n++) expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
@@ -55,7 +55,7 @@ describe('the override pipe', () => {
     }
   });
 
-  it('lets its program end, also when the pipe is gone', async () => {
+  it('lets its program end, even if the pipe was removed', async () => {
     const module = new URL('../../../../functions/runner/program/workspace/override-pipe.ts', import.meta.url).href;
     const program = `
       const { OverridePipe } = await import('${module}');
@@ -77,7 +77,7 @@ describe('the override pipe', () => {
     }
   });
 
-  it('is a file where pipes are not supported', async () => {
+  it('is a file if pipes are not supported', async () => {
     writeFileSync(join(folder, 'backend.tf'), 'something else');
     const other = await serving(folder);
     expect(statSync(other.path).isFile()).toBe(true);

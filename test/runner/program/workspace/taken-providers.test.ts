@@ -21,7 +21,7 @@ import { JobDirectory, JobRoot } from '#runner/program/workspace/job-directory.t
 import { record, recordedDirectory } from '#runner/program/workspace/record.ts';
 import { give } from '#runner/program/workspace/tree.ts';
 
-/** Providers as `init` and foreign code leave them. */
+/** Providers that `init` and foreign code have left. */
 
 const [owner, reader] = [
   { uid: 64_321, gid: 64_321 },
@@ -36,7 +36,7 @@ const sparse = (path: string): void => {
   truncateSync(path, 2 ** 40);
 };
 
-describe.runIf(process.getuid?.() === 0)('installed providers, where Terraform has users of its own', () => {
+describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs as separate users,', () => {
   let outside: string;
   let files: JobDirectory;
   beforeEach(() => {
@@ -84,7 +84,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, where Terraform h
     expect(asReader(taken(program))).toBe('as locked');
   });
 
-  it('bundled unpacked in terraform.d/plugins are read by the reader', () => {
+  it('bundled unpacked in terraform.d/plugins can be read by the reader', () => {
     const mirror = join(files.configuration, 'terraform.d/plugins', path);
     write(mirror);
     link(mirror);
@@ -92,7 +92,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, where Terraform h
     expect(asReader(join(recorded, '.terraform', 'providers', path, program))).toBe('as locked');
   });
 
-  it('behind a link are what they were, although their files are replaced afterwards', () => {
+  it('behind a link are unchanged, although their files are replaced afterwards', () => {
     write(outside);
     give(outside, owner);
     link(outside);
@@ -109,7 +109,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, where Terraform h
     expect(lstatSync(taken(program)).ino).not.toBe(before);
   });
 
-  it('with a link inside have its file', () => {
+  it('with a link inside contain the linked file', () => {
     write(outside);
     give(outside, owner);
     write(installed());
@@ -185,7 +185,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, where Terraform h
       },
       '.terraform is a symbolic link, not a folder',
     ],
-  ])('are refused behind a link to %s', (_, leave, why) => {
+  ])('are rejected behind a link to %s', (_, leave, why) => {
     leave();
     expect(() => take('/cache')).toThrow(why);
     expect(existsSync(taken(program)) && readFileSync(taken(program), 'utf8')).not.toBe('secret');
@@ -201,12 +201,12 @@ describe.runIf(process.getuid?.() === 0)('installed providers, where Terraform h
   it.each([
     ['a link', () => symlinkSync('/etc/hostname', join(files.configuration, '.terraform.lock.hcl')), 'a symbolic link'],
     ['a pipe', () => execFileSync('mkfifo', [join(files.configuration, '.terraform.lock.hcl')]), 'a named pipe'],
-  ])('leave no lock file that is %s', (_, leave, why) => {
+  ])('are rejected with a lock file that is %s', (_, leave, why) => {
     leave();
     expect(() => take()).toThrow(why);
   });
 
-  it('cannot configure the reader’s Terraform', () => {
+  it('cannot configure the Terraform of the reader', () => {
     expect(() => execFileSync('touch', [join(files.kept.home, '.terraformrc')], { ...reader, stdio: 'pipe' })).toThrow(
       'Permission denied',
     );

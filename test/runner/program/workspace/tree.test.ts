@@ -35,7 +35,7 @@ import {
 } from '#runner/program/workspace/tree.ts';
 import { UnexpectedFileError } from '#runner/program/workspace/unexpected-file.ts';
 
-/** Whole folders of foreign code, which the runner copies, takes and gives. */
+/** Whole folders of foreign code, which the runner copies, takes over and gives to users. */
 
 let root: string;
 const at = (...names: string[]) => join(root, ...names);
@@ -57,7 +57,7 @@ const isRoot = process.getuid?.() === 0;
 const theirs = { uid: 64_321, gid: 64_321 };
 const plenty = () => new Budget('The folder', { files: 100, bytes: 10_000 });
 
-it('a folder of the runner has its mode whatever the umask is, and a second time too', () => {
+it('a folder of the runner has its mode regardless of the umask, also if it exists', () => {
   const umask = process.umask(0o077);
   try {
     makeFolder(at('new', 'inner'), 0o755);
@@ -70,7 +70,7 @@ it('a folder of the runner has its mode whatever the umask is, and a second time
 });
 
 describe('copying a folder', () => {
-  it('copies files that all may read, programs, folders and links, and no pipes', () => {
+  it('copies files, programs, folders and links, readable for all, and no pipes', () => {
     write('from/secret', 'a', 0o600);
     write('from/deep/er/run', 'b', 0o700);
     symlinkSync('../secret', at('from', 'deep', 'link'));
@@ -84,7 +84,7 @@ describe('copying a folder', () => {
     expect(readlinkSync(at('to', 'deep', 'link'))).toBe('../secret');
   });
 
-  it.runIf(isRoot)('leaves out files of others where the owner is known', () => {
+  it.runIf(isRoot)('skips other users’ files if the owner is known', () => {
     write('from/own');
     chownSync(write('from/another'), theirs.uid, theirs.gid);
     for (const [to, of, expected] of [
@@ -98,7 +98,7 @@ describe('copying a folder', () => {
     }
   });
 
-  it('ends at so many entries and bytes, and not before', () => {
+  it('fails exactly at the limits of entries and bytes', () => {
     write('from/a', '12345');
     write('from/folder/b', '12345');
     symlinkSync('a', at('from', 'link'));
@@ -111,7 +111,7 @@ describe('copying a folder', () => {
     expect(() => copy('too large', 4, 9)).toThrow(PhaseError);
   });
 
-  it('is refused where folders are nested too deep', () => {
+  it('fails if folders are nested too deeply', () => {
     mkdirSync(at('from', ...Array.from({ length: 100 }, () => 'd')), { recursive: true });
     mkdirSync(at('to'));
     const spacious = () => new Budget('The folder', { files: 1000, bytes: 0 });
@@ -124,7 +124,7 @@ describe('copying a folder', () => {
 
 describe('a file that a user has written', () => {
   const expected = { of: undefined, maxBytes: 100 };
-  it('is taken as a copy of the runner, in place of a former one, and is not there any more', () => {
+  it('is moved to a copy of the runner, which replaces an earlier one', () => {
     write('theirs/plan', 'new');
     write('own/plan', 'former');
     expect(takeFile(at('theirs', 'plan'), at('own', 'plan'), expected)).toBe(true);
@@ -135,7 +135,7 @@ describe('a file that a user has written', () => {
     expect(readFileSync(at('own', 'plan'), 'utf8'), 'where there is none').toBe('new');
   });
 
-  it.runIf(isRoot)('is readable for the reader of the runner when it has an owner', () => {
+  it.runIf(isRoot)('can be read by the reader if it has an owner', () => {
     chownSync(write('theirs/plan'), theirs.uid, theirs.gid);
     mkdirSync(at('own'));
     expect(takeFile(at('theirs', 'plan'), at('own', 'plan'), { ...expected, of: theirs })).toBe(true);
@@ -153,7 +153,7 @@ describe('a file that a user has written', () => {
   });
 });
 
-it('a file of the runner is placed for its user alone, and not through a link', () => {
+it('a file of the runner is placed for its user only, and not through a link', () => {
   write('own/state', 'state');
   write('private/file', 'private');
   mkdirSync(at('theirs'));
@@ -167,7 +167,7 @@ it('a file of the runner is placed for its user alone, and not through a link', 
   ]);
 });
 
-it('files that a plan has added are moved, and what Terraform reads unasked, has replaced or linked is not', () => {
+it('files that a plan has added are moved, except replaced or linked ones and those that Terraform reads implicitly', () => {
   const [unasked, secret] = [
     ['a.tf', 'b.auto.tfvars.json', 'terraform.tfstate.backup', '.git', 'providers'],
     'own/secret',
@@ -202,7 +202,7 @@ it('added files in folders that are nested too deep are refused', () => {
   expect(() => moveAdded(at('from'), at('to'), undefined)).toThrow(/nested more than 100 deep/);
 });
 
-it('a file or folder of foreign code is read and removed by its name, and never what it links to', () => {
+it('a file or folder of foreign code is read and removed without following links', () => {
   write('own/secret');
   write('theirs/file', 'content');
   write('theirs/folder/deep/file');
@@ -215,7 +215,7 @@ it('a file or folder of foreign code is read and removed by its name, and never 
 });
 
 describe.runIf(isRoot)('a folder as root', () => {
-  it('is given with all that is in it, but not what it links to, and nothing without a user', () => {
+  it('is given to a user with its contents, without following links', () => {
     write('folder/deep/file');
     write('own/secret');
     symlinkSync(at('own', 'secret'), at('folder', 'deep', 'link'));
@@ -228,7 +228,7 @@ describe.runIf(isRoot)('a folder as root', () => {
     expect([ownerOf(at('own', 'secret')), ownerOf(root)]).toEqual([0, 0]);
   });
 
-  it('is the runner’s alone once it was emptied', () => {
+  it('is the runner’s alone after it was emptied', () => {
     write('folder/deep/file');
     write('own/secret');
     symlinkSync(at('own'), at('folder', 'link'));
@@ -240,7 +240,7 @@ describe.runIf(isRoot)('a folder as root', () => {
   });
 });
 
-it('unused entries and the least recently used beyond the size are pruned', () => {
+it('unused entries, and the least recently used ones beyond the size limit, are pruned', () => {
   const day = 24 * 3600;
   const entry = (name: string, daysAgo: number, bytes = 10) => {
     write(`cache/${name}/inner/file`, 'x'.repeat(bytes));
@@ -266,7 +266,7 @@ describe('the folder of a job', () => {
   });
   afterEach(() => job.remove());
 
-  it('gives a user what Terraform writes, in folders of the runner, and keeps the rest', () => {
+  it('gives the user the folders that Terraform writes, and keeps the rest', () => {
     const [user, runner] = [owner?.uid ?? process.getuid?.(), process.getuid?.()];
     for (const path of [job.configuration, job.home, job.temporary, dirname(job.state), job.out])
       expect([path, modeOf(path), ownerOf(path)]).toEqual([path, '700', user]);
@@ -277,7 +277,7 @@ describe('the folder of a job', () => {
     expect(job.log('plan')).toBe(join(job.root, 'own', 'plan.log'));
   });
 
-  it('is new after a plan: all that its user could write is gone, but for the former configuration', () => {
+  it('is new after a plan: files that its user could write are removed, except the previous configuration', () => {
     const left = [job.home, job.temporary, job.out, dirname(job.state), job.states].map((path) => join(path, 'left'));
     for (const path of [...left, join(job.configuration, 'main.tf'), job.variables]) writeFileSync(path, 'left');
     writeFileSync(job.own('plan.json'), 'the runner’s');
@@ -291,7 +291,7 @@ describe('the folder of a job', () => {
     expect(job.renew(owner), 'a second time').not.toBe(moved);
   });
 
-  it('is removed with everything', () => {
+  it('is removed with all its contents', () => {
     writeFileSync(join(job.configuration, 'main.tf'), '');
     job.remove();
     expect(existsSync(job.root)).toBe(false);

@@ -84,7 +84,7 @@ describe('a valid archive', () => {
   });
 });
 
-describe('an archive that escapes', () => {
+describe('an archive that would write outside is rejected:', () => {
   it.each([
     ['an absolute name', { '/etc/cron.d/x': 'x' }],
     ['dots at the start', { '../x.tf': 'x' }],
@@ -139,7 +139,7 @@ describe('an archive that escapes', () => {
   });
 });
 
-describe('an invalid archive', () => {
+describe('an archive is rejected', () => {
   it('because it is not gzip', async () => {
     expect(await refused(Buffer.from('resource "x" "y" {}'))).toContain('is not gzip: upload a gzip-compressed tar');
     rmSync(root, { recursive: true });
@@ -171,14 +171,14 @@ describe('an invalid archive', () => {
     rmSync(root, { recursive: true });
     expect(await refused(gzipSync(tar.subarray(0, 1024 + 512)))).toContain('is cut short');
   });
-  it('because it is damaged', async () => {
+  it('because its content is damaged', async () => {
     const whole = await archive({ 'main.tf': randomBytes(50_000).toString('hex') });
     whole[whole.length - 6] = (whole[whole.length - 6] as number) ^ 0xff;
     expect(await refused(whole)).toMatch(/is damaged|cut short/);
   });
 });
 
-describe('an archive that is too large', () => {
+describe('an archive that is too large is rejected', () => {
   it('when packed', async () => {
     const bytes = await archive({ x: randomBytes(2_000_000).toString('hex') });
     expect(await refused(bytes, { unpackedBytes: 10_000_000 })).toContain('is larger than 0 MiB: leave out');
@@ -194,10 +194,10 @@ describe('an archive that is too large', () => {
   });
 });
 
-it.each([900_000, 3_000_000])('unpacking ends with a signal within a file of %i bytes', async (size) => {
+it.each([900_000, 3_000_000])('a signal aborts unpacking within a file of %i bytes', async (size) => {
   const tar = gunzipSync(await archive({ 'x.bin': randomBytes(size) }));
   const begun = Promise.withResolvers<void>();
-  // Its rest never comes.
+  // The rest of the file never arrives.
   const source = new Readable({ read: () => begun.resolve() });
   source.push(gzipSync(tar).subarray(0, size / 2));
   mkdirSync(root, { mode: 0o700 });
