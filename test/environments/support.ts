@@ -47,7 +47,9 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const { newUuid } = await import('#environments/host/uuid.ts');
   const { getOrganization } = await import('#resources/organizations/records.ts');
   const { updateRun, getRun } = await import('#resources/runs/records.ts');
-  const { putState } = await import('#environments/builds/state.ts');
+  const { addState } = await import('#resources/states/rollback.ts');
+  const { withSerial } = await import('#resources/states/serial.ts');
+  const { leaveQueue } = await import('#lifecycle/queue/queue.ts');
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const { openInputs } = await import('#resources/runs/inputs.ts');
 
@@ -154,7 +156,10 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
 
   /** Writes the state that Terraform leaves in the workspace, regardless of the run's outcome. */
   const writeState = async (id: string, resources: string[]): Promise<void> => {
-    await putState((await environmentOf(id)).workspaceId, api.userId, stateOf(resources));
+    const workspace = await getWorkspace((await environmentOf(id)).workspaceId);
+    if (!workspace) throw new Error('no workspace');
+    const serial = (workspace.state?.serial ?? 0) + 1;
+    await addState(withSerial(stateOf(resources), serial), { workspace, userId: api.userId, serial, lineage: 'l' });
   };
 
   /** Ends the run of the latest build, with the state that Terraform would have left. */
@@ -163,7 +168,10 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
     const workspace = await getWorkspace((await environmentOf(id)).workspaceId);
     if (status === 'applied' && build.transition !== 'delete' && workspace && !workspace.state)
       await writeState(id, []);
-    for (const runId of build.runIds) await updateRun(runId, { set: { status } });
+    for (const runId of build.runIds) {
+      const run = await updateRun(runId, { set: { status } });
+      if (run) await leaveQueue(run);
+    }
     return (await settleBuild(build)).build;
   };
 
