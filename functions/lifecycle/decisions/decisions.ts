@@ -107,7 +107,7 @@ export const discardRun = (run: Run, userId: string, comment?: string): Promise<
   );
 };
 
-/** Cancels a run; its next heartbeat tells the runner. */
+/** Cancels a run; the runner gets the signal with its next heartbeat. */
 export const cancelRun = (run: Run, userId: string, comment?: string): Promise<ActionResult> => {
   const at = now();
   return act(

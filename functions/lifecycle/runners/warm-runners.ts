@@ -16,7 +16,7 @@ import { CapacityUnavailableError, runContainer } from './launcher.ts';
  * | starting | it has registered, which makes its one-time secret worthless |
  * | ready, while it renews its lease | a phase of a run reserves it (warm-offers.ts), or it is retired |
  * | reserved | it has claimed the phase: then it is that run's runner like any other, and never another run's |
- * | retired | its next poll, which tells it to exit; or the sweep stops it |
+ * | retired | its next poll, whose response is to exit; or the sweep stops it |
  */
 export interface WarmRunner extends Key {
   id: string;

@@ -1,6 +1,6 @@
 import type { PlanJson, PlanValues } from './plan-json.ts';
 
-/** Output of `terraform providers schema -json`, reduced to what a plan needs. */
+/** Output of `terraform providers schema -json`, reduced to the schemas that a plan needs. */
 export interface SchemasJson {
   format_version: string;
   provider_schemas?: Record<string, ProviderSchema>;

@@ -81,7 +81,7 @@ it('Azure uses the client of the phase', () => {
   expect(ask(variables, 'apply')).toEqual([{ provider: 'azure', clientId: 'writer', audience }]);
 });
 
-it('Vault has an address, a role and more', () => {
+it('Vault credentials have an address, a role and optional settings', () => {
   const pem = '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n';
   const more = {
     TFC_VAULT_NAMESPACE: 'team',

@@ -24,7 +24,7 @@ describe('whether a plan changes anything', () => {
     expect(changesAnything(plan(parts), false)).toBe(expected);
   });
 
-  it('is drift in a refresh-only plan', () => {
+  it('depends on drift in a refresh-only plan', () => {
     expect(changesAnything(plan({ resource_drift: [change('update')] }), true)).toBe(true);
     expect(changesAnything(plan({}), true)).toBe(false);
   });

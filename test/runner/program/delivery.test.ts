@@ -15,7 +15,7 @@ resource "terraform_data" "a" {
 `;
 
 describe('a bad connection', () => {
-  it.each(['refuse', 'lose-answer', 'fail'] as const)('only delays: %s', async (fault) => {
+  it.each(['refuse', 'lose-answer', 'fail'] as const)('only delays a phase: %s', async (fault) => {
     const configuration = await archive({ 'main.tf': chatty });
     let n = 0;
     const seen = new Set<string>();

@@ -36,7 +36,7 @@ const configuration = async () =>
 
 const variables = [{ key: 'open', value: 'all' }];
 
-describe('a plan whose JSON was changed', () => {
+describe('the comparison of a plan and its JSON', () => {
   it.each([
     ['an action', 's/"actions":\\["create"\\]/"actions":["no-op"]/', /terraform_data\.harmful: .*action create.*no-op/],
     ['a type', 's/"type":"terraform_data"/"type":"terraform_date"/g', /terraform_data\.harmful: .*type/],
@@ -59,7 +59,7 @@ describe('a plan whose JSON was changed', () => {
     expect(report?.message).not.toContain('0.0.0.0');
   });
 
-  it('is stored as it was compared, without duplicate members', async () => {
+  it('stores the JSON as it was compared, without duplicate members', async () => {
     const { report } = await bench.run(
       jobFor(bench.plane, await configuration(), { variables }),
       forging('s/^{/{"resource_changes":[{"forged":true}],/'),
@@ -70,7 +70,7 @@ describe('a plan whose JSON was changed', () => {
     expect(stored).not.toContain('forged');
   });
 
-  it('is accepted if nothing was changed', async () => {
+  it('accepts an unchanged plan', async () => {
     const { report } = await bench.run(
       jobFor(bench.plane, await configuration(), { variables }),
       forging('s/nothing/nothing/'),

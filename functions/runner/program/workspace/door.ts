@@ -38,7 +38,7 @@ import { kindOf, UnexpectedFileError } from './unexpected-file.ts';
  * later is followed. On those systems Terraform runs as the runner's own user anyway.
  */
 
-/** Requirements for a file: regular, without other hard links, of this user, and not larger than this. */
+/** Requirements for a file, which must also be regular and have no other hard links. */
 export interface Expected {
   /** Terraform's user; undefined if it is the runner's own. */
   of: Owner | undefined;

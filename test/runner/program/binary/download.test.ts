@@ -190,7 +190,7 @@ describe('the search for a binary', () => {
     expect(again.version).toBe('1.2.3');
   });
 
-  it('otherwise downloads the newest matching version, and caches it', async () => {
+  it('downloads the newest matching version if none is installed, and caches it', async () => {
     install('1.9.8', 'tofu');
     for (const version of ['1.10.0', '1.10.7', '1.11.0']) await publish('tofu', version);
     const ids = ['1.10.0', '1.10.7', '1.10.8-rc1', '1.11.0'].map((id) => ({ id }));
