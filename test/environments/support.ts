@@ -47,8 +47,9 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const { newUuid } = await import('#environments/host/uuid.ts');
   const { getOrganization } = await import('#resources/organizations/records.ts');
   const { updateRun, getRun } = await import('#resources/runs/records.ts');
-  const { addState } = await import('#resources/states/rollback.ts');
-  const { withSerial } = await import('#resources/states/serial.ts');
+  const { putState } = await import('#environments/builds/state.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
   const { leaveQueue } = await import('#lifecycle/queue/queue.ts');
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const { openInputs } = await import('#resources/runs/inputs.ts');
@@ -156,10 +157,12 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
 
   /** Writes the state that Terraform leaves in the workspace, regardless of the run's outcome. */
   const writeState = async (id: string, resources: string[]): Promise<void> => {
-    const workspace = await getWorkspace((await environmentOf(id)).workspaceId);
-    if (!workspace) throw new Error('no workspace');
-    const serial = (workspace.state?.serial ?? 0) + 1;
-    await addState(withSerial(stateOf(resources), serial), { workspace, userId: api.userId, serial, lineage: 'l' });
+    const { workspaceId } = await environmentOf(id);
+    const { lock } = (await getWorkspace(workspaceId)) ?? {};
+    // The run writes it while it holds the lock; users write only without one.
+    if (lock) await update(keys.workspace(workspaceId), { remove: ['lock'] });
+    await putState(workspaceId, api.userId, stateOf(resources));
+    if (lock) await update(keys.workspace(workspaceId), { set: { lock } });
   };
 
   /** Ends the run of the latest build, with the state that Terraform would have left. */
