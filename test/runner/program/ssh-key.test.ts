@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { archive, Bench, jobFor, seenByRuns } from './support.ts';
@@ -7,7 +7,8 @@ import { archive, Bench, jobFor, seenByRuns } from './support.ts';
 /** Modules in private Git repositories, as Terraform fetches them: by `git`, which is made to start this instead of ssh. */
 
 const bench = Bench.use();
-const sshKey = '-----BEGIN OPENSSH PRIVATE KEY-----\r\nonly for git to see\r\n-----END OPENSSH PRIVATE KEY-----';
+let sshKey: string;
+let publicKey: string;
 
 let tools: string;
 let seen: string;
@@ -18,11 +19,22 @@ beforeEach(() => {
   seen = join(tools, 'seen');
   execFileSync('mkfifo', [seen]);
   pipe = openSync(seen, constants.O_RDWR | constants.O_NONBLOCK);
-  // Notes how it was called, prints the key to where it would be seen, and fails as a host that cannot be reached.
+  // Notes how it was called, which keys it could use, and what it finds of them; fails as a host that cannot be reached.
   writeFileSync(
     join(tools, 'ssh'),
-    `#!/bin/sh\necho "$@" >> ${seen}\nwhile [ $# -gt 0 ]; do [ "$1" = -i ] && { cat "$2" >> ${seen}; ls -l "$2" >> ${seen}; cat "$2" >&2; }; shift; done\nexit 255\n`,
+    `#!/bin/sh
+echo "$@" >> ${seen}
+for option; do case $option in IdentityAgent=*) export SSH_AUTH_SOCK=\${option#*=};; esac; done
+ssh-add -L > "$TMPDIR/key.pub" 2>&1 && ssh-add -T "$TMPDIR/key.pub" && cat "$TMPDIR/key.pub" >> ${seen}
+${thief()}
+exit 255
+`,
   );
+  const key = join(tools, 'key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'of-the-workspace', '-f', key]);
+  sshKey = readFileSync(key, 'utf8').replaceAll('\n', '\r\n').trim();
+  publicKey = readFileSync(`${key}.pub`, 'utf8').trim();
+  rmSync(key);
   chmodSync(join(tools, 'ssh'), 0o755);
   chmodSync(tools, 0o777);
   chmodSync(seen, 0o666);
@@ -31,6 +43,15 @@ afterEach(() => {
   closeSync(pipe);
   rmSync(tools, { recursive: true, force: true });
 });
+
+/** Prints the private key that the run's folder or an agent's memory has, from the folder of the configuration or of one of its modules. */
+const thief = (): string => `{
+  for above in .. ../.. ../../.. ../../../..; do grep -rhaE 'PRIVATE KEY|^b3BlbnNzaC1rZXk' $above/ssh; done
+  for process in $(ps -e -o pid=,comm= | sed -n 's/ ssh-agent$//p'); do
+    head -c 1 /proc/$process/environ && echo the memory of the agent
+  done
+  echo looked
+} >> ${seen} 2>/dev/null`;
 
 const readSeen = (): string => {
   const bytes = Buffer.alloc(64 * 1024);
@@ -43,17 +64,56 @@ const run = async (options: Parameters<typeof jobFor>[2]) => {
   return bench.run(job, { PATH: `${tools}:${process.env.PATH}` });
 };
 
-it('fetches modules with the SSH key, and removes it', async () => {
-  const { log, report } = await run({ sshKey });
+it('fetches modules with the SSH key, which nothing can copy, and removes it', async () => {
+  const { report } = await run({ sshKey });
   expect(report).toMatchObject({ outcome: 'errored' });
   const call = readSeen();
-  expect(call).toMatch(/^-i \S+\/ssh\/key .*IdentitiesOnly=yes .*BatchMode=yes .*git@host\.test/);
-  expect(call).toContain(
-    '-----BEGIN OPENSSH PRIVATE KEY-----\nonly for git to see\n-----END OPENSSH PRIVATE KEY-----\n',
-  );
-  expect(call).toMatch(/^-rw------- /m);
-  expect(log).not.toContain('only for git');
+  expect(call).toMatch(/^-o IdentityAgent=\S+\/ssh\/agent .*IdentityFile=none .*BatchMode=yes .*git@host\.test/);
+  expect(call).toContain(`\n${publicKey}\nlooked\n`);
   expect(bench.leftovers()).toEqual([]);
+});
+
+it.each([
+  ['PATH', () => [['PATH', `${tools}/evil:${process.env.PATH}`]]],
+  [
+    "git's configuration",
+    () => [
+      ['GIT_CONFIG_COUNT', '2'],
+      ['GIT_CONFIG_KEY_0', 'protocol.ext.allow'],
+      ['GIT_CONFIG_VALUE_0', 'always'],
+      ['GIT_CONFIG_KEY_1', `url.ext::${tools}/evil/ssh .insteadOf`],
+      ['GIT_CONFIG_VALUE_1', 'ssh://'],
+    ],
+  ],
+])('gives no key to copy to programs that variables name: %s', async (_, variables) => {
+  execFileSync('mkdir', ['-m', '755', join(tools, 'evil')]);
+  writeFileSync(join(tools, 'evil/ssh'), `#!/bin/sh\n${thief()}\nexit 1\n`, { mode: 0o755 });
+  const chosen = variables().map(([key = '', value = '']) => ({ key, value, category: 'env' as const }));
+  await run({ sshKey, variables: chosen });
+  expect(readSeen()).toMatch(/^(looked\n)+$/);
+});
+
+it('gives no key to copy to a program that the configuration names', async () => {
+  execFileSync('mkdir', ['-m', '755', join(tools, 'evil')]);
+  writeFileSync(join(tools, 'evil/ssh'), `#!/bin/sh\n${thief()}\nexit 1\n`, { mode: 0o755 });
+  const own = await archive({
+    'main.tf': 'module "a" {\n  source = "git::ssh://git@host.test/acme/a.git"\n}\n',
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/objects/a': '',
+    '.git/refs/a': '',
+    '.git/config': `[protocol "ext"]\nallow = always\n[url "ext::${tools}/evil/ssh "]\ninsteadOf = ssh://\n[core]\nrepositoryformatversion = 0\n`,
+  });
+  await bench.run(jobFor(bench.plane, own, { sshKey }), { PATH: `${tools}:${process.env.PATH}` });
+  const call = readSeen();
+  expect(call).toContain('looked\n');
+  expect(call).not.toMatch(/PRIVATE KEY|b3BlbnNzaC1rZXk|memory/);
+});
+
+it('says why a key cannot be used, and goes on', async () => {
+  const { log } = await run({ sshKey: 'no key at all' });
+  expect(log).toContain("Modules are fetched without the workspace's SSH key");
+  expect(log).toContain('Error loading key "key"');
+  expect(readSeen()).toMatch(/git@host\.test/);
 });
 
 it('respects GIT_SSH_COMMAND of the workspace', async () => {
