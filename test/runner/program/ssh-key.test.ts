@@ -69,19 +69,22 @@ const readSeen = (): string => {
 };
 
 const module = archive({ 'main.tf': 'module "a" {\n  source = "git::ssh://git@host.test/acme/a.git"\n}\n' });
-const run = async (options: Parameters<typeof jobFor>[2]) => {
+const run = async (options: Parameters<typeof jobFor>[2], settings: Record<string, string> = {}) => {
   const job = jobFor(bench.plane, await module, options);
-  return bench.run(job, { PATH: `${tools}:${process.env.PATH}` });
+  return bench.run(job, { PATH: `${tools}:${process.env.PATH}`, ...settings });
 };
 
-it('fetches modules with the SSH key, which nothing can copy, and removes it', async () => {
-  const { report } = await run({ sshKey });
-  expect(report).toMatchObject({ outcome: 'errored' });
-  const call = readSeen();
-  expect(call).toMatch(/^-o IdentityAgent=\S+\/ssh\/agent .*IdentityFile=none .*BatchMode=yes .*git@host\.test/);
-  expect(call).toContain(`\n${publicKey}\nlooked\n`);
-  expect(bench.leftovers()).toEqual([]);
-});
+it.each([{}, { STEPFORM_ROOMS: 'none' }])(
+  'fetches modules with the SSH key, which nothing can copy, and removes it: %j',
+  async (settings) => {
+    const { report } = await run({ sshKey }, settings);
+    expect(report).toMatchObject({ outcome: 'errored' });
+    const call = readSeen();
+    expect(call).toMatch(/^-o IdentityAgent=\S+\/ssh\/agent .*IdentityFile=none .*BatchMode=yes .*git@host\.test/);
+    expect(call).toContain(`\n${publicKey}\nlooked\n`);
+    expect(bench.leftovers()).toEqual([]);
+  },
+);
 
 it.each([
   ['PATH', () => [['PATH', `${tools}/evil:${process.env.PATH}`]]],
