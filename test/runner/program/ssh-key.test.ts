@@ -74,7 +74,7 @@ const run = async (options: Parameters<typeof jobFor>[2], settings: Record<strin
   return bench.run(job, { PATH: `${tools}:${process.env.PATH}`, ...settings });
 };
 
-it.each([{}, { STEPFORM_ROOMS: 'none' }])(
+it.each<Record<string, string>>([{}, { STEPFORM_ROOMS: 'none' }])(
   'fetches modules with the SSH key, which nothing can copy, and removes it: %j',
   async (settings) => {
     const { report } = await run({ sshKey }, settings);
