@@ -32,6 +32,17 @@ export default {
     'axe-core',
   ],
   // Tests skip these when they are missing.
-  ignoreBinaries: ['fallocate', 'fish', 'go', 'mkfifo', 'mount', 'script', 'terraform', 'umount', 'unshare'],
+  ignoreBinaries: [
+    'fallocate',
+    'fish',
+    'go',
+    'mkfifo',
+    'mount',
+    'script',
+    'ssh-keygen',
+    'terraform',
+    'umount',
+    'unshare',
+  ],
   ignoreExportsUsedInFile: { interface: true, type: true },
 } satisfies KnipConfig;

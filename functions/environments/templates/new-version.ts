@@ -96,6 +96,13 @@ const read = async (call: Call): Promise<Wanted> => {
   const rights = await rightsIn(call.principal, home);
   if (!rights.read) throw notFound();
   if (!rights.manage) throw await refused(call, organization.name, auditAction, forbidden());
+  // The import plans what was uploaded.
+  if (!rights.create) {
+    const reason = forbidden(
+      'Importing a template version plans it: this needs the permission to plan runs (run:plan).',
+    );
+    throw await refused(call, organization.name, auditAction, reason);
+  }
   const input = readBody(call.request, body);
   const template = await templateOf(organization, presentUuid(input.template_id));
   const fileId = presentUuid(input.file_id);

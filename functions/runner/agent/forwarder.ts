@@ -39,7 +39,8 @@ const amazonS3 = /^[a-z0-9.-]+\.s3\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$/;
 const storageOf = (address: string, storage: string): string => {
   const [home, url] = [new URL(address), URL.canParse(storage) ? new URL(storage) : undefined];
   const isOnS3 = url?.protocol === 'https:' && amazonS3.test(url.hostname);
-  const isAtHome = url && (url.hostname === home.hostname || (isLoopback(url) && isLoopback(home)));
+  const isHome = url?.hostname === home.hostname && (url.protocol === 'https:' || home.protocol === 'http:');
+  const isAtHome = url && (isHome || (isLoopback(url) && isLoopback(home)));
   if (url && (isOnS3 || isAtHome)) return url.origin;
   throw new RefusedError(`its storage, ${storage}, is neither on Amazon S3 nor on its own host`, 200);
 };

@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '#platform/net/transport/errors.ts';
 import type { Phase } from './phase.ts';
+import { beside } from './terraform/process.ts';
 import { effective } from './terraform/variables.ts';
 import { removeForeign } from './workspace/foreign-paths.ts';
 import { give } from './workspace/tree.ts';
@@ -8,28 +10,59 @@ import { give } from './workspace/tree.ts';
 /** In single quotes: Git passes the command to a shell. */
 const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 
+const ready = 'The key is loaded.';
+
 /**
- * Provides the workspace's SSH key while modules are fetched, and deletes it afterwards. If the workspace sets
- * GIT_SSH_COMMAND, that variable takes precedence, and its program does not get the key. Programs in other variables
- * can read it (security.md).
+ * ssh-agent(1) with the key in its memory, which no other process of its user can read. It loads no libraries (`-P`). ssh-add ends
+ * with 2 until it can reach the agent.
  */
-export const withSshKey = async <T>({ job, files, user, environment }: Phase, fetch: () => Promise<T>): Promise<T> => {
+const agent = `ssh-agent -D -P none -a "$SSH_AUTH_SOCK" >/dev/null &
+while ssh-add -l >/dev/null 2>&1; [ $? -eq 2 ] && kill -0 $! 2>/dev/null; do sleep 0.05; done
+ssh-add -q "$1" </dev/null && rm "$1" && echo ${quoted(ready)} && wait`;
+
+/**
+ * Lets git use the workspace's SSH key while modules are fetched. Variables and files of the workspace can make git start
+ * any program (`PATH`, `GIT_CONFIG_COUNT`, `.git/config`), so that the key is in an agent: programs of `init` can sign with it, and not
+ * copy it. A variable GIT_SSH_COMMAND of the workspace takes precedence: there is no key for its program.
+ */
+export const withSshKey = async <T>(phase: Phase, fetch: () => Promise<T>): Promise<T> => {
+  const { job, files, user, settings, environment, log } = phase;
   if (!job.sshKey || effective(job.variables, 'env').some(({ key }) => key === 'GIT_SSH_COMMAND')) return fetch();
-  const file = join(files.ssh, 'key');
+  const [file, socket] = [join(files.ssh, 'key'), join(files.ssh, 'agent')];
   await mkdir(files.ssh, { mode: 0o700 });
   try {
     // OpenSSH rejects a key whose last line has no line break.
     await writeFile(file, `${job.sshKey.replaceAll('\r\n', '\n').trim()}\n`, { mode: 0o600 });
     give(files.ssh, user.owner);
     const options = [
-      'IdentitiesOnly=yes',
+      `IdentityAgent=${quoted(socket)}`,
+      'IdentitiesOnly=no',
+      'IdentityFile=none',
       'BatchMode=yes',
       // The first key that a host presents is trusted.
       'StrictHostKeyChecking=accept-new',
       `UserKnownHostsFile=${quoted(join(files.ssh, 'known_hosts'))}`,
     ];
-    environment.GIT_SSH_COMMAND = ['ssh', '-i', quoted(file), ...options.map((option) => `-o ${option}`)].join(' ');
-    return await fetch();
+    const command = {
+      path: '/bin/sh',
+      args: ['-c', agent, 'sh', file],
+      directory: files.ssh,
+      environment: { PATH: settings.inherited.PATH ?? '', SSH_AUTH_SOCK: socket, SSH_ASKPASS_REQUIRE: 'never' },
+      user,
+    };
+    const helper = await beside(command, ready).catch((error: unknown) => {
+      removeForeign(files.ssh);
+      const problem = phase.masked(messageOf(error)).replaceAll(`${files.ssh}/`, '').trim();
+      log.error(
+        `Modules are fetched without the workspace's SSH key\n\nIt must be a private key without a passphrase, and the runner needs ssh-agent and ssh-add (OpenSSH): ${problem}`,
+      );
+    });
+    try {
+      if (helper) environment.GIT_SSH_COMMAND = ['ssh', ...options.map((option) => `-o ${option}`)].join(' ');
+      return await fetch();
+    } finally {
+      await helper?.end();
+    }
   } finally {
     delete environment.GIT_SSH_COMMAND;
     removeForeign(files.ssh);

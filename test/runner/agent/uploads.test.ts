@@ -86,6 +86,7 @@ describe('a forwarding agent', () => {
     'https://evil.example',
     'http://bucket.s3.eu-central-1.amazonaws.com',
     'https://bucket.s3.eu-central-1.amazonaws.com.evil.example',
+    'http://stepform.example.com:9000',
     'http://127.0.0.1:4566',
     'http://169.254.169.254',
     '',

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { archive, Bench, jobFor, seenByRuns } from './support.ts';
@@ -7,7 +17,8 @@ import { archive, Bench, jobFor, seenByRuns } from './support.ts';
 /** Modules in private Git repositories, fetched by Terraform with `git`, which runs this program instead of ssh. */
 
 const bench = Bench.use();
-const sshKey = '-----BEGIN OPENSSH PRIVATE KEY-----\r\nonly for git to see\r\n-----END OPENSSH PRIVATE KEY-----';
+let sshKey: string;
+let publicKey: string;
 
 let tools: string;
 let seen: string;
@@ -18,11 +29,22 @@ beforeEach(() => {
   seen = join(tools, 'seen');
   execFileSync('mkfifo', [seen]);
   pipe = openSync(seen, constants.O_RDWR | constants.O_NONBLOCK);
-  // Records its arguments, prints the key into the pipe, and fails like ssh with an unreachable host.
+  // Records its arguments, the usable keys and what it finds of them, and fails like ssh with an unreachable host.
   writeFileSync(
     join(tools, 'ssh'),
-    `#!/bin/sh\necho "$@" >> ${seen}\nwhile [ $# -gt 0 ]; do [ "$1" = -i ] && { cat "$2" >> ${seen}; ls -l "$2" >> ${seen}; cat "$2" >&2; }; shift; done\nexit 255\n`,
+    `#!/bin/sh
+echo "$@" >> ${seen}
+for option; do case $option in IdentityAgent=*) export SSH_AUTH_SOCK=\${option#*=};; esac; done
+ssh-add -L > "$TMPDIR/key.pub" 2>&1 && ssh-add -T "$TMPDIR/key.pub" && cat "$TMPDIR/key.pub" >> ${seen}
+${thief()}
+exit 255
+`,
   );
+  const key = join(tools, 'key');
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'of-the-workspace', '-f', key]);
+  sshKey = readFileSync(key, 'utf8').replaceAll('\n', '\r\n').trim();
+  publicKey = readFileSync(`${key}.pub`, 'utf8').trim();
+  rmSync(key);
   chmodSync(join(tools, 'ssh'), 0o755);
   chmodSync(tools, 0o777);
   chmodSync(seen, 0o666);
@@ -32,28 +54,79 @@ afterEach(() => {
   rmSync(tools, { recursive: true, force: true });
 });
 
+/** Prints the private key that the run's folder or an agent's memory has, from the folder of the configuration or of one of its modules. */
+const thief = (): string => `{
+  for above in .. ../.. ../../.. ../../../..; do grep -rhaE 'PRIVATE KEY|^b3BlbnNzaC1rZXk' $above/ssh; done
+  for process in $(ps -e -o pid=,comm= | sed -n 's/ ssh-agent$//p'); do
+    head -c 1 /proc/$process/environ && echo the memory of the agent
+  done
+  echo looked
+} >> ${seen} 2>/dev/null`;
+
 const readSeen = (): string => {
   const bytes = Buffer.alloc(64 * 1024);
   return bytes.toString('utf8', 0, readSync(pipe, bytes));
 };
 
 const module = archive({ 'main.tf': 'module "a" {\n  source = "git::ssh://git@host.test/acme/a.git"\n}\n' });
-const run = async (options: Parameters<typeof jobFor>[2]) => {
+const run = async (options: Parameters<typeof jobFor>[2], settings: Record<string, string> = {}) => {
   const job = jobFor(bench.plane, await module, options);
-  return bench.run(job, { PATH: `${tools}:${process.env.PATH}` });
+  return bench.run(job, { PATH: `${tools}:${process.env.PATH}`, ...settings });
 };
 
-it('modules are fetched with the SSH key, which is removed afterwards', async () => {
-  const { log, report } = await run({ sshKey });
-  expect(report).toMatchObject({ outcome: 'errored' });
+it.each<Record<string, string>>([{}, { STEPFORM_ROOMS: 'none' }])(
+  'modules are fetched with an SSH key that no program can copy: %j',
+  async (settings) => {
+    const { report } = await run({ sshKey }, settings);
+    expect(report).toMatchObject({ outcome: 'errored' });
+    const call = readSeen();
+    expect(call).toMatch(/^-o IdentityAgent=\S+\/ssh\/agent .*IdentityFile=none .*BatchMode=yes .*git@host\.test/);
+    expect(call).toContain(`\n${publicKey}\nlooked\n`);
+    expect(bench.leftovers()).toEqual([]);
+  },
+);
+
+it.each([
+  ['PATH', () => [['PATH', `${tools}/evil:${process.env.PATH}`]]],
+  [
+    "git's configuration",
+    () => [
+      ['GIT_CONFIG_COUNT', '2'],
+      ['GIT_CONFIG_KEY_0', 'protocol.ext.allow'],
+      ['GIT_CONFIG_VALUE_0', 'always'],
+      ['GIT_CONFIG_KEY_1', `url.ext::${tools}/evil/ssh .insteadOf`],
+      ['GIT_CONFIG_VALUE_1', 'ssh://'],
+    ],
+  ],
+])('programs that variables name get no key to copy: %s', async (_, variables) => {
+  execFileSync('mkdir', ['-m', '755', join(tools, 'evil')]);
+  writeFileSync(join(tools, 'evil/ssh'), `#!/bin/sh\n${thief()}\nexit 1\n`, { mode: 0o755 });
+  const chosen = variables().map(([key = '', value = '']) => ({ key, value, category: 'env' as const }));
+  await run({ sshKey, variables: chosen });
+  expect(readSeen()).toMatch(/^(looked\n)+$/);
+});
+
+it('a program that the configuration names gets no key to copy', async () => {
+  execFileSync('mkdir', ['-m', '755', join(tools, 'evil')]);
+  writeFileSync(join(tools, 'evil/ssh'), `#!/bin/sh\n${thief()}\nexit 1\n`, { mode: 0o755 });
+  const own = await archive({
+    'main.tf': 'module "a" {\n  source = "git::ssh://git@host.test/acme/a.git"\n}\n',
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.git/objects/a': '',
+    '.git/refs/a': '',
+    '.git/config': `[protocol "ext"]\nallow = always\n[url "ext::${tools}/evil/ssh "]\ninsteadOf = ssh://\n[core]\nrepositoryformatversion = 0\n`,
+  });
+  await bench.run(jobFor(bench.plane, own, { sshKey }), { PATH: `${tools}:${process.env.PATH}` });
   const call = readSeen();
-  expect(call).toMatch(/^-i \S+\/ssh\/key .*IdentitiesOnly=yes .*BatchMode=yes .*git@host\.test/);
-  expect(call).toContain(
-    '-----BEGIN OPENSSH PRIVATE KEY-----\nonly for git to see\n-----END OPENSSH PRIVATE KEY-----\n',
-  );
-  expect(call).toMatch(/^-rw------- /m);
-  expect(log).not.toContain('only for git');
-  expect(bench.leftovers()).toEqual([]);
+  expect(call).toContain('looked\n');
+  expect(call).not.toMatch(/PRIVATE KEY|b3BlbnNzaC1rZXk|memory/);
+});
+
+it('the log says why a key cannot be used, and the run continues', async () => {
+  const { log } = await run({ sshKey: 'no key at all' });
+  expect(log).toContain("Modules are fetched without the workspace's SSH key");
+  expect(log).toContain('Error loading key "key"');
+  expect(readSeen()).toMatch(/git@host\.test/);
 });
 
 it('GIT_SSH_COMMAND of the workspace takes precedence', async () => {

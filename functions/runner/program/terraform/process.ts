@@ -172,6 +172,37 @@ export const outputOf = async (command: Omit<Command, 'output'>, timeoutMs: numb
   return text;
 };
 
+const readyMs = 10_000;
+
+/**
+ * Starts a helper that runs beside other commands. @returns once its output has the sign
+ * @throws {Error} with its output, when it ends or takes too long before
+ */
+export const beside = async (
+  command: Omit<Command, 'output'>,
+  sign: string,
+): Promise<{ end: () => Promise<unknown> }> => {
+  let text = '';
+  let begin = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const hear = (bytes: Buffer): void => {
+    text = (text + bytes.toString('utf8')).slice(-maxErrors);
+    if (text.includes(sign)) begin();
+  };
+  const one = new Running({ ...command, output: hear });
+  const end = (): Promise<unknown> => {
+    one.kill();
+    return one.ended;
+  };
+  const timer = setTimeout(() => one.kill(), readyMs);
+  await Promise.race([begun, one.ended]).finally(() => clearTimeout(timer));
+  if (text.includes(sign)) return { end };
+  await end();
+  throw new Error(text);
+};
+
 const ended = (child: ChildProcess, group: Stoppable, leave: () => Promise<void>): Promise<number | null> =>
   new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout | undefined;

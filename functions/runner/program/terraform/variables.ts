@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
-import { parseHcl } from '#platform/formats/hcl.ts';
 import type { JobVariable } from '#run/protocols/runner.ts';
 import { PhaseError } from '../errors.ts';
 import { Folder } from '../workspace/door.ts';
+import { readHcl } from './hcl.ts';
 
 /** Of several variables with the same key the last wins (protocol.ts: rising precedence), at its position. */
 export const effective = (variables: JobVariable[], category: JobVariable['category']): JobVariable[] => {
@@ -19,7 +19,7 @@ const identifier = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
 /** Rejects a value whose lines could also set other variables unnoticed. @throws {PhaseError} */
 const checkAlone = ({ key, value }: JobVariable): void => {
-  const { attributes, blocks, repeated } = parseHcl(`${key} = ${value}\n`);
+  const { attributes, blocks, repeated } = readHcl(`The value of the HCL variable "${key}"`, `${key} = ${value}\n`);
   if (Object.keys(attributes).length <= 1 && blocks.length === 0 && repeated.length === 0) return;
   throw new PhaseError(
     `The value of the HCL variable "${key}" is more than one expression: it would set other variables too. Set each in a variable of its own.`,

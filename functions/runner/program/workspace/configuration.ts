@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseHcl } from '#platform/formats/hcl.ts';
 import { PhaseError } from '../errors.ts';
+import { readHcl } from '../terraform/hcl.ts';
 import type { Folder } from './door.ts';
 
 /** The parts of a root module that the runner reads before Terraform does. */
@@ -51,7 +51,7 @@ export const readRootModule = async (directory: string, engine: Engine): Promise
 };
 
 const readNative = (module: RootModule, file: string, text: string): void => {
-  for (const block of parseHcl(text).blocks) {
+  for (const block of readHcl(file, text).blocks) {
     if (block.type === 'terraform') {
       for (const { type, labels, line } of block.blocks) {
         if (type === 'backend') module.backends.push({ type: labels[0] ?? '', file, line });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { JobVariable } from '#run/protocols/runner.ts';
+import { PhaseError } from '#runner/program/errors.ts';
 import { writeVariables } from '#runner/program/terraform/variables.ts';
 
 let folder: string;
@@ -57,4 +58,11 @@ it.each([
   ' true # yes\n',
 ])('an HCL value of several lines is accepted: %j', async (value) => {
   expect(await written(variable('a', value, true))).toHaveLength(1);
+});
+
+it('names a variable whose value nests too deep', async () => {
+  const value = `${'['.repeat(300)}${']'.repeat(300)}`;
+  const error: Error = await written(variable('deep', value, true)).then(String, (thrown) => thrown);
+  expect(error).toBeInstanceOf(PhaseError);
+  expect(error.message).toMatch(/^The value of the HCL variable "deep" cannot be read: .*200 levels in line 1\.$/);
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PhaseError } from '#runner/program/errors.ts';
 import {
   backendText,
   linkBackend,
@@ -60,6 +61,15 @@ it('ephemeral variables are found', async () => {
     'b.tf.json': '{"variable":{"four":{"ephemeral":true},"five":[{"ephemeral":true}],"six":{}}}',
   });
   expect(module.ephemeralVariables).toEqual(['one', 'four', 'five']);
+});
+
+it('names a file that nests too deep', async () => {
+  const error: Error = await read({ 'deep.tf': `locals {\n  a = ${'['.repeat(300)}\n}\n` }).then(
+    String,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(PhaseError);
+  expect(error.message).toMatch(/^deep\.tf cannot be read: .*200 levels in line 2\.$/);
 });
 
 describe('the override', () => {
