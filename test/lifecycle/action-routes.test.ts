@@ -185,7 +185,6 @@ describe('force-execute', () => {
     const run = await help.store.getRun(second);
     const by = { by: 'user-1', at: '' };
     const changes = {
-      'that is current': { current: true },
       'that is planned now': { status: 'planning' },
       'that was discarded': { decision: { action: 'discard', ...by } },
       'that was canceled': { cancel: { ...by, forceAvailableAt: '' } },

@@ -15,7 +15,12 @@ afterAll(() => api.close());
 
 const isWithdrawn = async (change: Partial<Run>): Promise<boolean> => {
   const { id } = await help.create((await help.ready()).id, { 'auto-apply': true });
-  await help.bring(id, { status: 'planned', ...change });
+  await help.bring(id, {
+    status: 'planning',
+    current: true,
+    'plan.report': { outcome: 'finished', hasChanges: true },
+    ...change,
+  });
   const { autoApply } = await recheck((await help.store.getRun(id)) as Run);
   const events = (await api.get(`runs/${id}/run-events`)).body.data;
   const withdrawals = events.filter(

@@ -82,8 +82,8 @@ const throughOthers: Record<string, string[]> = {
 /** Ways to load a module without its name, or to access files through another program. */
 const hidden: Record<string, string[]> = {
   child_process: ['terraform/launch.ts', 'terraform/process.ts'],
-  createRequire: ['load-program.ts'],
-  getBuiltinModule: ['load-program.ts'],
+  createRequire: [],
+  getBuiltinModule: [],
   'process.binding': [],
   worker_threads: [],
   'node:sqlite': [],

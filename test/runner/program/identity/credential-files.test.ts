@@ -50,14 +50,13 @@ it.each(['environment', 'file'])(
     const sts = await StsServer.start();
     const told =
       by === 'environment' ? identity.environment : { AWS_CONFIG_FILE: join(folder, 'tfc-aws-shared-config') };
-    const before = process.env;
-    process.env = { ...before };
+    const before = { ...process.env };
     for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
     Object.assign(process.env, told, { AWS_ENDPOINT_URL_STS: sts.url, AWS_REGION: 'eu-central-1' });
     try {
       expect(await new KMSClient({}).config.credentials()).toMatchObject({ accessKeyId: 'ASIAFROMSTS' });
     } finally {
-      for (const name of Object.keys(told)) delete process.env[name];
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
       Object.assign(process.env, before);
       await sts.stop();
     }
