@@ -17,8 +17,8 @@ const deletions: Record<string, (record: Marked) => Promise<unknown>> = {
   APOOL: deleteAgentPool,
 };
 
-/** Whether items with this sort key are due only while they are being deleted. */
-export const isDueForDeletion = ({ sk }: Key): boolean => sk in deletions;
+/** Sort keys of items that are due only while they are being deleted. */
+export const deletedKinds: readonly string[] = Object.keys(deletions);
 
 /** False when the item is already removed. */
 export const completeDeletionOf = async (key: Key): Promise<boolean> => {

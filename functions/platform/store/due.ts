@@ -28,7 +28,7 @@ interface Check extends Record<string, unknown>, Due {
 /**
  * Like {@link dueIn} for an item that changes often. An index entry that is early enough stays, because moving it costs
  * two writes: a run that ends within a minute moves none. A sweep that finds the entry before `checkAt` only moves it
- * (lifecycle/repair/sweep.ts).
+ * (lifecycle/repair/runs.ts).
  * @param before the item's present attributes; without them the entry is moved
  */
 export const checkIn = (id: string, seconds: number, before?: Due): Check => {
