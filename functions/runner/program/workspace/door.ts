@@ -28,14 +28,14 @@ import { type Name, removeTree } from './remove-tree.ts';
 import { kindOf, UnexpectedFileError } from './unexpected-file.ts';
 
 /**
- * The door: the only way in which the runner accesses folders that foreign code can write (the configuration,
- * Terraform's home, its output, the state during an apply). The runner may be root. So it must not follow a link with
- * its own permissions, block on a pipe, or accept another user's file as the run's.
+ * The door: the only way in which the runner accesses folders that foreign code can write (the configuration, Terraform's home, its
+ * output, the state during an apply). The runner may be root. So it must not follow a link with its own permissions, block on a
+ * pipe, or accept another user's file as the run's.
  *
- * Node has no openat(2). On Linux, `/proc/self/fd/N/name` does the same: the kernel starts at the open folder N, even
- * after it was moved, and O_NOFOLLOW covers the only component after it. On other systems (macOS, or no /proc) a
- * folder is accessed by its path, which must not contain links when the folder is opened; a link that is created
- * later is followed. On those systems Terraform runs as the runner's own user anyway.
+ * Node has no openat(2). On Linux, `/proc/self/fd/N/name` does the same: the kernel starts at the open folder N, even after it was
+ * moved, and O_NOFOLLOW covers the only component after it. On other systems (macOS, or no /proc) a folder is accessed by its path,
+ * which must not contain links when the folder is opened; a link that is created later is followed. On those systems Terraform runs
+ * as the runner's own user anyway.
  */
 
 /** Requirements for a file, which must also be regular and have no other hard links. */
@@ -51,10 +51,7 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 
 const runnersUid = process.getuid?.() ?? -1;
 
-/**
- * An open folder. Names are those of entries, never paths. Every method accesses this folder, even after it was
- * moved.
- */
+/** An open folder. Names are those of entries, never paths. Every method accesses this folder, even after it was moved. */
 export class Folder {
   readonly #handle: number;
   /** For messages, and for access on systems without handles. */
