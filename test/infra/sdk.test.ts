@@ -120,7 +120,8 @@ describe('the table in a bundle', () => {
       const fresh: typeof table = await bundled('functions/platform/store/table.ts');
       expect(await fresh.get({ pk: 'a', sk: 'b' })).toEqual({ pk: 'a' });
     } finally {
-      process.env = before;
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+      Object.assign(process.env, before);
       server.close();
     }
     expect(requests).toHaveLength(3);

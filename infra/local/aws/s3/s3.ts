@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
-import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdirSync, rmSync } from 'node:fs';
+import { link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -159,7 +159,9 @@ export class S3 {
     };
     try {
       await mkdir(dirname(path), { recursive: true });
-      await pipeline(withTrailer, createWriteStream(part, { mode: 0o600 }));
+      // Opened before the content can fail: a stream would create the file after its removal.
+      const file = await open(part, 'wx', 0o600);
+      await pipeline(withTrailer, file.createWriteStream());
       await (isNew ? linkUnlessThere(part, path) : rename(part, path));
     } finally {
       await rm(part, { force: true });
