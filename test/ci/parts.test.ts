@@ -8,7 +8,8 @@ let folder: string;
 let parts: Parts;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parts-'));
-  parts = new Parts(folder, folder);
+  // Printed, the reasons of these parts would count as those of the test run.
+  parts = new Parts(folder, folder, () => {});
 });
 
 const script = (text: string): [string, ...string[]] => [process.execPath, '-e', text];
@@ -16,7 +17,7 @@ const script = (text: string): [string, ...string[]] => [process.execPath, '-e',
 it('a part that fails does not end the next ones, and the table names it with its exit code', async () => {
   await parts.run({ name: 'lint', command: script('console.log("a finding"); process.exit(3)') });
   await parts.run({ name: 'chaos', command: script('console.log("nothing was lost")') });
-  expect(tableOf(parts.results)).toBe('lint   failed      0 s\n       exit code 3\nchaos  passed      0 s');
+  expect(tableOf(parts.results)).toMatch(/^lint {3}failed {6}\d s\n {7}exit code 3\nchaos {2}passed {6}\d s$/);
   expect(isProven(parts.results, false)).toBe(false);
   expect(readFileSync(join(folder, 'lint.log'), 'utf8')).toBe('a finding\n');
 });

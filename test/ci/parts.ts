@@ -33,12 +33,18 @@ export class Parts {
   readonly results: Result[] = [];
   readonly #folder: string;
   readonly #cwd: string;
+  readonly #print: (output: string | Buffer) => unknown;
   readonly #running = new Set<ChildProcess>();
 
-  /** @param folder for the output of each part */
-  constructor(folder: string, cwd: string) {
+  /** @param folder for the output of each part @param print for the output of all parts */
+  constructor(
+    folder: string,
+    cwd: string,
+    print: (output: string | Buffer) => unknown = (output) => process.stdout.write(output),
+  ) {
     this.#folder = folder;
     this.#cwd = cwd;
+    this.#print = print;
     mkdirSync(folder, { recursive: true });
   }
 
@@ -58,7 +64,7 @@ export class Parts {
       stream.on('data', (part: Buffer) => {
         parts.push(part);
         log.write(part);
-        if (live) process.stdout.write(part);
+        if (live) this.#print(part);
       });
     const code = await new Promise<number | string>((resolve) => {
       child.once('error', (error) => resolve(error.message));
@@ -67,7 +73,7 @@ export class Parts {
     this.#running.delete(child);
     log.end();
     const output = Buffer.concat(parts).toString();
-    if (!live) process.stdout.write(`--- ${name}\n${output}`);
+    if (!live) this.#print(`--- ${name}\n${output}`);
     return this.#add(name, code, began, output);
   }
 
