@@ -16,7 +16,7 @@ export interface AuditContext {
   workspaceId?: string;
 }
 
-/** Determines whether a run may read a subject: its organization, or the workspace whose current state it is. */
+/** A subject that a run may read: its own organization, or the current state of a workspace. */
 export interface SharedSubject {
   organization: string;
   workspace?: {
@@ -31,12 +31,12 @@ export interface SharedSubject {
 /** Authentication and audit trail for users, runs and run tasks, which routes use (public-api/authority.ts). */
 export interface Authority {
   /**
-   * Id of the run or task result in a token. Not verified yet: a forged one costs a read, which is cheaper than the
-   * request.
+   * Id of the run or task result in a token that is not verified yet; its requests count for this id. Forged ids evade
+   * the limit of the address, but each request costs only one read.
    */
   idIn(secret: string): string | undefined;
   /**
-   * The caller for whom a valid token's requests count (admission.ts); null for a run; undefined for an invalid
+   * The caller whose rate limit applies to a valid token (admission.ts); null for a run; undefined for an invalid
    * token. At most 1 read.
    */
   callerOf(secret: string): Promise<string | null | undefined>;

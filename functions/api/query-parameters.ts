@@ -37,7 +37,7 @@ const plainNames = [
   'workspace_id',
 ] as const;
 
-/** `*` in brackets matches any number or name: before the last brackets, or in all of them. */
+/** `[*]` matches any number or name. A declared name has it in all brackets, or only in the second-last ones. */
 export type QueryParameters = { [N in (typeof plainNames)[number] | `${string}[${string}]`]?: Rule };
 
 export const flag: Rule = { one: ['true', 'false'] };
@@ -45,8 +45,8 @@ export const flag: Rule = { one: ['true', 'false'] };
 const paging: QueryParameters = { 'page[number]': 'text', 'page[size]': 'text' };
 
 /**
- * `filter[tagged][0][key]` → `filter[tagged][*][key]`, and `filter[0][status]` → `filter[*][status]`; with four in a row
- * `filter[*][*][*][*]`.
+ * The declared form of a name: `filter[tagged][0][key]` → `filter[tagged][*][key]`, `filter[0][status]` →
+ * `filter[*][status]`. If the form with `[*]` throughout is declared, it takes precedence.
  */
 const generic = (name: string, parameters: QueryParameters): string => {
   if (Object.hasOwn(parameters, name)) return name;

@@ -29,7 +29,7 @@ interface Caller {
   others: number;
   /** The common count has reached the limit. */
   spent: boolean;
-  /** No share until then, in milliseconds since 1970. */
+  /** Time until which the caller has no share, in milliseconds since 1970. */
   strictUntil: number;
   asking?: Promise<void>;
 }

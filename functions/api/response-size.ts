@@ -7,7 +7,7 @@ import { badRequest } from './errors.ts';
  */
 export const maxResponseBytes = 6 * 1024 * 1024 - 16 * 1024;
 
-/** Size of a text in that JSON, in bytes. */
+/** Bytes that a text takes as a string in that JSON. */
 export const sizeInResponse = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 /** A character takes three bytes at most, so only bodies above a third of the limit are measured. */
@@ -17,7 +17,7 @@ export const isTooLarge = ({ body = '' }: Pick<Answer, 'body'>): boolean =>
 const remedy = 'Request a smaller page[size] or a single resource, leave include out, or download the state instead';
 
 /**
- * Only for reads: a change has already been made and is answered as it is.
+ * Checks reads only: a change has already been made, so its response is sent as it is.
  * @throws {ApiError} 400 instead of a response that is too large
  */
 export const checkSize = (method: string, answer: Answer): Answer => {

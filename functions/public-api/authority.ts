@@ -56,7 +56,7 @@ const authenticateRun = async (request: ApiRequest): Promise<{ run: Run; princip
 const grantedToRun = async (run: Run, shared: SharedSubject | undefined): Promise<Granted> => {
   if (shared?.organization !== run.organization) return noPermissions;
   if (!shared.workspace) return ofRun;
-  // Authors of a module's tests need not have permission to read states.
+  // Authors of a module's tests may lack the permission to read states.
   return !run.test && (await sharesState(shared.workspace, run)) ? ofRun : noPermissions;
 };
 

@@ -54,7 +54,7 @@ export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: 
 };
 
 /**
- * Continues the deletion of a deleted organization. False when it is not deleted.
+ * Continues the deletion of an organization. False when the organization is not marked as deleted.
  * @param maxWorkspaces number of workspaces to delete now, at some twenty requests each; the sweep deletes the others
  */
 export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boolean> => {
@@ -86,7 +86,7 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
   return true;
 };
 
-/** True when more workspaces remain. Names without a workspace belong to ones deleted earlier. */
+/** True when more workspaces remain. A name without a workspace belonged to one deleted earlier. */
 const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, max: number): Promise<boolean> => {
   const entries = await query<NameItem>({ ...namesOf(name), limit: max + 1 });
   await inBatches(entries.slice(0, max), atOnce, async ({ name: workspaceName, workspaceId }) => {
@@ -122,6 +122,6 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const prefix of ['EMAILRECIPIENT#', 'EXPLORERVIEW#'])
     await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, ({ sk }) => remove({ pk, sk }));
   await remove(keys.organizationRetention(name));
-  // Pointers of tokens whose deletion was interrupted.
+  // Removes pointers of tokens whose deletion was interrupted.
   await inBatches(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), atOnce, ({ sk }) => remove({ pk, sk }));
 };

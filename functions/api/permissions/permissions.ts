@@ -83,7 +83,7 @@ export type Permission = (typeof everything)[number];
 export const permissions: readonly Permission[] = everything;
 
 export type Permissions = readonly Permission[];
-/** Permissions of each value of a level's part. */
+/** Permissions by value of one part of an access level: `{ read: […], apply: […] }` for runs. */
 type Values<T> = Record<T extends boolean ? `${T}` : Extract<T, string>, Permissions>;
 type Gives<Parts> = { [P in keyof Parts]: Values<Parts[P]> };
 
@@ -140,7 +140,7 @@ export const workspaceParts: Record<'read' | 'plan' | 'write' | 'admin', Workspa
   },
 };
 
-/** Permissions of the level as a whole, which none of its parts contains. */
+/** Permissions that administrators of a workspace have in addition to those of all parts. */
 const workspaceAdmin: Permissions = [
   'workspace:update',
   'workspace:delete',

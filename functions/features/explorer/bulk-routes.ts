@@ -13,7 +13,7 @@ import type { ChangeRequestEvent } from '#run/notifications/change-request.ts';
 import { explore, find, workspaceIdsIn } from './explore.ts';
 import { readTargets } from './input.ts';
 
-/** Actions on many workspaces at once (HCP API: explorer, bulk actions). Change requests are the only one. */
+/** Actions on many workspaces at once (HCP API: explorer, bulk actions). The only action creates change requests. */
 
 type Bulk = Context<InOrganization>;
 

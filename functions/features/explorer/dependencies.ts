@@ -29,7 +29,7 @@ const maxMs = 5000;
 const isSource = (text: string): boolean => text.length <= 300 && /^[A-Za-z0-9][\x21-\x7e]*$/.test(text);
 const isVersion = (text: unknown): text is string => typeof text === 'string' && /^[\w.+-]{1,100}$/.test(text);
 
-/** Sources of modules may contain credentials, and parameters with keys (Terraform: module sources). */
+/** Removes credentials in the address and keys in parameters from a module's source (Terraform: module sources). */
 const cleaned = (source: string): { source: string; version: string | null } => {
   const [address = '', query = ''] = source.split('?');
   const ref = new URLSearchParams(query).get('ref');

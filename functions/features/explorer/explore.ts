@@ -17,7 +17,7 @@ import { type Explored, moduleRows, providerRows, resourceRow, versionRows, work
 const maxWorkspaces = 10_000;
 /** Maximum number of states to read; each is an object. */
 const maxStates = 2000;
-/** API Gateway times out after 30 s. */
+/** Maximum time for updating facts. The rest of API Gateway's 30 s remains for the query. */
 const refreshMs = 12_000;
 
 const tooMany = (detail: string): ApiError => new ApiError(422, [{ title: 'too much to explore', detail }]);

@@ -3,7 +3,7 @@ import type { StateInstance } from '#resources/states/content.ts';
 import { getStateVersions, readSummary } from '#resources/states/records.ts';
 import { inParallel } from './facts.ts';
 
-/** Instances: about 100 MB of the function's memory. */
+/** Maximum number of cached instances; they take about 100 MB of the function's memory. */
 const maxKept = 150_000;
 
 /**

@@ -23,7 +23,7 @@ const listed = (texts: string[], cut = false): string | null =>
 
 const nameOf = ({ source, version }: Dependency): string => (version ? `${source}/${version}` : source);
 
-/** Its own tags, and the project's that it does not override. */
+/** Tags of the workspace, and inherited tags of the project that it does not override. */
 const tagsOf = (workspace: Workspace, project: Project | undefined): string[] => {
   const own = new Set(workspace.tags.map(({ key }) => key));
   const all = [...workspace.tags, ...(project?.tags ?? []).filter(({ key }) => !own.has(key))];

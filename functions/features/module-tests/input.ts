@@ -15,7 +15,7 @@ const otherFields: OtherFields = {
   related: 'registry-module',
 };
 
-/** It becomes an argument of Terraform, so it must not look like a flag or point outside the module. */
+/** The path becomes an argument of Terraform, so it must not look like a flag or point outside the module. */
 const path = v.pipe(
   text(500),
   v.regex(/^[^\s-][^\r\n]*$/, 'must be a path inside the module such as "tests/network.tftest.hcl"'),

@@ -8,8 +8,8 @@ import type { TestRun } from './document.ts';
 import type { NewTestRun } from './input.ts';
 
 /**
- * Test runs of modules: hidden runs with the same state machine, runners and isolation as all others. The module's id
- * takes the place of a workspace's.
+ * Test runs of modules: hidden runs with the same state machine, runners and isolation as all others. Their
+ * workspace id is the module's id.
  */
 
 /** Freezes the inputs of the run, and starts it. */

@@ -52,7 +52,7 @@ export const generatedConfiguration = (module: Module, { version, root }: Releas
   return [
     [
       `module "${block}" {`,
-      // In runs, this host name is the platform's, regardless of its actual one.
+      // In runs, this host name always refers to the platform.
       `  source  = "localterraform.com/${module.namespace}/${module.name}/${module.provider}"`,
       `  version = "${version}"`,
       ...(passed.length ? ['', ...passed] : []),
@@ -67,9 +67,9 @@ export const generatedConfiguration = (module: Module, { version, root }: Releas
 };
 
 /**
- * Stores it as a configuration version of the workspace. 1 put, 3 writes, and 1 more if it becomes the workspace's
- * current one at once.
- * @param provisional it becomes current only after a run with it succeeds
+ * Stores a generated configuration as a configuration version of the workspace. 1 put, 3 writes, and 1 more if it
+ * becomes the workspace's current one at once.
+ * @param provisional whether the version becomes current only after a run with it succeeds
  */
 export const storeConfiguration = async (
   { id: workspaceId, organization }: Workspace,

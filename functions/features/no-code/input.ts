@@ -45,7 +45,7 @@ const optionsOf = (list: v.InferOutput<typeof optionList>): VariableOption[] =>
     return { id: newId('ncvo'), name, type, options: [...new Set(options)] };
   });
 
-/** The given settings; the module in the body was found before. @throws {ApiError} 400 or 422 */
+/** Settings in the body. The route checks the module's id. @throws {ApiError} 400 or 422 */
 export const readNoCode = (request: ApiRequest): Partial<NoCodeSettings> & { moduleId?: string } => {
   const { attributes, relationships } = readData(
     request,

@@ -4,7 +4,7 @@ import { getModule, type Module, type NoCodeProvisioning } from '#resources/regi
 import { noCodeDocument } from './document.ts';
 import { createNoCodeModule, getNoCodeModule, type NoCodeModule, updateNoCodeModule } from './records.ts';
 
-/** Sets `no-code` of a module itself, for clients older than no-code modules. */
+/** Sets a module's own `no-code` attribute, for clients older than the API for no-code modules. */
 
 const enable = async (module: Module, enabled: boolean): Promise<Module> => {
   const current = module.noCode && (await getNoCodeModule(module.noCode.id));

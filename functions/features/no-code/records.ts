@@ -36,7 +36,7 @@ export type NoCodeSettings = Pick<NoCodeModule, 'enabled' | 'versionPin' | 'opti
 export const getNoCodeModule = (id: string): Promise<NoCodeModule | undefined> =>
   get<NoCodeModule>(keys.noCodeModule(id));
 
-/** The module holds its id, so there is only one. Undefined when the module already has one. 2 writes. */
+/** Stores its id in the module, so that a module has only one. Undefined when the module already has one. 2 writes. */
 export const createNoCodeModule = async (
   module: Module,
   settings: NoCodeSettings,

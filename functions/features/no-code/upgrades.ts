@@ -12,8 +12,8 @@ const newestOf = async ({ moduleId, versionPin }: NoCodeModule): Promise<string 
 };
 
 /**
- * Ids of the workspaces whose no-code module has another version now. Reads nothing for workspaces that were not
- * created from a module; otherwise 1 read, and 1 query per module without a pin.
+ * Ids of the workspaces that were created from another version than their no-code module has now. Reads nothing for
+ * workspaces that were not created from a module; otherwise 1 read, and 1 query per module without a pin.
  */
 export const upgradable = async (workspaces: Pick<Workspace, 'id' | 'sourceModule'>[]): Promise<Set<string>> => {
   const ids = [...new Set(workspaces.flatMap(({ sourceModule }) => sourceModule?.noCodeId ?? []))];

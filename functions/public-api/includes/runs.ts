@@ -45,7 +45,7 @@ export const relatedToRuns = async (
   ];
 };
 
-/** Runs contain it; several can share a configuration. */
+/** Ingress attributes come from the runs. They appear once per configuration, because several runs can share one. */
 const ingressOf = (runs: Run[]): Resource[] => {
   const versions = runs.map((run) => ({ id: run.configurationVersionId, ingress: run.ingress }));
   return ingressDocuments([...new Map(versions.map((version) => [version.id, version])).values()]);

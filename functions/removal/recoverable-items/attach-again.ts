@@ -4,7 +4,7 @@ import { getTask } from '#resources/run-tasks/records.ts';
 import { createWorkspaceTask } from '#resources/run-tasks/workspace-tasks.ts';
 import { applyVariableSet, getVariableSets } from '#resources/variables/set-records.ts';
 
-/** Leaves out sets and tasks that were deleted, or became global, meanwhile. Can be repeated. */
+/** Skips sets and tasks deleted after the workspace, and sets that became global. Can be repeated. */
 export const attachAgain = async ({ id, organization, attachments }: Attached): Promise<void> => {
   if (!attachments) return;
   const { variableSets, policySets, excludedFrom, tasks } = attachments;

@@ -4,7 +4,7 @@ import type { EndedWorkspace } from '#removal/workspaces.ts';
 
 /**
  * Deleted workspaces that can be recovered (HCP API: recoverable items). The workspace's own item is authoritative;
- * an entry beside the organization only helps to find it. An item has its workspace's id with another prefix.
+ * an entry in the organization's partition lists it. An item has its workspace's id with another prefix.
  */
 export type Recoverable = EndedWorkspace & { recoverableUntil: string };
 

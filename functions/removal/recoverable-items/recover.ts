@@ -24,7 +24,7 @@ import type { Recoverable } from './records.ts';
  * after it can be repeated.
  */
 
-/** Its project, or the organization's default one if that was deleted. */
+/** The workspace's project, or the organization's default project if that was deleted. */
 const homeOf = async ({ organization, projectId }: Recoverable): Promise<string> => {
   const project = await getProject(projectId);
   if (project?.organization === organization) return projectId;
@@ -33,7 +33,7 @@ const homeOf = async ({ organization, projectId }: Recoverable): Promise<string>
 
 type VcsChange = Pick<WorkspaceChange, 'vcsRepo' | 'vcsFollows' | 'vcsMoves'>;
 
-/** Connects it to its repository again if the connection still has access; the next push starts runs. */
+/** Reconnects the workspace to its repository if the connection still has access; the next push starts runs. */
 const followAgain = async ({ id, organization, vcsRepo }: Recoverable, projectId: string): Promise<VcsChange> => {
   if (!vcsRepo) return {};
   try {
@@ -48,7 +48,7 @@ const followAgain = async ({ id, organization, vcsRepo }: Recoverable, projectId
   }
 };
 
-/** If its agent pool was deleted, its execution mode becomes local, so that no run starts until a user changes it. */
+/** If the agent pool was deleted, the execution mode becomes local, so that no run starts until a user changes it. */
 const poolAgain = async ({ id, agentPoolId }: Recoverable): Promise<WorkspaceChange> => {
   if (!agentPoolId) return {};
   try {

@@ -23,7 +23,7 @@ const soonSeconds = 60;
 /** Content that was in use is checked again after this time. */
 const againDays = 30;
 
-/** A changed policy has written a new timer. */
+/** Fails the write if a changed policy has replaced the timer meanwhile. */
 const unchanged = ({ lookedAt }: RetentionTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
 
 const daysOf = ({ stateDays, configurationDays, runDays }: DataRetention): [Kind, number | undefined][] => [
@@ -64,7 +64,7 @@ const lookAtWorkspace = async (timer: RetentionTimer, id: string): Promise<void>
 
 const atOnce = 20;
 
-/** Starts a timer for each workspace without its own policy; the timer ends by itself when there is no policy. */
+/** Starts a timer for each workspace that has none. Removes the organization's timer if no policy deletes content. */
 const lookAtOrganization = async (timer: RetentionTimer, name: string): Promise<void> => {
   const key = { pk: timer.pk, sk: timer.sk };
   const policy = (await getOrganization(name))?.dataRetention;

@@ -60,7 +60,7 @@ type Purging = EndedWorkspace & { purgedTo?: string };
 
 const isPast = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= Date.now();
 
-/** Rules out a recovery. Undefined when the workspace was recovered before. 1 write. */
+/** Makes the workspace unrecoverable. Undefined when it was recovered meanwhile. 1 write. */
 const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined> => {
   if (workspace.isEnding) return workspace;
   return update<Purging>(keys.workspace(workspace.id), {
@@ -70,7 +70,7 @@ const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined>
   });
 };
 
-/** The sort key at which it stopped, or undefined when everything is deleted. */
+/** Returns the sort key at which the pass stopped; undefined when everything is deleted. */
 const purgeContent = async (id: string, from: string | undefined): Promise<string | undefined> => {
   const { pk } = keys.workspace(id);
   let remaining = maxPerLook;
@@ -90,7 +90,7 @@ const purgeContent = async (id: string, from: string | undefined): Promise<strin
   return undefined;
 };
 
-/** For a workspace whose recovery period is over, or that a user deleted permanently. */
+/** Runs one pass, if the recovery period is over or a user deleted the workspace permanently. */
 export const purgeWorkspace = async (id: string): Promise<void> => {
   const ended = await getEndedWorkspace(id);
   if (!ended?.recoverableUntil || !(ended.isEnding || isPast(ended.recoverableUntil))) return;

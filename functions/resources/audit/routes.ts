@@ -17,7 +17,7 @@ import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 const pageSize = 1000;
 /** Each page reads from the first event on; to read further, clients advance `since`. */
 const maxEvents = 20_000;
-/** HCP Terraform's retention. */
+/** Without `since`, events of the last 14 days are listed: HCP Terraform's retention. */
 const usualMs = 14 * 86_400_000;
 
 const timeIn = (request: ApiRequest): string => {

@@ -9,8 +9,8 @@ import { membershipsOf } from '#resources/users/memberships.ts';
 import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
 
 /**
- * Records events of the audit trail, derived from a route's method and path: every change, allowed or refused, and reads of
- * secrets. Never anything from a body, a query or a response.
+ * Records events of the audit trail, derived from a route's method and path: every change, allowed or refused, and
+ * reads of secrets. Events contain no bodies, queries or responses.
  */
 
 const eventOf = (

@@ -34,7 +34,7 @@ export interface Plan {
   variables: Map<string, unknown>;
 }
 
-/** Parsed as a whole: it is about as large as the configuration's files. */
+/** The configuration is parsed as a whole. It is about as large as the configuration's files. */
 const maxConfigurationBytes = 16 * 1024 * 1024;
 
 const quote = 0x22;
@@ -118,7 +118,7 @@ const lean = (values: Json): Json => {
   const copy: Json = {};
   for (const [name, value] of Object.entries(values)) {
     if (isObject(value) || (typeof value === 'string' && value.length > maxText)) continue;
-    // Not by assignment: `__proto__` would be special.
+    // An assignment to the name `__proto__` would set the prototype.
     Object.defineProperty(copy, name, { value, enumerable: true });
   }
   return copy;

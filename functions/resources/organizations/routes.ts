@@ -129,7 +129,7 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     (await principal.on({ organization: name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);
-  // An empty list would not explain why.
+  // If all matching organizations are closed to this caller, an error explains why; an empty list would not.
   const closed = fitting.find(
     ({ ipAllowlists, ssoMaxTokenAge = null }) => ipAllowlists !== undefined || ssoMaxTokenAge !== null,
   );
@@ -213,7 +213,7 @@ interface Removal {
   deleteOrganization(organization: Organization, deletedBy: string): Promise<void>;
 }
 
-/** Deletes its workspaces too, as HCP Terraform does; requires an owner. */
+/** Deletes the organization and its workspaces, as HCP Terraform does; requires an owner. */
 const remove =
   ({ deleteOrganization }: Removal) =>
   async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {

@@ -109,7 +109,10 @@ export const checkOwnPolicies = (set: PolicySet, pointer: string): void => {
   }
 };
 
-/** @throws {ApiError} 422 when the set cannot contain individually managed policies, or not these */
+/**
+ * @throws {ApiError} 422 when the set cannot contain individually managed policies, or a policy is missing or of another
+ * kind
+ */
 export const checkPolicies = async (set: PolicySet, ids: string[], pointer: string): Promise<void> => {
   if (ids.length === 0) return;
   checkOwnPolicies(set, pointer);

@@ -9,7 +9,6 @@ export interface TagSelector {
   excludes?: true;
 }
 
-/** A selector without a value matches any value. */
 const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
   tags.some((tag) => tag.key === key && (value === null || tag.value === value));
 

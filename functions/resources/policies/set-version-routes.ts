@@ -44,7 +44,7 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
   return created(policySetVersionDocument(version, uploadUrl));
 };
 
-/** Clients poll here for their upload. */
+/** Clients poll this route until their upload is processed. */
 const readVersion = async ({ subject, granted }: Context<PolicySetVersion>): Promise<Answer> => {
   const version = await checkPolicyUpload(subject);
   // The upload URL authorizes an upload by itself, so readers do not get it.

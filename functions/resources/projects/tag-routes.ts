@@ -28,7 +28,6 @@ const write = async (
   throw notFound('The project was deleted at the same time.');
 };
 
-/** Adds to the existing tags. */
 const adding = (context: Context<Project>): Promise<Project> => {
   const tags = tagsIn(context);
   return write(context, (project) => [...(project.tags ?? []), ...tags]);

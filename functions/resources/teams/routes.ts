@@ -45,7 +45,7 @@ export const teamDocuments = async (
   };
 };
 
-/** Memberships that the caller may read. They contain an address, which the list of a team's members does not. */
+/** Memberships that the caller may read. They contain e-mail addresses, which the list of a team's members does not. */
 export const visibleMemberships = async (principal: Principal, memberships: Membership[]): Promise<Membership[]> => {
   const granted = await Promise.all(
     memberships.map(({ organization, userId }) => principal.on({ organization, membershipOf: userId })),

@@ -4,8 +4,8 @@ import { create, get, update } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 
 /**
- * Usernames, which policies can check. An item per name in lower case holds its user. A name stays reserved for its
- * user, so that no other user is mistaken for them; a user can therefore have only a few names.
+ * Usernames, which policies can check. An item per name, in lower case, contains the user's id. A name that a user gave
+ * up stays reserved, so that no other user is mistaken for them. That is why a user can have only a few names.
  */
 
 /** Requests name members by id or username, so only its own user may take a name in the form of an id. */
@@ -72,7 +72,8 @@ export const takeFreeUsername = async (user: User, username: string): Promise<Us
 };
 
 /**
- * Gives a user from before names were unique their name, or a similar one when it is taken meanwhile.
+ * Reserves the name of a user who was created before names were unique. If another user has taken it, gives the user a
+ * similar one.
  * @param otherwise name for a user without one
  */
 export const settleUsername = async (user: User, otherwise: string = user.id): Promise<User> => {

@@ -14,14 +14,20 @@ export interface QueueEntry {
 /** The place ahead of all others. */
 export const front = 0;
 
-/** Maximum seconds between a place and its run: API Gateway times out after 30, and no other function takes longer. */
+/**
+ * Maximum seconds from taking a place in the queue to creating the run: API Gateway times out after 30, and no other
+ * function takes longer.
+ */
 export const creationSeconds = 60;
 
 /** The first entries of the queue. 1 read. */
 export const firstEntries = (workspaceId: string, limit: number, after?: Key): Promise<(QueueEntry & Key)[]> =>
   query({ pk: keys.workspace(workspaceId).pk, prefix: 'QUEUE#', limit, after: after?.sk });
 
-/** Whether the run's creation must have ended. An entry from the future was written before the clock was set back. */
+/**
+ * Whether the request that took the place must have ended. Includes entries from the future, which were written before
+ * the clock was set back.
+ */
 export const isLapsed = ({ at }: QueueEntry): boolean => Math.abs(Date.now() - Date.parse(at)) > creationSeconds * 1000;
 
 /** Whether the entry belongs to the run. A run that is being moved has two entries, one of them at the front. */

@@ -28,8 +28,9 @@ const rooms = (): Room[] => {
 };
 
 /**
- * @param starts whether the engine starts there: a dynamically linked engine finds no libraries, and a container may
- * not allow namespaces
+ * Returns the first room in which the engine starts, or one without isolation. A dynamically linked engine finds no
+ * libraries in a room, and a container may not allow namespaces.
+ * @param starts tries to start the engine in the room
  */
 export const findRoom = async (starts: (room: Room) => Promise<boolean>): Promise<Room> => {
   for (const room of rooms()) if (await starts(room)) return room;
