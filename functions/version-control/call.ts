@@ -34,7 +34,7 @@ const urlOf = ({ apiUrl }: Pick<ForgeClient, 'apiUrl'>, { path, query = {} }: Fo
 
 const header = (answer: OutboundAnswer, name: string): string | undefined => answer.headers[name]?.toString();
 
-/** When a forge with an exhausted rate limit may be called again. UTC ISO 8601. */
+/** End of the pause that a forge's exhausted rate limit requires, in UTC ISO 8601; undefined without a pause. */
 export const pausedUntil = (
   status: number,
   headers: Record<string, string | string[] | undefined>,
@@ -87,7 +87,7 @@ export const asForgeError = (name: string, error: unknown): ForgeError => {
   return new ForgeError(failure, `${name} could not be called: ${error.message}`);
 };
 
-/** Reason why the forge rejects the token, or end of the pause that it requested. */
+/** Reason why the forge rejects the token, or end of the pause that its rate limit requires. */
 export type TokenProblem = { broken: string } | { pausedUntil: string };
 
 export interface Connection {
@@ -143,7 +143,7 @@ const parsed = (name: string, answer: OutboundAnswer): unknown => {
   }
 };
 
-/** @param patient retries reads; without it, while a user waits, each call is made once and for 5 s at most */
+/** @param patient retries reads. Otherwise a user is waiting: each request is sent once, with a timeout of 5 s */
 export const callerOf =
   (connection: Connection, { patient = false } = {}): Call =>
   async (request) => {

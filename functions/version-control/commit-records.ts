@@ -40,7 +40,7 @@ export const commitPage = ({ identifier, sha }: Pick<CommitRef, 'identifier' | '
 const keptSeconds = 90 * 86_400;
 const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
 
-/** Makes the run its workspace's newest of the commit. Called before the run is created. 1 write. */
+/** Records the workspace's newest run for the commit. Called before the run is created. 1 write. */
 export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }: RunOfCommit): Promise<void> => {
   await put(
     { ...keys.runOfCommit(commitId(commit), workspaceId), workspaceId, runId, at, expiresAt: expiry() },
@@ -48,7 +48,7 @@ export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }:
   );
 };
 
-/** Makes it the policy set's newest version of the commit. 2 writes. @returns input for the function CommitStatus */
+/** Records the policy set's newest version for the commit. 2 writes. @returns input for the function CommitStatus */
 export const registerVersion = async (
   { tokenId, identifier, sha }: CommitRef,
   { id: policySetId, organization }: { id: string; organization: string },

@@ -23,7 +23,7 @@ import { recordVcsEvent } from './vcs-events.ts';
 
 const leaseSeconds = 20;
 const spacingMs = 2_000;
-/** Spacing of the first posts: the result of a short plan should not have to wait for its "running" status. */
+/** Spacing of the first posts. Short, so that the result of a short plan soon replaces its "running" status. */
 const firstSpacingMs = 500;
 const firstPosts = 6;
 const workMs = 45_000;
@@ -155,7 +155,7 @@ const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> =>
   });
 };
 
-/** Leaves the rest to the sweep. */
+/** Releases the lease and schedules the sweep to post the remaining statuses. */
 const putOff = (id: string, holder: string, seconds = 120): Promise<unknown> =>
   update(keys.commit(id), {
     set: dueIn(id, seconds),

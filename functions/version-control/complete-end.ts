@@ -14,7 +14,7 @@ interface Part extends Key {
   repository: string;
 }
 
-/** Only repositories of this token: a connection may have another token by now, whose followers stay. */
+/** Leaves out repositories of the connection's other tokens, so that their followers stay connected. */
 const partsOf = async <T extends Part>(parts: T[], tokenId: string | undefined): Promise<T[]> => {
   if (tokenId === undefined) return parts;
   const ids = [...new Set(parts.map(({ repository }) => repository))];
@@ -25,8 +25,9 @@ const partsOf = async <T extends Part>(parts: T[], tokenId: string | undefined):
 };
 
 /**
- * False while a webhook could not be deleted yet: the record of its repository then stays.
- * @param tokenId limits it to followers connected with this token
+ * Disconnects all followers.
+ * @param tokenId disconnects only followers connected with this token
+ * @returns false if a webhook could not be deleted; the record of its repository then stays
  */
 const endUses = async (clientId: string, tokenId?: string): Promise<boolean> => {
   const uses = await partsOf(await listUses(clientId), tokenId);

@@ -170,8 +170,8 @@ const decideOne = async (
 };
 
 /**
- * Webhooks come from the connected repository itself; a request by name may reach another one that has taken the
- * name.
+ * Whether another repository has taken the connected repository's name. Only requests by name need this check:
+ * webhooks come from the connected repository itself.
  */
 const isAnother = async ({ access, repository }: Handling): Promise<boolean> => {
   const found = await access.forge.repository(access.call, repository.identifier);

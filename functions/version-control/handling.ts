@@ -65,7 +65,7 @@ export const forEach = async <T>(all: T[], work: (one: T) => Promise<void>): Pro
 
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-/** The sweep repeats a lost call. */
+/** If the invocation fails, the sweep repeats it. */
 export const fetchLater = (archive: CommitArchive): Promise<void> =>
   invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
     logError('fetch left to the sweep', error, { archive: archive.id }),
@@ -94,6 +94,6 @@ export const checkStarts = (workspace: Workspace): void => {
   if (refusal !== undefined) throw new ForgeError('forbidden', `no run in ${workspace.name}. ${refusal}`);
 };
 
-/** The commit, with the forge's data if available. @throws {ForgeError} */
+/** The commit's data at the forge; only its SHA if the forge does not have the commit. @throws {ForgeError} */
 export const commitAt = async ({ forge, call }: Access, { identifier }: FollowedRepository, sha: string) =>
   (await forge.commit(call, identifier, sha)) ?? { sha, message: '', url: '', author: null };

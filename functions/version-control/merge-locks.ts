@@ -20,8 +20,8 @@ export const isHeldBy = ({ vcsPull }: Pick<Workspace, 'vcsPull'>, { repository, 
 const held = 'vcsPull.repository = :repository AND vcsPull.#number = :number';
 
 /**
- * Undefined when another pull request holds the workspace, or it follows another repository. The holder can repeat
- * it.
+ * Locks the workspace for a pull request. Can be repeated by the same pull request.
+ * @returns undefined when another pull request holds the lock, or the workspace follows another repository
  */
 export const hold = (id: string, { repository, number }: Holder, by: string): Promise<Workspace | undefined> =>
   update<Workspace>(keys.workspace(id), {

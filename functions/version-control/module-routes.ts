@@ -107,7 +107,7 @@ const creating =
     }
   };
 
-/** For a deleted module. */
+/** Disconnects a deleted module from its repository. */
 export const leaveModuleRepo = async ({ id, vcsRepo: followed }: Module): Promise<void> => {
   if (followed) await unfollow(followed, id);
 };

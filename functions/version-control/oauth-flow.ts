@@ -56,7 +56,7 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
     ...redirect(303, `${page}?${outcome}=${client.id}`),
     cookies: [endedCookie(request)],
   });
-  // The browser that started the authorization from the page.
+  // This browser started the authorization from the page, so the user acts with a session.
   const caller = { kind: 'session', address: request.address } as const;
   const granted = await grantsOfUser(attempt.userId, caller).on({ organization: client.organization });
   if (!granted.has('connection:write')) return done('denied');

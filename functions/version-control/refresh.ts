@@ -31,7 +31,7 @@ interface Refreshing {
   refreshToken: string;
 }
 
-/** When a token with this lifetime expires; undefined for one that does not. */
+/** Expiry time of a token with this lifetime; undefined if it does not expire. */
 export const expiryOf = (seconds: number | undefined): string | undefined =>
   seconds ? new Date(Date.now() + seconds * 1000).toISOString() : undefined;
 

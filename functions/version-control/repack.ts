@@ -7,8 +7,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
 
 /**
- * Converts a forge's archive of a commit to a configuration: without the folder around it, and without entries that no
- * configuration has. Streams into a file, so that its size takes no memory.
+ * Converts a forge's archive of a commit to a configuration: removes the top folder, and all entries except files,
+ * folders and symbolic links. Streams into a file, so that large archives need no more memory.
  */
 
 /** The content cannot be a configuration; users see the message. */
@@ -47,7 +47,7 @@ const linksInside = (name: string, target: string): boolean => {
   return true;
 };
 
-/** The stored form of the entry; undefined for one that is left out. @throws {ArchiveError} */
+/** The entry's header in the configuration; undefined if the entry is left out. @throws {ArchiveError} */
 const keptAs = (
   { name, type, mode, linkname }: Header,
   below: string,
@@ -76,7 +76,7 @@ export interface Part {
   read?: string;
 }
 
-/** Maximum size of that file. */
+/** Maximum bytes of the file in {@link Part.read}. */
 const maxText = 64 * 1024;
 
 const collecting = (name: string, take: (text: string) => void): Transform => {

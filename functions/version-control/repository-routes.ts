@@ -12,11 +12,11 @@ import { getClient, getToken, type OauthClient, type OauthToken, serves } from '
 import { oauthToken } from './finder.ts';
 import { getInstallation, isInstallation } from './github-app/installations.ts';
 
-/** Repositories that a connection can access, for a selection (HCP API: OAuth tokens, authorized repositories). */
+/** Lists the repositories and branches that a connection can access (HCP API: OAuth tokens, authorized repositories). */
 
 /**
- * Callers with permission to connect any follower through the connection may list its repositories.
- * @param client can be limited to some projects; absent for an installation, which serves all
+ * Requires permission to connect a workspace, module or policy set through the connection.
+ * @param client may serve only some projects; absent for an installation, which serves all projects
  * @throws {ApiError} 403
  */
 export const checkConnects = async (

@@ -76,7 +76,7 @@ export const filters = (workspace: Settings): boolean =>
   workspace.fileTriggersEnabled &&
   (workspace.triggerPatterns.length > 0 || workspace.triggerPrefixes.length > 0 || Boolean(workspace.workingDirectory));
 
-/** @param paths changed paths; undefined when unknown, which concerns every workspace */
+/** @param paths changed paths; undefined when unknown, which triggers every workspace */
 export const isTriggeredBy = (workspace: Settings, paths: string[] | undefined): boolean => {
   if (!filters(workspace) || paths === undefined) return true;
   if (workspace.triggerPatterns.length > 0) return matchesPatterns(workspace.triggerPatterns, paths);

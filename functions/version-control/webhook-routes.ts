@@ -18,7 +18,7 @@ import { recordVcsEvent } from './vcs-events.ts';
  * stored, answered at once and handled later: forges wait only a few seconds.
  */
 
-/** The maximum that reaches a function. */
+/** Lambda accepts 6 MB, in which API Gateway encodes the body in Base64. */
 export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -45,7 +45,7 @@ const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string,
 export const unsigned = () =>
   new ApiError(401, [{ title: 'unauthorized', detail: "The signature is missing, or not of this webhook's secret." }]);
 
-/** When a wrong signature was last reported, by hook: at most one event a minute. */
+/** Time of the last event about a wrong signature, by webhook: limits them to one a minute. */
 const told = new Map<string, number>();
 
 const tellUnsigned = async ({
@@ -83,8 +83,8 @@ const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEve
 };
 
 /**
- * Maximum deliveries per second and repository, because each causes work. A rejected one only costs time: the next
- * one makes the platform read the branch's commit from the forge.
+ * Maximum deliveries per second and repository, because each causes work. A rejected delivery loses no commit: on the
+ * next delivery, the platform reads the branch's commit from the forge.
  */
 const perSecond = 20;
 const bound = new RateLimit(perSecond, countRequests);

@@ -40,7 +40,7 @@ const blocksIn = (folder: string, type: string): Block[] =>
     })
     .filter((block) => block.type === type);
 
-/** A string without templates: Terraform allows no other. */
+/** A literal string. Terraform allows no templates in this block. */
 const literal = (body: Block | undefined, name: string): string | undefined =>
   /^"([^"\\$%]*)"$/.exec(body?.attributes[name] ?? '')?.[1] || undefined;
 

@@ -16,7 +16,7 @@ export interface FollowOptions {
   wait: boolean;
   /** Leaves out Terraform's earlier output. */
   onlyNew?: boolean;
-  /** The run was started by this command: Ctrl-C may be meant for it. */
+  /** This command started the run, so Ctrl-C offers to cancel it. */
   started: boolean;
 }
 

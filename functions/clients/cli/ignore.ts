@@ -1,5 +1,5 @@
 /**
- * Rules of `.terraformignore`, whose syntax is that of `.gitignore`; the last matching rule decides, as in Terraform.
+ * Rules of `.terraformignore`, in the syntax of `.gitignore`. The last matching rule applies, as in Terraform.
  */
 
 interface Rule {

@@ -1,4 +1,4 @@
-/** Edits (insert, delete, change, swap neighbours) that lead from one word to the other (optimal string alignment). */
+/** Number of edits (insert, delete, change, swap neighbours) between two words (optimal string alignment). */
 const distance = (a: string, b: string): number => {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, i) => i)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
@@ -14,7 +14,7 @@ const distance = (a: string, b: string): number => {
   return at(a.length, b.length);
 };
 
-/** The most similar word: at most a third of its letters differ, or the typed word is its beginning. */
+/** The most similar word: at most a third of its letters differ, or it starts with the typed word. */
 export const nearest = (typed: string, words: string[]): string | undefined => {
   const [best] = words
     .map((word) => ({ word, far: word.startsWith(typed) && typed.length > 1 ? 0.5 : distance(typed, word) }))

@@ -6,7 +6,7 @@ import { program } from './program.ts';
 /** Root folder of the checkout, or of the package's copy. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** In the foreground, where the program handles Ctrl-C itself. */
+/** Runs a program in the foreground. The program handles Ctrl-C itself. */
 export const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, {

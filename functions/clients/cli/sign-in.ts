@@ -16,7 +16,7 @@ interface Login {
   ports: [number, number];
 }
 
-/** The response's document; none for text that is no JSON object. */
+/** The response's JSON object; an empty one if the response is not a JSON object. */
 const objectIn = async (response: Response): Promise<Record<string, unknown>> => {
   const document: unknown = await response.json().catch(() => undefined);
   return typeof document === 'object' && document !== null ? (document as Record<string, unknown>) : {};

@@ -36,7 +36,7 @@ const taskLine = ({ task, status, 'enforcement-level': level, message, url }: Ta
   return `  ${mark} ${bold(plain(task))} ${dim(`(${level})`)} ${status}${suffix}${url ? `  ${dim(plain(url))}` : ''}`;
 };
 
-/** More messages are shown on the page. */
+/** Maximum messages printed per policy; the page shows all. */
 const maxMessages = 10;
 
 const policyLines = ({ kind, status, errors, policies }: Policies): string[] => {

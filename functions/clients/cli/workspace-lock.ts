@@ -1,6 +1,6 @@
 import { ApiError, type Client, isFinalRun, type Resource, related } from '#clients/client/client.ts';
 
-/** A finished run unlocks its workspace a moment later; locking waits up to this long for it, in ms. */
+/** Maximum time that locking waits for a finished run to unlock the workspace, in ms. */
 const patienceMs = 10_000;
 const everyMs = 250;
 

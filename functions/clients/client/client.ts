@@ -51,7 +51,7 @@ const documentIn = <D>(text: string, url: string): Document<D> => {
 const mediaType = 'application/vnd.api+json';
 const maxTries = 10;
 
-/** A request over the rate limit was not processed: it is sent again after the time that the response gives. */
+/** Repeats a request that the rate limit rejected, after the delay in the response. */
 const withRetries = async (send: () => Promise<Response>): Promise<Response> => {
   for (let tries = 1; ; tries++) {
     const response = await send();
@@ -81,7 +81,7 @@ export class Client {
     }
   }
 
-  /** Any call below `/api/v2`; one that creates a run is repeated until it has an answer. @throws {ApiError} for 4xx and 5xx */
+  /** Sends a request below `/api/v2`; repeats a run's creation after a lost response. @throws {ApiError} for 4xx and 5xx */
   call<D = Resource>(
     method: string,
     path: string,

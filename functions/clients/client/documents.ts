@@ -56,7 +56,7 @@ export interface Meta {
   pagination?: { 'total-count': number; 'next-page': number | null };
   /** The client's IP address (resources/ip-allowlists/routes.ts). */
   'request-address'?: string | null;
-  /** Included with the account. */
+  /** Active banner, in the response for the user's account. */
   banner?: Attributes['admin-banners'];
 }
 

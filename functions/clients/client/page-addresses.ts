@@ -169,7 +169,7 @@ const moduleAddress = (
   ...within: string[]
 ): string => join(organization, ...organizationPaths.modules, registry, namespace, name, provider, ...within);
 
-/** The one address of a place, below the base. */
+/** The canonical path of a place, below the base. */
 export const pathOf = (place: Place): string => {
   switch (place.view) {
     case 'home':

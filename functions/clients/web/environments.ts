@@ -109,7 +109,7 @@ export const segment = encodeURIComponent;
 
 const tones: Record<string, Tone> = { running: 'good', stopped: 'neutral', deleted: 'neutral', failed: 'bad' };
 
-/** Status of an environment, from its latest build. */
+/** @param status of an environment's latest build */
 export const toneOf = (status: string): Tone => tones[status] ?? (status === 'canceled' ? 'attention' : 'running');
 
 export const isBusy = ({ job }: Build): boolean => job.completed_at === null;

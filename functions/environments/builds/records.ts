@@ -24,7 +24,7 @@ export interface Build extends Job {
   withoutRun?: 'orphan' | 'no state';
   /** Requested with `log_level: debug`. */
   isDebugged?: true;
-  /** State version after the build, once it is complete; until then the version at its start. Absent: none. */
+  /** State version at the build's start; once the build is complete, the version after it. Absent: no state. */
   stateVersionId?: string;
   resources?: TemplateResource[];
   /** Cost of its resources, from the template or else from the cost estimate. */
@@ -69,7 +69,7 @@ export const createBuild = async (build: Build): Promise<void> => {
   await create({ ...keys.build(build.id), ...build });
 };
 
-/** Enters a build that has claimed its environment. Can be repeated. */
+/** Lists a build under its environment, once it has claimed the environment. Can be repeated. */
 export const numberBuild = async ({ id, environmentId, number }: Build): Promise<void> => {
   await put({ ...keys.buildNumber(environmentId, number), buildId: id });
 };

@@ -29,7 +29,8 @@ export const readBuildState = async (build: Build, workspace: Workspace | undefi
 };
 
 /**
- * Makes it the workspace's state regardless of its serial and lineage, as a new version with the next serial.
+ * Replaces the workspace's state. The content becomes a new version with the next serial, regardless of its own serial
+ * and lineage.
  * @throws {CoderError} 409 when the workspace is locked
  */
 export const putState = async (workspaceId: string, userId: string, content: Buffer): Promise<string> => {

@@ -8,7 +8,7 @@ import { type Entry, partOf, readEntries } from './entries.ts';
 import type { ReadJobLog } from './job-log.ts';
 import { issueTicket, type JobKind } from './tickets.ts';
 
-/** The last entries of a log that exceeds the size of a response. */
+/** The last entries of a log that fit into a response. */
 export const fitting = (entries: Entry[]): Entry[] => {
   let bytes = 0;
   let first = entries.length;

@@ -15,7 +15,7 @@ export interface Member {
 export interface Decision {
   create: number;
   remove: string[];
-  /** Builds that have not started, so that no resources exist yet. */
+  /** Builds to cancel, which have not started and have no resources. */
   cancel: string[];
   /** Too many failures: no build starts until there is a new version. */
   isLimited: boolean;

@@ -47,7 +47,7 @@ const groupDocument = async ({ id, name, organization }: Team, quota: number | u
     members: members.map((user) => minimalUser(user.id, user.username)),
     total_member_count: members.length,
     avatar_url: '',
-    // Coder's groups always have an allowance: 0 stands for none.
+    // Coder's groups always have an allowance: -1 stands for none.
     quota_allowance: quota ?? none,
     source: 'user',
   };

@@ -6,7 +6,7 @@ import { type File, getFile } from './files.ts';
 
 /** Files are readable by their uploader, and by users who see a template created from them. */
 
-/** Homes of the versions created from it, as `organization project`. */
+/** `homes`: organizations and projects of the versions created from the file, as `organization project`. */
 type Used = File & { homes?: Set<string> };
 
 export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {

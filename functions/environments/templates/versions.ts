@@ -57,7 +57,7 @@ const bears = (templateId: string, name: string) => async (id: string) => {
   return version?.templateId === templateId && foldCase(version.name) === foldCase(name);
 };
 
-/** Longer than a request. */
+/** A reserved name must stay reserved for longer than a request takes. */
 const reservationMs = 60_000;
 
 const claim = (templateId: string, name: string, id: string): Promise<boolean> =>

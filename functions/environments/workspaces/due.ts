@@ -29,7 +29,7 @@ const deletion = (environment: Environment, template: Template, latest: Build): 
   return Math.max(at, Date.parse(latest.completedAt ?? latest.createdAt) + dayMs);
 };
 
-/** All pending actions with their times; of several at the same time, the first is taken. Pure. */
+/** All pending actions with their times. If several are due, the first one is carried out. Pure. */
 export const dueActions = (environment: Environment, template: Template, latest: Build): Due[] => {
   if (environment.deletedAt || environment.prebuild) return [];
   if (environment.dormantAt) return when('delete', deletion(environment, template, latest));
@@ -37,7 +37,7 @@ export const dueActions = (environment: Environment, template: Template, latest:
   const failed = hasFailed(latest);
   const { failureTtlMs, timeTilDormantMs } = template;
   const stop = !failed && transition === 'start' && deadline ? Date.parse(deadline) : undefined;
-  // Counted from the last build, so that a missed start is made up for.
+  // The first scheduled start after the last build: a missed start is due at once.
   const start = !failed && transition === 'stop' ? nextStart(environment, template, Date.parse(createdAt)) : undefined;
   const mend =
     failed && transition === 'start' && failureTtlMs > 0 ? Date.parse(completedAt) + failureTtlMs : undefined;

@@ -16,7 +16,7 @@ import { nextStart } from './schedule.ts';
 
 /** Carries out the scheduled actions on environments. Each can be repeated. */
 
-/** Whether its owner still has the right to environments in its project. */
+/** Whether the owner still has permission to use environments in the project. */
 const isOwnerActive = async ({ ownerId, organization, projectId }: Environment): Promise<boolean> => {
   const granted = await grantsOfUser(ownerId).on({ organization, project: projectId, isDefaultProject: true });
   return granted.has('project:read') && granted.has('run:plan');
@@ -103,7 +103,7 @@ const lookAtBuild = async (environment: Environment): Promise<void> => {
 const soonSeconds = 60;
 const laterSeconds = 600;
 
-/** Errors postpone the environment, so that others come first. */
+/** Carries out the environment's due action. After an error it is postponed, so that other environments come first. */
 export const lookAt = async (environmentId: string): Promise<void> => {
   const environment = await getEnvironment(environmentId);
   if (!environment) return;

@@ -17,9 +17,7 @@ export interface NewEnvironment {
   by: string;
 }
 
-/**
- * @returns undefined when the owner already has an environment with this name, or the template was deleted meanwhile
- */
+/** @returns the environment, unless the owner has another one with this name or the template has been deleted */
 export const insertEnvironment = async (
   { template, name, owner, settings, by }: NewEnvironment,
   enter: (environment: Environment) => Promise<void> = async () => {},
@@ -49,7 +47,7 @@ export const insertEnvironment = async (
   };
   await enter(environment);
   await createEnvironment(environment);
-  // Deleting a template marks it first, and then checks for environments.
+  // A deletion marks the template before it checks for environments: either this read or that check finds the other.
   if (await getTemplate(template.id)) return environment;
   await forgetEnvironment(environment);
   await deleteWorkspace(workspace, { by, force: true });

@@ -29,7 +29,7 @@ export interface Installation extends InstallationFacts {
   linkedBy: string;
   /** When it was uninstalled at GitHub; a new installation for the same account gets another number. */
   uninstalledAt?: string;
-  /** GitHub asked to wait until then. */
+  /** End of the pause that GitHub's rate limit requires. */
   pausedUntil?: string;
   /** Set while it is being unlinked; readers treat it as deleted. */
   deletedAt?: string;
@@ -40,7 +40,7 @@ const prefix = 'ghain-';
 /** Used instead of an OAuth client's id for the app. */
 export const appLinks = 'github-app';
 
-/** Whether the id of a follower's connection is an installation's; otherwise it is an OAuth token's. */
+/** Whether a follower's connection id names an installation; otherwise it names an OAuth token. */
 export const isInstallation = (id: string): boolean => id.startsWith(prefix);
 
 export const installationIdOf = ({ id, apiUrl }: Pick<GithubAppSettings, 'id' | 'apiUrl'>, number: number): string =>

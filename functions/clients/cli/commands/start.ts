@@ -14,7 +14,7 @@ import { fileVariables, lastOfEach, runVariables } from '../variables.ts';
 import { summary } from './runs.ts';
 import { watchAll } from './watch-all.ts';
 
-/** A folder that is the workspace's working directory: uploads the whole configuration around it, as Terraform does. */
+/** The folder to upload. Given the workspace's working directory, this is the root of the configuration, as in Terraform. */
 const rootOf = (folder: string, workingDirectory: string | null): string => {
   const inner = resolve('/', workingDirectory ?? '').slice(1);
   const packedFolder = resolve(folder);

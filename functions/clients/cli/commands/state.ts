@@ -61,7 +61,7 @@ const erroredState = async (session: Session, run: string): Promise<string> => {
   }
 };
 
-/** Refuses content with another checksum than recorded. Older versions have none. */
+/** Downloads the state and verifies its checksum, which older versions do not have. */
 const readVersion = async (session: Session, { id, attributes }: Resource<'state-versions'>): Promise<Buffer> => {
   const state = Buffer.from(await (await session.client.content(`/state-versions/${id}/download`)).arrayBuffer());
   const sha256 = createHash('sha256').update(state).digest('hex');

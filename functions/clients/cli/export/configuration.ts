@@ -1,6 +1,6 @@
 import { type Block, type Body, hclOf, Reference } from './hcl.ts';
 
-/** Terraform takes these names for no variable (Terraform: input variables). */
+/** Names that Terraform does not allow for variables (Terraform: input variables). */
 const notForVariables = new Set([
   '_',
   'source',
@@ -21,7 +21,7 @@ export class Configuration {
   readonly #secrets: string[] = [];
   #resources = 0;
 
-  /** A name that is unique for its type, as Terraform allows it: names on the platform may have any characters. */
+  /** Converts a name on the platform, which may have any characters, to a Terraform name that is unique for its type. */
   name(type: string, text: string): string {
     const plain = text
       .normalize('NFKD')

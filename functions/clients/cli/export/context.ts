@@ -49,7 +49,7 @@ export const idsIn = ({ relationships }: Resource, name: string): string[] => {
   return Array.isArray(data) ? data.map(({ id }) => id) : [];
 };
 
-/** References to the exported ones of these resources. */
+/** References to those of the resources that were exported. */
 export const references = ({ exported }: Export, ids: string[]): Reference[] =>
   ids.flatMap((id) => exported.get(id) ?? []);
 

@@ -63,7 +63,7 @@ interface Owner {
   file: string;
   name: string;
   path: string;
-  /** Its part of import IDs. */
+  /** The owner's part of its variables' import IDs. */
   at: string;
   argument: Body;
 }

@@ -22,7 +22,7 @@ export const bindingsOf = (tags: Tag[]) => ({
   'tag-bindings': { data: tags.map((attributes) => ({ type: 'tag-bindings', attributes })) },
 });
 
-/** Updates the tags of an existing resource; new ones are created with them. */
+/** Updates the tags of an existing resource. New resources are created with their tags. */
 export const syncTags = async (
   { target, journal }: Import,
   item: string,
@@ -90,7 +90,7 @@ const copyProjects = async (work: Import): Promise<void> => {
   }
 };
 
-/** Enabled flags only: the target need not know the others. */
+/** Only the enabled flags, because the target may not support the others. */
 const flagsOf = ({ attributes }: Resource): Record<string, boolean> => {
   const flags = (attributes['organization-access'] ?? {}) as Record<string, unknown>;
   return Object.fromEntries(

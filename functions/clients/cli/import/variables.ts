@@ -11,13 +11,13 @@ interface Owner {
   name: string;
   sourcePath: string;
   targetPath: string;
-  /** Path to change one at, without its id; absent: the list's path. */
+  /** Path of a variable without its id, for changes; absent: `targetPath`. */
   changeAt?: string;
 }
 
 const idOf = ({ attributes }: Resource): string => `${attributes.category}/${attributes.key}`;
 
-/** Creates a sensitive variable when its value is given; later imports leave the value, which cannot be compared. */
+/** Creates a sensitive variable if its value is given. Later imports keep the value, because they cannot compare it. */
 const copyVariable = async (
   { target, journal, secrets }: Import,
   { name, targetPath, changeAt }: Owner,
@@ -54,7 +54,7 @@ export const copyVariables = async (work: Import, owner: Owner): Promise<void> =
   }
 };
 
-/** The project of a set, because two projects may have sets of the same name. */
+/** The set's project. Identifies the set together with its name, which sets in other projects may have too. */
 const homeOf = (set: Resource, projects: (id: string) => string | undefined): string => {
   const parent = set.relationships?.parent?.data;
   if (!parent || Array.isArray(parent) || parent.type !== 'projects') return '';

@@ -33,7 +33,7 @@ const sourceTags = async ({ source }: Import, { id, attributes }: Resource): Pro
   return names.map((key) => ({ key: String(key), value: '' })).sort((a, b) => (a.key < b.key ? -1 : 1));
 };
 
-/** Lists what cannot be copied, once: when the workspace is created. */
+/** Lists the settings that the user has to copy. Called once, when the workspace is created. */
 const noteManualSteps = ({ journal }: Import, item: string, { attributes, ...identity }: Resource): void => {
   const identifier = (attributes['vcs-repo'] as { identifier?: unknown } | null)?.identifier;
   if (identifier) journal.note(item, 'todo', `connect it to ${identifier} with stepform vcs follow`);

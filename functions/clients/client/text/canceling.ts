@@ -2,13 +2,13 @@ import { visible } from '#platform/text/visible.ts';
 import type { Resource } from '../client.ts';
 import { count, duration } from './time.ts';
 
-/** More are counted. */
+/** Further resources are only counted. */
 const maxNamed = 3;
 
 /**
- * What Terraform finishes before a canceled run ends: `aws_db_instance.main, 3 min 10 s`; the oldest first.
+ * Resources that Terraform finishes before a canceled run ends, oldest first: `aws_db_instance.main, 3 min 10 s`.
  * @param now milliseconds since 1970
- * @returns undefined when the runner has named nothing
+ * @returns undefined when the runner has reported no resources
  */
 export const finishing = ({ attributes }: Resource<'runs'>, now: number): string | undefined => {
   const open: { address: string; since: string }[] = attributes['finishing-resources'] ?? [];

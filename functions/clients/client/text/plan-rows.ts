@@ -72,7 +72,7 @@ const keysOf = (...values: unknown[]): (string | number)[] => {
 const isPlainList = (value: unknown): value is unknown[] =>
   Array.isArray(value) && value.every((element) => typeof element !== 'object' || element === null);
 
-/** Elements of only one of two plain lists: an inserted element is one row, instead of changing all rows after it. */
+/** Elements that only one of the lists contains. An inserted element is one row, and does not change the rows after it. */
 const onlyInOne = (before: unknown[], after: unknown[]) => {
   const left = [...before];
   const added = after.flatMap((value, i) => {

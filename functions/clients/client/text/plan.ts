@@ -1,8 +1,8 @@
 import type { Secrets } from '#platform/formats/marks.ts';
 
 /**
- * A plan as a list of differences, from the API's `json-output-redacted`, in which nothing
- * is sensitive (Terraform's JSON output format 1.x).
+ * A plan as a list of differences, from the API's `json-output-redacted`, which contains no sensitive values
+ * (Terraform's JSON output format 1.x).
  */
 
 export interface Change {

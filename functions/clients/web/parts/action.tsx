@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { errorText } from '../session.ts';
 import { Notice } from './basics.tsx';
 
-/** What a button does: while it is `busy`, and, as `failure`, why it failed the last time. */
+/** State of a button's action: `busy` while it runs, and `failure` with the error of the last attempt. */
 export const useAction = () => {
   const busy = useSignal(false);
   const error = useSignal<string | undefined>(undefined);

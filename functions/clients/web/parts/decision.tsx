@@ -10,7 +10,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-/** A button for a decision. While inert it keeps the focus, and a progress bar shows when it becomes active. */
+/** A button for a decision. Until it is settled, it ignores clicks, can keep the focus and shows a progress bar. */
 export const Decision = ({ class: look, type = 'button', settled, disabled = false, onClick, children }: Props) => (
   <button
     type={type}

@@ -5,7 +5,7 @@ import { repeat } from '../live.ts';
 import { base } from '../location.ts';
 import { LogText } from '../text/log-text.ts';
 
-/** Maximum piece of the API. */
+/** Maximum bytes that the API returns per request. */
 const pieceBytes = 1_048_576;
 
 /** Logs are read from this origin, regardless of the host in the API's URL. */
@@ -22,7 +22,10 @@ const read = async (url: string, offset: number): Promise<Uint8Array> => {
 const quickMs = 400;
 const slowMs = 900;
 
-/** Follows a log: without pause while there is more, then every 400 to 900 ms. `onEnd`: for a log that was not over. */
+/**
+ * Follows a log: reads without a pause to the end of the existing output, then every 400 to 900 ms.
+ * @param onEnd called at the log's end, unless the phase was already over
+ */
 export const useLogText = (name: PhaseName, url: string, over: boolean, onEnd: () => void) => {
   const log = useMemo(() => new LogText(name), [url]);
   const version = useSignal(0);
@@ -42,7 +45,7 @@ export const useLogText = (name: PhaseName, url: string, over: boolean, onEnd: (
       }
       if (bytes.length >= pieceBytes) return 0;
       quiet = bytes.length ? 0 : quiet + 1;
-      // A runner that died wrote no closing byte.
+      // A runner that crashed wrote no closing byte.
       if (ended.current && quiet > 2) return undefined;
       return quiet < 3 ? quickMs : slowMs;
     });

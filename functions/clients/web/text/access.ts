@@ -51,7 +51,7 @@ interface Part {
 
 const part = (name: string, label: string, ...options: Option[]): Part => ({ name, label, options });
 
-/** Parts of a custom level that concern a workspace; the first option is the least. */
+/** Permissions of a custom level for a workspace. The options of each are ordered from least to most. */
 export const workspaceParts: readonly Part[] = [
   part('runs', 'Runs', ['read', 'read'], ['plan', 'plan'], ['apply', 'apply']),
   part('variables', 'Variables', ['none', 'no access'], ['read', 'read'], ['write', 'write']),

@@ -8,7 +8,7 @@ export interface Filter {
   value: string;
 }
 
-/** A query, as written in the address. */
+/** A query, as encoded in the page's URL. */
 export interface Question {
   type: QueryType;
   filters: Filter[];

@@ -20,6 +20,6 @@ export const findingsOf = (result: Result): [HealthFinding, ...HealthFinding[]] 
   return first ? [first, ...rest] : [{ text: 'Healthy', tone: 'good' }];
 };
 
-/** Whether someone should look at it. */
+/** Findings that need attention. */
 export const problemsOf = (result: Resource<'assessment-results'> | undefined): HealthFinding[] =>
   result ? findingsOf(result.attributes).filter(({ tone }) => tone !== 'good') : [];

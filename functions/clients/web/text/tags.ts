@@ -9,7 +9,7 @@ export const textOfTag = ({ key, value }: Tag): string => (value ? `${key} = ${v
 
 export const textOfTags = (tags: Tag[]): string => tags.map(textOfTag).join('\n');
 
-/** @param known the tags that the text was made from: keys may contain `=`, so unchanged lines keep their meaning */
+/** @param tags tags that were written as the text: an unchanged line keeps its tag, because keys may contain `=` */
 export const tagsIn = (text: string, tags: Tag[]): Tag[] => {
   const lines = text.split('\n').map((line) => line.trim());
   return lines.filter(Boolean).map((line) => {

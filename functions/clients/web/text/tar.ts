@@ -9,7 +9,7 @@ export const tar = (entries: Entry[]): Blob => new Blob(tarBlocks(entries) as Bl
 export const gzip = (blob: Blob): Promise<Blob> =>
   new Response(blob.stream().pipeThrough(new CompressionStream('gzip'))).blob();
 
-/** Never part of a configuration, as for the command line. */
+/** Leaves out the same files as the command line: Git data, installed packages and providers, and states. */
 export const isConfigurationFile = (path: string): boolean =>
   !/(^|\/)(\.git|node_modules|\.DS_Store)(\/|$)/.test(path) &&
   (!/(^|\/)\.terraform\//.test(path) || /(^|\/)\.terraform\/modules\//.test(path)) &&

@@ -52,7 +52,7 @@ const wholeLine = (text: string, same: boolean): Line => ({ parts: [{ text, chan
 
 /** Two versions of a line, with their differing parts marked. */
 const inside = (a: string, b: string): [Line, Line] => {
-  // By grapheme: half of one cannot be shown.
+  // By code point, because half of a surrogate pair cannot be displayed.
   const [before, after] = [[...a], [...b]];
   const begin = sharedBegin(before, after);
   const end = sharedEnd(before, after, Math.min(before.length, after.length) - begin);

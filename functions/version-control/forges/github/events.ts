@@ -75,7 +75,6 @@ const pushOf = (payload: unknown, about: ReturnType<typeof aboutOf>): ForgeEvent
   return ignored('neither a branch nor a tag was pushed');
 };
 
-/** For GitHub and Gitea, whose payloads have the same form. */
 export const eventOf = (name: string | undefined, payload: unknown): ForgeEvent => {
   if (!['push', 'pull_request', 'issue_comment', 'merge_group'].includes(name ?? ''))
     return ignored(`events of kind ${(name ?? 'unknown').slice(0, 50)}`);

@@ -40,7 +40,7 @@ export const allPages = async <T>(read: (page: number) => Promise<T[]>, size: nu
 export const hook = v.object({ id, config: v.nullish(v.object({ url: v.nullish(v.string()) })) });
 
 const hookEvents = ['push', 'pull_request', 'issue_comment', 'merge_group'];
-/** GitHub Enterprise Server supports merge queues since 3.12. */
+/** For GitHub Enterprise Server before 3.12, which has no merge queues. */
 const olderHookEvents = hookEvents.filter((name) => name !== 'merge_group');
 
 const ensureHook = async (

@@ -68,7 +68,7 @@ const mergeOf = (payload: unknown): ForgeEvent => {
   const { object_attributes: attributes, changes } = v.parse(mergeEvent, payload);
   const { iid: number, action, oldrev } = attributes;
   if (action === 'close' || action === 'merge') return { kind: 'pull', number, over: true, ...about };
-  // A changed label is also an update, so more conditions are needed.
+  // Only an update that changed the commits or the target branch: a changed label is also an update.
   const moved = action === 'update' && (oldrev || changes?.target_branch !== undefined);
   if (action === 'open' || action === 'reopen' || moved) return { kind: 'pull', number, over: false, ...about };
   return ignored(`merge requests with action ${(action || 'unknown').slice(0, 50)}`);

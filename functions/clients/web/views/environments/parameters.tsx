@@ -54,7 +54,7 @@ const Fixed = ({ label, hint, value }: { label: string; hint: string; value: str
   </Field>
 );
 
-/** Validated before anything is sent: a restart would already have stopped the environment. */
+/** Limits for the form. The form rejects values before a restart stops the environment. */
 const limitsOf = (parameter: Parameter, before: string | undefined) => {
   const { validation_min: min, validation_max: max, validation_monotonic: monotonic } = parameter;
   const former = before === undefined || before === '' ? undefined : Number(before);

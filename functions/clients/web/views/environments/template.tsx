@@ -30,7 +30,7 @@ const load = async (id: string): Promise<ViewData> => {
   return { template, versions: versions.reverse(), ...(await readVersion(template.active_version_id)) };
 };
 
-/** One template: its versions, and the active version's parameters. */
+/** Versions of a template, and parameters of its active version. */
 export const TemplateView = ({ organization, id }: { organization: string; id: string }) => {
   const live = useLive(
     `template/${id}`,

@@ -101,7 +101,7 @@ const Line = ({ module, organization }: { module: Resource<'registry-modules'>; 
   );
 };
 
-/** The newest version, or why there is none. */
+/** The newest version, or the reason why no version exists. */
 export const ModuleStatus = ({ module }: { module: Resource<'registry-modules'> }) => {
   const [newest] = usableVersions(module);
   const { status, 'registry-name': registry } = module.attributes;

@@ -21,7 +21,7 @@ const options = [
 
 const prefix = 'Retry: ';
 
-/** Same configuration and options; auto-apply follows the workspace's current setting. */
+/** Starts a run with the same configuration and options, but with the workspace's current auto-apply setting. */
 const retry = (run: Resource<'runs'>): Promise<Resource> => {
   const { attributes } = run;
   const version = related(run, 'configuration-version');

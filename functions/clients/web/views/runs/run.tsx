@@ -71,7 +71,7 @@ const frontOf = async (
   return front && !isOver(front) ? front : undefined;
 };
 
-/** Polls faster after Terraform's last output and after a decision, when the status changes soon. */
+/** Polls every `quickMs` for `soonMs` after Terraform's last output or a decision, because the status changes soon. */
 const soonMs = 3_000;
 const quickMs = 250;
 
@@ -127,7 +127,7 @@ const Run = ({
   const { attributes } = run;
   const words = wordsFor({ run, workspace, front, organization });
   const error = useSignal<string | undefined>(undefined);
-  // Decisions are shown below their subject and stay visible; other actions are at the top.
+  // A decision is shown below the plan or policies that it concerns, and stays visible. Other actions are at the top.
   const stages = useTaskStages(run);
   const override = { path: overrideOf(run, taskStages), refresh };
   const decides = attributes.actions['is-confirmable'] || waitsForOverride(run);

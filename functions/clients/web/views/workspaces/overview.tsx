@@ -92,7 +92,7 @@ const FirstRun = ({ workspace, organization }: { workspace: Resource<'workspaces
   );
 };
 
-/** What starts its runs: the pushes to a branch, or tags. */
+/** The workspace's repository, and the branch or tags that start its runs. */
 const repositoryFact = ({ attributes }: Resource<'workspaces'>): [name: string, value: ComponentChildren][] => {
   const { 'vcs-repo': repo } = attributes;
   if (!repo) return [];
