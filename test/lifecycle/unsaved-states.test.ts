@@ -223,8 +223,8 @@ describe('an apply that ended without its last state', () => {
 
 describe('the locked workspace', () => {
   it.each([
-    ['the very state', 7, { md5: unsavedState.md5 }],
-    ['a newer one', 8, {}],
+    ['the state that could not be stored', 7, { md5: unsavedState.md5 }],
+    ['a newer state', 8, {}],
   ])('is unlocked after a user pushed %s', async (_, serial, file) => {
     const { front, next } = await held();
     expect((await store.lockWorkspace(workspaceId, 'user-1', 'Locked by Terraform'))?.lock?.kind).toBe('user');

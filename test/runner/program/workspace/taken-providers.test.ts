@@ -21,7 +21,7 @@ import { JobDirectory, JobRoot } from '#runner/program/workspace/job-directory.t
 import { record, recordedDirectory } from '#runner/program/workspace/record.ts';
 import { give } from '#runner/program/workspace/tree.ts';
 
-/** Providers that `init` and foreign code have left. */
+/** Providers as `terraform init` and foreign code can leave them. */
 
 const [owner, reader] = [
   { uid: 64_321, gid: 64_321 },
