@@ -222,7 +222,7 @@ it.each([
     /stopped during the apply \(Essential container in task exited; OutOfMemoryError; exit code 137\)\. The state may be/,
   ],
   [
-    'taken away by its host',
+    'interrupted by its host',
     { stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.', containers: [{}] },
     /stopped during the apply \(Your Spot Task was interrupted\.\)/,
   ],
@@ -284,7 +284,7 @@ it.each(['plan', 'apply'] as const)(
   },
 );
 
-it('another container starts when the end of one that had not claimed was never reported', async () => {
+it('another container starts when one ended before its claim and its end was never reported', async () => {
   await open(waiting.plan);
   await enter('plan');
   (containers()[0] as StartedContainer).stopped = true;
