@@ -112,7 +112,7 @@ it('a late container is stopped without ending the phase of the current one', as
   expect((await now()).plan.report).toBeUndefined();
 });
 
-it('a stopped apply reports how much of it is recorded, unless its changes are applied later', async () => {
+it('a stopped apply reports how many resources its state has, unless stored changes are still missing in the state', async () => {
   const { endPhase } = await import('#lifecycle/runners/lost-runners.ts');
   const plan = {
     status: 'finished',

@@ -167,7 +167,7 @@ describe('a version of a provider', () => {
   });
 });
 
-it('refuses a provider without a registry with the words that clients match', async () => {
+it('rejects a provider without a registry name, with the error texts that clients match', async () => {
   const { status, body } = await api.post(providers, { name: 'thing', namespace: 'acme' });
   expect(status).toBe(422);
   expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([

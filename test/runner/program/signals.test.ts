@@ -268,7 +268,6 @@ describe('Terraform’s environment', () => {
       'host-credential',
       'not-for-terraform',
       'value-not-for-argv',
-      // Only processes with the runner's variables; the machine's other programs are ignored.
       'not-taken-over',
     ]) {
       expect(environment.join('\n')).not.toContain(secret);
