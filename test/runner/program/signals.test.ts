@@ -99,7 +99,7 @@ describe('an apply in progress', () => {
     expect(bench.leftovers()).toEqual([]);
   });
 
-  it('ends without writing anything when its runner resumes after a freeze', async () => {
+  it('ends without writing anything when its runner resumes with a revoked token after a freeze', async () => {
     const mark = marker();
     const go = join(bench.directory, 'go');
     const configuration = await archive({

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OverridePipe } from '#runner/program/workspace/override-pipe.ts';
 
-/** The backend's configuration, which Terraform can read and the user's configuration cannot find. */
+/** The backend's configuration as a pipe, which Terraform reads and `fileset` in a user's configuration does not find. */
 
 const text = `terraform {\n  backend "local" { path = "../'state'" }\n}\n`;
 let folder: string;
