@@ -163,7 +163,7 @@ it('the sweep starts a runner after a crash between withdrawal and start', async
 });
 
 it.each([
-  ['says so', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
+  ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
   ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
   ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
 ])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal) => {

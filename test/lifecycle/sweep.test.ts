@@ -108,7 +108,7 @@ it.each<[string, string, Partial<Run>, string]>([
     { status: 'planned', decision: { action: 'discard', by: 'user-1', at: '' } },
     'SendTaskFailure',
   ],
-])('the sweep delivers a recorded %s', async (_, state, set, action) => {
+])('the sweep delivers %s that was recorded', async (_, state, set, action) => {
   const run = await waits(state, set);
   await store.sweep();
   expect(answers(run).map((answer) => answer.action)).toEqual([action]);

@@ -183,7 +183,7 @@ describe('the body of a callback', () => {
     ['another type', { data: { type: 'runs', attributes: { status: 'passed' } } }, '/data/type'],
     ['no type', { data: { attributes: { status: 'passed' } } }, '/data/type'],
     ['no status', saying({}), '/data/attributes/status'],
-    ['a status of ours', saying({ status: 'errored' }), '/data/attributes/status'],
+    ['a status that only the platform sets', saying({ status: 'errored' }), '/data/attributes/status'],
     ['an unknown status', saying({ status: 'great' }), '/data/attributes/status'],
     ['an invalid status', saying({ status: 5 }), '/data/attributes/status'],
     ['a long message', saying({ status: 'passed', message: 'x'.repeat(1001) }), '/data/attributes/message'],
