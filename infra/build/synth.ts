@@ -147,7 +147,10 @@ const makeAssembly = async (
   };
 };
 
-/** Each change of a bundle leaves a copy under another name. The folder itself may hold the command line's lock. */
+/**
+ * Removes the copies of bundles, because each change of a bundle adds one under another name. Keeps the folder, which may
+ * contain the lock of the CDK command line.
+ */
 const removeAssets = async (assembly: string): Promise<void> => {
   const entries = existsSync(assembly) ? await readdir(assembly) : [];
   const assets = entries.filter((name) => name.startsWith('asset.'));
@@ -219,7 +222,7 @@ const hashSources = async (folder: string): Promise<string> => {
 const stackInput = (sources: string, settings: Record<string, unknown>, validate: boolean): string =>
   hash(sources, process.arch, JSON.stringify(settingsIn(settings)), String(validate));
 
-/** Name of its stamp: each assembly has its own. */
+/** Name of an assembly's stamp. */
 const stackName = (assembly: string): string => `stack-${hash(relative(root, assembly)).slice(0, 8)}`;
 
 /** The command line adds keys that differ from command to command and do not affect the output. */

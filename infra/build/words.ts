@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Part of `npm run check`: finds words that announce a sentence to read twice, in comments, texts and Markdown. Searches the
- * whole text of a file, so that names of variables, JSX and templates need no parser.
+ * Part of `npm run check`: finds words that usually make a sentence unclear, in comments, texts and Markdown. Searches
+ * the whole text of a file, so that names of variables, JSX and templates need no parser.
  */
 
 /** Each word with a replacement. A space also matches a line break inside a comment or between two concatenated strings. */
@@ -13,7 +13,7 @@ const riddles: [pattern: string, instead: string][] = [
   ['whoever|who may', 'name the person and the permission: "users with permission to read the state"'],
   ['whatever', 'name the cases, or write "any" or "regardless of"'],
   ['(?:is|are|was|were|be|been|being) (?:told|asked)', 'active: who sends or requests what ("notifies the run")'],
-  // A question may ask it: "What is waiting for me?"
+  // Allowed in questions: "What is waiting for me?"
   ['what is(?![^.;\\n]*\\?)', 'name the thing: "the remaining steps", "uploaded content"'],
   ['go on|goes on|going on', 'continues, runs, resumes, is in progress'],
   ['of which|of whom', 'two sentences, or "whose"'],

@@ -3,7 +3,7 @@ import type { Declaration } from '#infra/stack/declaration.ts';
 export const EnvironmentSweep: Declaration = {
   entry: 'functions/environments/sweep-handler.ts',
   description: 'Starts and stops environments on schedule, fills prebuilt pools, and resumes interrupted builds',
-  // At most fifty, one after the other.
+  // Handles at most fifty environments, one after the other.
   timeoutSeconds: 300,
   environment: ['table', 'bucket', 'key', 'machine', 'environments'],
   rights: (may) => [

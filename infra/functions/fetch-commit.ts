@@ -8,7 +8,7 @@ export const FetchCommit: Declaration = {
   memoryMiB: 1769,
   environment: ['table', 'bucket', 'key', 'outbound', 'githubApp', 'statuses'],
   rights: (may) => [
-    // Results for policies and modules become an event and a line of the commit.
+    // Records the results for policy sets and modules as events and as items of the commit.
     may.table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('Decrypt', 'GenerateDataKey'),
     // Commits become policy set versions and modules, too. Agents upload commits that only they can reach.

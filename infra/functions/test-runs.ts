@@ -14,7 +14,7 @@ export const TestRuns: HttpDeclaration = {
     // Signs upload URLs for configurations of tests, and reads the files that queries generate from their runs.
     may.writeObjects('uploads'),
     may.readObjects('runs'),
-    // Both can be canceled.
+    // Test runs and queries can be canceled.
     may.answerExecutions(),
   ],
   http: {

@@ -87,8 +87,8 @@ export const httpFunctions = {
 } satisfies Record<string, HttpDeclaration>;
 
 /**
- * `EnterState` is behind every state that only waits, `RunTask` and `TaskUnanswered` are the states of a stage's tasks,
- * `TaskStageDone` is behind every `…TasksDone`, `Complete` is the one finisher.
+ * `EnterState` serves every state that only waits, `RunTask` and `TaskUnanswered` serve the states of a stage's tasks,
+ * `TaskStageDone` serves every `…TasksDone`, and `Complete` is the one finisher.
  */
 type SharedByStates = 'EnterState' | 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
 

@@ -12,7 +12,7 @@ import { type Arns, type Builders, builders, days, missedHeartbeat, outcomes, ti
  * its task token to a Lambda function, which stores it with the run. Every path leads to exactly one ending; all
  * endings invoke the same finisher, each with its own status.
  *
- * States are in the order of life, and a run enters each state at most once: every path leads down. A step with
+ * States are listed in the order in which runs enter them, and a run enters each state at most once. A step with
  * several successors is followed by a Choice on the step's result. A step that is not configured is skipped and costs
  * nothing. A state catches only stops, failures and time limits (decisions/0198).
  *
@@ -222,7 +222,7 @@ const confirmation = ({ entering, waiting, choosing }: Builders) => ({
   ),
 });
 
-/** A runner that holds polls for its offer every second. */
+/** Time for a runner to claim an offered apply; it polls every second. */
 const offerSeconds = 10;
 
 /** Up to the start of an apply. */

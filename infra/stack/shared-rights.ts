@@ -7,7 +7,7 @@ export const rightsToEnterStates = (may: Grants): Permission[] => [may.table('Ge
 
 /** Starts containers. If the run ended meanwhile, the container is stopped at once. */
 export const launching = (may: Grants): Permission[] => [
-  // A run that waits for an agent has that in its timeline; warm runners have items.
+  // Adds a line to the timeline of a run that waits for an agent; warm runners are items of the table.
   may.table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'),
   ...may.launch(),
   may.onTasks('StopTask'),
@@ -53,7 +53,7 @@ export const rightsToBeginRuns = (may: Grants): Permission[] => [
 ];
 
 export const rightsToCreateRuns = (may: Grants): Permission[] => [
-  // If a run does not get its place in the queue, the place is given up, and a run that waits behind it resumes.
+  // A rejected creation releases its place in the queue and starts a run that waits behind it.
   may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
   ...rightsToBeginRuns(may),
   may.answerExecutions(),

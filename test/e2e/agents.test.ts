@@ -7,7 +7,7 @@ import { client, newName, organization, readLog, resources, startRun, untilFinal
 
 afterAll(stopAgents);
 
-it("a run is planned and applied by an agent of the workspace's pool, which it names; the agent stops when its token is revoked", async () => {
+it("an agent of the workspace's pool plans and applies a run, and stops when its token is revoked", async () => {
   const name = newName('agent');
   const pool = await client.create(`/organizations/${organization}/agent-pools`, 'agent-pools', { name });
   const tokens = `/agent-pools/${pool.id}/authentication-tokens`;

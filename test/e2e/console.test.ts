@@ -45,7 +45,7 @@ const isRedriven = async (run: Resource): Promise<boolean> =>
   (await sfn.send(new DescribeExecutionCommand({ executionArn: executionArn(run) }))).status === 'SUCCEEDED';
 
 const files = { 'main.tf': resources(['a']) };
-/** Records its creation, and then takes a while. */
+/** A resource that adds a line to the ledger when its creation begins, and then takes a while. */
 const noted = (ledger: string) => `resource "terraform_data" "noted" {
   provisioner "local-exec" {
     command = "echo made >> ${ledger}; sleep 60"

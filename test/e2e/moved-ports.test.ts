@@ -13,7 +13,7 @@ describe('runners of a platform that comes back on other ports', () => {
   const others: Server[] = [];
   beforeAll(async () => {
     platform = await PlatformProcess.start({ PORT: '0', HTTPS_PORT: '0' });
-    // Every runner of a platform follows it, not only the first.
+    // Two runs, because later runners must follow the platform like the first one.
     for (let runs = 0; runs < 2; runs++) {
       const { run } = await start(resources(['a']), { 'auto-apply': true });
       expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
@@ -78,7 +78,7 @@ describe('runners of a platform that comes back on other ports', () => {
     expect(outputs.map(({ attributes }) => attributes.value)).toEqual(['kept']);
   });
 
-  it('need no change by default: it starts on its former ports, also without local.json', async () => {
+  it('need not follow it by default: it restarts on its former ports, even without local.json', async () => {
     const before = ports();
     await platform.stop();
     rmSync(join(platform.dataDir, 'local.json'));

@@ -97,7 +97,7 @@ it('a table restore ends runs and applies nothing twice', async () => {
     });
     await expect(client.act(id, 'apply')).rejects.toMatchObject({ status: 409 });
   }
-  // The last state is the workspace's again, so that the next plan finds all resources.
+  // The workspace has its latest state again, so that the next plan finds all resources.
   const state = await client.get(`/workspaces/${applied.id}/current-state-version`);
   expect(state.attributes).toMatchObject({ serial: 1, status: 'finalized' });
   const again = await planned(await startRun(applied));
@@ -106,10 +106,10 @@ it('a table restore ends runs and applies nothing twice', async () => {
   // The runner of that plan may be exiting.
   const repeated = await recoverWholly(restoredTo);
   for (const what of ['statesBroughtIn', 'runsEnded', 'executionsStopped']) expect(repeated(what)).toEqual([]);
-  // Three starts, four runs.
+  // Enough for three starts of the platform and four runs.
 }, 300_000);
 
-it('an invalid restore time is rejected, and one in the future', async () => {
+it('an invalid or future restore time is rejected', async () => {
   expect((await recover('yesterday')).said).toContain('Give the time of the backup');
   expect((await recover(new Date(Date.now() + 3_600_000).toISOString())).errorMessage).toContain('in the future');
 });

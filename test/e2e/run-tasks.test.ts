@@ -132,7 +132,7 @@ describe.concurrent('run tasks', () => {
     expect([run.attributes.status, payloads.length]).toEqual(['planned_and_finished', 50]);
   });
 
-  it('of a canceled run get a conflict, and resume nothing', async () => {
+  it('of a canceled run may still report a result, which does not resume the run', async () => {
     const { server, task } = await newTask(isSilent);
     const workspace = await newWorkspace();
     await attach(workspace, task, ['post_plan']);

@@ -88,7 +88,7 @@ describe('the stage of an HTTP API', () => {
     for (const stage of resources('AWS::ApiGatewayV2::Stage')) expect(stage.DependsOn, stage.id).toContain(policy?.id);
   });
 
-  it('has another deployment for another document, and the same for the same', () => {
+  it('has a new deployment only if the document changes', () => {
     const deployment = (all = routes) => {
       const stack = new Stack();
       httpStage(stack, 'Stage', {

@@ -24,7 +24,7 @@ const exact = routerOf(declared.map(({ method, path, target }) => ({ key: `${met
 const isParameter = (segment: string | undefined): boolean => segment?.startsWith('{') ?? false;
 const segmentsOf = (path: string): string[] => path.slice(1).split('/');
 
-/** Ids that equal words of paths: arbitrary ones, and words of other routes at that position. */
+/** Ids for a parameter, including words of paths and each word that another route has at that position. */
 const idsAt = (prefix: string[]): string[] => {
   const words = declared
     .map(({ path }) => segmentsOf(path))

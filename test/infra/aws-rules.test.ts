@@ -60,7 +60,7 @@ describe('a first deployment, in any partition', () => {
   });
 });
 
-describe('limits that a deployment meets, not a validator', () => {
+describe('limits that a deployment enforces and no validator checks', () => {
   it('keeps the inline policies of a role below 10,240 characters (IAM: quotas), with room for long names', () => {
     // The maximum length of a resolved reference: an ARN with a stack's name in it.
     const length = (policy: unknown): number =>

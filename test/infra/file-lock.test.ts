@@ -66,7 +66,7 @@ const hasNamespaces = (): boolean => {
 };
 
 it.runIf(hasNamespaces())(
-  'holds against a process of another PID namespace, as in two containers on a volume',
+  'a lock also excludes a process of another PID namespace, as in two containers on a volume',
   async () => {
     const file = join(folder, 'namespaces');
     const child = await hold(file);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => aws.close());
 
 const failings: readonly Failing[] = ['after', 'late'];
-/** Input of the functions, as in the machine (infra/stack/state-builders.ts). */
+/** Retries of a state's function by the machine (infra/stack/state-builders.ts). */
 const maxRetries = 6;
 const maxTurns = 60;
 

@@ -41,7 +41,7 @@ const queued = (workspaceId: string): Promise<Run> => {
 };
 const isCurrent = async ({ id }: Run) => (await store.getRun(id))?.current === true;
 
-/** @returns whether the work was interrupted, which happens at each call to AWS in turn */
+/** Does the work while its n-th call to AWS fails. @returns whether there was such a call */
 const cutOff = async (n: number, when: 'before' | 'after', work: () => Promise<unknown>): Promise<boolean> => {
   aws.failCall(n, when);
   try {
@@ -173,13 +173,13 @@ it('a run that is refused leaves no entry in the queue', async () => {
   expect(await firstEntries(workspaceId, 10)).toEqual([]);
 });
 
-it('the claim of a run that ends while it is claimed is released', async () => {
+it('the claim of a run that ends during the claim is released', async () => {
   const workspaceId = await open({ kind: 'user', userId: 'user-1', reason: '', at: '' });
   const [ending, next] = [await queued(workspaceId), await queued(workspaceId)];
   const { claimTurn } = await import('#lifecycle/queue/turns.ts');
   await store.updateRun(ending.id, { set: { status: 'canceled' } });
   await store.update(store.keys.workspace(workspaceId), { remove: ['lock'] });
-  // As the request that created the run still has it.
+  // With the run as the request that created it read it, before the cancel.
   expect((await claimTurn(ending)).current).toBeFalsy();
   expect(await isCurrent(next)).toBe(true);
 });

@@ -16,7 +16,7 @@ import { newRunOptions } from '#test/support/run.ts';
 let aws: Aws;
 beforeAll(async () => {
   aws = await startAws();
-  // What the sweep repairs, and what it cannot repair while calls fail.
+  // The sweep warns of each repair, and logs repairs that fail.
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
@@ -82,8 +82,7 @@ const createRun = async (world: LifecycleWorld, kind: Kind): Promise<void> => {
 };
 
 /**
- * Does a step, with the runs as they were before it. Ignores the injected error: the sweep must repair an interrupted
- * step.
+ * Takes a step on one of the given runs. Ignores the injected error: the sweep must repair an interrupted step.
  */
 const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, cut }: Step): Promise<void> => {
   const run = runs[which % Math.max(1, runs.length)];

@@ -94,7 +94,7 @@ describe('the path of a run', () => {
     expect(pathOf(world, behind).slice(0, 4)).toEqual(['AfterCreation', 'Pending', 'AfterPending', 'PlanQueued']);
   });
 
-  it('that is confirmed after its runner has left starts another runner without a time limit that passes', async () => {
+  it('that is confirmed after its runner has stopped skips the offer and starts another runner', async () => {
     const world = await LifecycleWorld.open(aws);
     const id = await create(world);
     const run = await advance(world, id);

@@ -112,7 +112,7 @@ it('a late container is stopped without ending the phase of the current one', as
   expect((await now()).plan.report).toBeUndefined();
 });
 
-it('a stopped apply reports how much of it is recorded, unless its changes are applied later', async () => {
+it('a stopped apply reports how many resources its state has, unless stored changes are still missing in the state', async () => {
   const { endPhase } = await import('#lifecycle/runners/lost-runners.ts');
   const plan = {
     status: 'finished',
@@ -163,7 +163,7 @@ it('the sweep starts a runner after a crash between withdrawal and start', async
 });
 
 it.each([
-  ['says so', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
+  ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
   ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
   ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
 ])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal) => {
@@ -222,7 +222,7 @@ it.each([
     /stopped during the apply \(Essential container in task exited; OutOfMemoryError; exit code 137\)\. The state may be/,
   ],
   [
-    'taken away by its host',
+    'interrupted by its host',
     { stopCode: 'SpotInterruption', stoppedReason: 'Your Spot Task was interrupted.', containers: [{}] },
     /stopped during the apply \(Your Spot Task was interrupted\.\)/,
   ],
@@ -284,7 +284,7 @@ it.each(['plan', 'apply'] as const)(
   },
 );
 
-it('another container starts when the end of one that had not claimed was never reported', async () => {
+it('another container starts when one ended before its claim and its end was never reported', async () => {
   await open(waiting.plan);
   await enter('plan');
   (containers()[0] as StartedContainer).stopped = true;

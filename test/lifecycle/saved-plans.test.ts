@@ -55,7 +55,7 @@ let serial = 0;
 
 type Cut = { call: number; when: 'before' | 'after' } | undefined;
 
-/** Another user gives the workspace a new state. `cut` is the call that fails while it becomes current. */
+/** Another user uploads a new state. `cut` is the call that fails while the state becomes current. */
 const changeState = async (workspaceId: string, cut?: Cut): Promise<void> => {
   await locks.lockWorkspace(workspaceId, 'user-1', '');
   const { text, ...file } = stateFile({ serial: ++serial });

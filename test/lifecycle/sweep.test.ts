@@ -36,7 +36,7 @@ afterEach(() => {
 let count = 0;
 const minutesAgo = (n: number): string => new Date(Date.now() - n * 60_000).toISOString();
 
-/** A run that the next sweep checks, in a workspace that it holds. */
+/** A run that is due at the next sweep and holds its workspace. */
 const due = async (set: Partial<Run>, workspace: Partial<Workspace> = {}): Promise<Run> => {
   const id = `run-${String(++count).padStart(16, '0')}`;
   const run = newRun({ id, workspaceId: `ws-${id}`, place: 1, current: true, ...set });
@@ -108,7 +108,7 @@ it.each<[string, string, Partial<Run>, string]>([
     { status: 'planned', decision: { action: 'discard', by: 'user-1', at: '' } },
     'SendTaskFailure',
   ],
-])('the sweep delivers a recorded %s', async (_, state, set, action) => {
+])('the sweep delivers %s that was recorded', async (_, state, set, action) => {
   const run = await waits(state, set);
   await store.sweep();
   expect(answers(run).map((answer) => answer.action)).toEqual([action]);
@@ -136,14 +136,14 @@ it('the sweep only moves the entry of a run that is due later', async () => {
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
 
-it("a run's entry is not moved while it is early enough, but after the sweep has moved it", async () => {
+it("a run's entry moves only if it is due too late, also if the sweep postponed it after it was read", async () => {
   const run = await waits('Planning', { status: 'planning' });
   const inSeconds = (n: number) => new Date(Date.now() + n * 1000).toISOString();
   const early = inSeconds(10);
   expect(store.checkIn(run.id, 60, { dueAt: early })).not.toHaveProperty('dueAt');
   expect(store.checkIn(run.id, 5, { dueAt: early })).toHaveProperty('dueAt');
   expect(store.checkIn(run.id, 60)).toHaveProperty('dueAt');
-  // Read before the sweep postponed it by an hour.
+  // Based on a read before the sweep postponed the entry by an hour.
   const change = store.checkIn(run.id, 60, { dueAt: early });
   await store.updateRun(run.id, { set: { dueAt: inSeconds(3600) } });
   expect(await store.updateRun(run.id, { set: change })).toMatchObject({

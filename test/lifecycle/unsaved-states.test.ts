@@ -120,7 +120,12 @@ describe('a run whose state could not be stored', () => {
   });
 
   it.each([
-    ['the workspace has that state after all', undefined, content, { serial: 7, lineage: 'l', md5: '', id: 'sv-7' }],
+    [
+      'the workspace has the state that its runner did not report',
+      undefined,
+      content,
+      { serial: 7, lineage: 'l', md5: '', id: 'sv-7' },
+    ],
     ['its runner reported that all is stored', { outcome: 'errored' } as const, undefined, undefined],
   ])('does not keep the workspace locked when %s', async (_, report, left, state) => {
     const { front, next } = await open(report, state);
@@ -208,7 +213,7 @@ describe('an apply that ended without its last state', () => {
 
   it.each([
     ['a newer state', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 6, {}, true],
-    ['the state that it has', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 5, {}, false],
+    ['its current state', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 5, {}, false],
     ['a state of other infrastructure', { serial: 5, lineage: 'l', md5: '', id: 'sv-5' }, 9, { lineage: 'x' }, false],
     ['any state where there was none', null, 1, { lineage: 'new' }, true],
   ])('unlocks the workspace after a user pushed %s: %o → %d %o: %s', async (_, state, serial, file, isFree) => {
@@ -223,8 +228,8 @@ describe('an apply that ended without its last state', () => {
 
 describe('the locked workspace', () => {
   it.each([
-    ['the very state', 7, { md5: unsavedState.md5 }],
-    ['a newer one', 8, {}],
+    ['the state that could not be stored', 7, { md5: unsavedState.md5 }],
+    ['a newer state', 8, {}],
   ])('is unlocked after a user pushed %s', async (_, serial, file) => {
     const { front, next } = await held();
     expect((await store.lockWorkspace(workspaceId, 'user-1', 'Locked by Terraform'))?.lock?.kind).toBe('user');

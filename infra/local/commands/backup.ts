@@ -15,10 +15,10 @@ import { platformLock } from '#infra/local/host/folder.ts';
  * The local platform's data folder as one file, a gzip tar, even while a platform or runners use it. It contains the
  * folder's secrets, too.
  *
- *  No row of the table names an object that the backup lacks: objects are written before the rows that name them, are
- * never changed, and are copied before and after the table, which SQLite copies atomically. Other changing files of a
- * folder in use, those of executions and runners, are not from one point in time: after a restore the runs that were in
- * progress end (functions/lifecycle/recovery/), and states that are newer than the table become current again.
+ * The backup has every object that its table names: objects are written before the rows that name them, are never
+ * changed, and are copied before and after the table, which SQLite copies atomically. Files of executions and runners
+ * can change during the backup and are not from one point in time. After a restore the runs that were in progress end
+ * (functions/lifecycle/recovery/), and states that are newer than the table become current again.
  */
 
 /** The first entry of every backup, so that no other archive is restored as one. */

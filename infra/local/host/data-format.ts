@@ -20,7 +20,7 @@ export const dataFormat = 2;
 
 const name = 'data-folder.json';
 
-/** Without these files, the rest would be unreadable, or an empty platform would have the previous token. */
+/** Required in a used folder: without them, data is unreadable, or the platform is empty but keeps its former token. */
 const lasting = ['dynamodb', 's3', 'kms.key'];
 
 /** @throws StartError if the folder has another format, is damaged, or lacks data of its platform */

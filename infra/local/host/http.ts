@@ -17,7 +17,7 @@ export interface HttpOptions {
   routes: Route[];
   lambda: Lambda;
   usage: Usage;
-  /** URL for HTTPS. A response over plain HTTP has it in a header: terraform uses only HTTPS. */
+  /** HTTPS URL. Responses over plain HTTP contain it in a header, because terraform uses only HTTPS. */
   httpsUrl?: string;
   onAnswer?: OnAnswer;
   /** Proxies in front of the platform; none by default. */
@@ -28,7 +28,7 @@ export interface HttpOptions {
   health?(): Health;
 }
 
-/** For load balancers and the like. */
+/** Health check for load balancers. */
 const healthPath = '/healthz';
 
 /** HTTP APIs: quotas. */
@@ -48,7 +48,7 @@ const standardPatience = {
   idleTimeout: 90_000,
 };
 
-/** RFC 9110 §15.5.20. A response would put a client's made-up host name into links, redirects and sign-ins. */
+/** Error 421: any other response would put a client's made-up host name into links, redirects and sign-ins. */
 const misdirected = (host: string | undefined): string =>
   `${JSON.stringify(host ?? '')} is not an address of this platform. If a proxy serves it there, name the address in STEPFORM_PUBLIC_URL, e.g. https://stepform.example.com, and restart`;
 
@@ -120,7 +120,7 @@ export class HttpApi {
     const path = decodedPath(request.url ?? '/');
     if (path === undefined) return writeMessage(response, 400, 'Bad Request');
     const { options, router } = await this.#serving.promise;
-    // Answered under any name and address, because load balancers use various.
+    // The host name is not checked, because load balancers call this path under various names and addresses.
     if (options.health && path === healthPath && (request.method === 'GET' || request.method === 'HEAD')) {
       const health = options.health();
       return writeMessage(response, health.status === 'ok' ? 200 : 503, health);

@@ -13,7 +13,7 @@ export interface RecoveryOptions {
   log(line: string): void;
 }
 
-/** Ending runners store their states: their requests are served. */
+/** Requests of runners are served during a recovery, so that ending runners can store their states. */
 const ofRunners = '/runner/';
 const pauseMs = 1000;
 const agentPauseMs = 10_000;
@@ -50,8 +50,8 @@ export class Recovery {
     for (; report.runnersStopping > 0; report = await this.#attempt()) await sleep(pauseMs);
     this.#isOver = true;
     if (report.done) this.#end();
-    // Agents' runners learn that their run has ended from their next request, which is served from now on. Their runs
-    // keep their workspaces locked.
+    // Requests are served from now on, so that runners of agents learn from their next one that their run has ended.
+    // These runs keep their workspaces locked.
     else void this.#awaitAgents();
   }
 

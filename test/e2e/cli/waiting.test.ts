@@ -94,7 +94,7 @@ describe.concurrent('Ctrl-C', () => {
     await untilUnlocked(workspace);
   });
 
-  it('during a plan leaves the plan to itself', async () => {
+  it('during a plan does not stop the plan', async () => {
     const { here } = await inWorkspace(
       'output "n" {\n  value = length(flatten([for a in range(500) : [for b in range(500) : a * b]]))\n}\n',
     );
@@ -105,7 +105,7 @@ describe.concurrent('Ctrl-C', () => {
     expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('planned_and_finished');
   });
 
-  it('Ctrl-C at the prompt leaves the run waiting for confirmation', async () => {
+  it('at the prompt leaves the run waiting for confirmation', async () => {
     const { here } = await inWorkspace(files['main.tf']);
     const command = here.start('apply');
     await command.until('Enter a value:');

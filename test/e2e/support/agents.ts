@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { platform } from './world.ts';
 
-/** The agent program, beside the platform. */
+/** Starts agents, which run beside the platform. */
 
 const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 const agents: ChildProcess[] = [];

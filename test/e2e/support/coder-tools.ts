@@ -27,7 +27,7 @@ export const coderAtHand = (): string | undefined => (existsSync(cli) && existsS
 
 export const howToHaveCoder = `no coder ${cliVersion} and provider ${providerVersion} on this machine; "npm run coder" builds them with Go`;
 
-/** One of its subcommands needs a module that public proxies lack. */
+/** Replaces a subcommand that needs a module which public proxies lack. */
 const withoutBoundary = async (source: string): Promise<void> => {
   await writeFile(
     join(source, 'cli/exp_boundary.go'),

@@ -58,7 +58,7 @@ it.each([
     },
     { Attributes: { ...values(bytes), c: { B: bytes } } },
   ],
-])('a caller that takes no text gets byte arrays: %s', async (action, input, output) => {
+])('a caller that gets objects instead of JSON gets byte arrays: %s', async (action, input, output) => {
   await call('PutItem', { Item: values(bytes) });
   expect(decodeBinary(await call(action, input))).toMatchObject(output);
 });

@@ -178,7 +178,7 @@ describe('the SDK’s clients', () => {
   });
 });
 
-describe.each(['http', 'memory'] as const)("a function's permissions, through the door %s", (door) => {
+describe.each(['http', 'memory'] as const)("a function's permissions, for calls by %s", (door) => {
   const asFunction = (...orders: Orders) => through(door, ...orders);
   it('allow what its role allows', async () => {
     const [put, got] = await asFunction(

@@ -32,7 +32,7 @@ it('the public key verifies signatures, also after a restart', async () => {
   expect(statSync(join(folder, 'kms.key.signs.pem')).mode & 0o777).toBe(0o600);
 });
 
-it('a key allows only its usage', async () => {
+it('a key rejects calls that its key usage does not allow', async () => {
   const kms = new Kms(join(temporaryFolder(), 'kms.key'), keys);
   for (const [action, KeyId] of [
     ['Sign', arn('seals')],

@@ -21,7 +21,7 @@ it('a port that is in use again is not mapped', () => {
   expect(movedPorts({ now: at(11, 2, 3), moved: { 1: 11 } }, at(1, 2, 3))).toEqual({ 11: 1 });
 });
 
-it('the ports are in a file of their own, which the error names if it is damaged', () => {
+it('the ports are stored in a separate file, and the error for a damaged file names it', () => {
   const folder = new Folder(temporaryFolder());
   keepPorts(folder, undefined, at(1, 2, 3));
   keepPorts(folder, keptPorts(folder), at(11, 2, 3));

@@ -101,7 +101,7 @@ describe('the platform', () => {
     expect((await ask(open[0]!.local, '/organizations/local')).status).toBe(200);
   });
 
-  it('reports to load balancers that it cannot write, unlike a ping', async () => {
+  it('fails the health check of load balancers when it cannot write', async () => {
     const dataDir = temporaryFolder();
     const { local } = await start(dataDir);
     renameSync(join(dataDir, 'executions'), join(dataDir, 'away'));

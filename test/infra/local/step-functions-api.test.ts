@@ -77,7 +77,7 @@ describe('StartExecution', () => {
 });
 
 describe('StopExecution', () => {
-  test('aborts with error and cause; the worker learns it at its next call', async () => {
+  test("aborts with error and cause, and rejects the worker's next call", async () => {
     const bench = new Bench(waits);
     await bench.start();
     const taskToken = await bench.token();

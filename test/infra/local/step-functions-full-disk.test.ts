@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Bench, machine, restart, waiting } from './step-functions.support.ts';
 
-/** No journal can be written, as on a full disk, until that is fixed. */
+/** Journals cannot be written, as on a full disk, until a test makes room again. */
 
 const definition = machine({ First: waiting('First', { Next: 'Second' }), Second: waiting('Second') });
 const journals = ({ dataDir }: Bench) => join(dataDir, 'journals');
@@ -18,7 +18,7 @@ const free = (bench: Bench): void => {
   renameSync(`${journals(bench)}.away`, journals(bench));
 };
 
-test('an answer that cannot be recorded is refused, and counts when it is repeated', async () => {
+test('a task result that cannot be recorded is refused, and accepted when it is sent again', async () => {
   const bench = new Bench(definition);
   await bench.start();
   const token = await bench.token();

@@ -88,7 +88,7 @@ describe('RedriveExecution', () => {
     expect(bench.calls).toHaveLength(4);
   });
 
-  test('is rejected for running, succeeded or old executions, and idempotent', async () => {
+  test('is idempotent, and rejected for running, succeeded or old executions', async () => {
     let broken = true;
     const bench = new Bench(two, () => broken && throwing('Broken')());
     await bench.start();

@@ -100,7 +100,7 @@ it('a confirmed plan that joins the queue a second time keeps its place', async 
   expect(((await store.getRun(id)) as Run).place).toBe(place);
 });
 
-it('a run behind another enters no plan, without a runner and without a write', async () => {
+it('a run behind another cannot enter its plan, is not changed and gets no runner', async () => {
   const { id } = await runs.ready();
   const [first, second] = [await runs.create(id), await runs.create(id)];
   await store.planQueued({ runId: first.id, token: `${first.id}/1` });

@@ -36,7 +36,7 @@ interface Event {
 const nextMillisecond = () => new Promise((resolve) => setTimeout(resolve, 2));
 
 const path = 'organization/audit-trail';
-/** Days without events would only cost reads. */
+/** Start of every read: earlier days have no events and would only cost reads. */
 const started = new Date(Date.now() - 1000).toISOString();
 const read = async (): Promise<Event[]> => (await api.get(`${path}?since=${started}`)).body.data;
 /** Events recorded during `work`, and each as type, action and outcome. */
@@ -170,7 +170,7 @@ describe('a rejected request', () => {
     expect(events.map(({ auth }) => auth.description)).toEqual(['reader', 'stranger']);
   });
 
-  it('takes as many calls whether the resource exists or not', async () => {
+  it('takes the same number of calls whether the resource exists or not', async () => {
     const { id } = await api.workspace();
     const callsFor = async (method: string, workspace: string) => {
       const before = api.aws.calls;

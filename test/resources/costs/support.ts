@@ -41,7 +41,7 @@ export const inRegion = (region: string): Json => ({
 export const planOf = (changes: Change[], more: Json = { configuration: inRegion('us-east-1') }): Buffer =>
   Buffer.from(JSON.stringify({ format_version: '1.2', ...more, resource_changes: changes.map(change) }));
 
-/** With the file's prices. */
+/** The estimate at the prices of the price file. */
 export const estimateOf = (plan: Buffer, ownRegion = 'us-east-1'): Estimate => {
   const bills = billsOf(readPlan(plan, priced), ownRegion);
   const quotes = new Map<string, Quote>();

@@ -38,7 +38,7 @@ describe('agents', () => {
     expect((await api.get(`organizations/${name}`, { token: member.token, address: outside })).status).toBe(200);
   });
 
-  it('are refused in every call by name, with the address', async () => {
+  it('outside of the allowlist are refused in every call, with their address in the error', async () => {
     const { name, addList } = await makeOrganization(api);
     const { token, id } = await poolOf(name);
     const { body } = await register(token, outside);

@@ -168,7 +168,7 @@ const tokenOfRun = async (workspaceId: string): Promise<string> => {
 };
 
 describe('the user who changes an allowlist', () => {
-  it('is not locked out by mistake, and owners never', async () => {
+  it('cannot exclude their own address, except as an owner', async () => {
     const { name, addList, addRange, members } = await makeOrganization(api);
     const { organization: token } = await serviceTokens(name);
     const owner = await members.owner(name);
@@ -192,8 +192,8 @@ describe('the user who changes an allowlist', () => {
   });
 });
 
-describe('the flag that an organization has allowlists', () => {
-  it('is kept when a later change has set it again', async () => {
+describe('the mark of an organization with allowlists', () => {
+  it('is kept by a late removal if a newer change has set it again', async () => {
     const { name, members, addList } = await makeOrganization(api);
     const { getOrganization } = await import('#resources/organizations/records.ts');
     const { forgetEverywhere } = await import('#resources/ip-allowlists/flags.ts');
@@ -201,7 +201,7 @@ describe('the flag that an organization has allowlists', () => {
     await addList('organization', '192.0.2.0/24');
     const home = await getOrganization(name);
     if (!home?.ipAllowlists) throw new Error('no note');
-    // From a change that ended the enforcement before this one started it.
+    // Removal by an earlier change, which ended the enforcement that this one started again.
     await forgetEverywhere(home, home.ipAllowlists - 1);
     expect(await from(`organizations/${name}`, outside, token)).toBe(403);
   });

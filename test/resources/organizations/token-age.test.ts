@@ -50,7 +50,7 @@ describe('an organization with a maximum age of sign-ins', () => {
     expect(await seen(token)).toBe(200);
   });
 
-  it('counts from the sign-in of a member who joins later', async () => {
+  it('also rejects old tokens of a member who joined later, until the maximum is removed', async () => {
     await limit(60);
     const { token } = await member();
     expect(await seen(token)).toBe(200);
@@ -71,7 +71,7 @@ describe('an organization with a maximum age of sign-ins', () => {
     expect([await seen(token), await seen(api.token), await seen(ofTeam)]).toEqual([200, 200, 200]);
   });
 
-  it('is not renewed by connecting an identity with the old token', async () => {
+  it('still rejects an old token after its user has connected another identity', async () => {
     const { person, token } = await member();
     await limit(60);
     minutes(61);
@@ -81,7 +81,7 @@ describe('an organization with a maximum age of sign-ins', () => {
     expect(await seen(token)).toBe(401);
   });
 
-  it('rejects an age of no minutes', async () => {
+  it('rejects an age that is not a positive whole number of minutes', async () => {
     for (const age of [0, 1.5, -1]) expect((await limit(age)).status).toBe(422);
   });
 });

@@ -50,7 +50,7 @@ describe('a policy', () => {
     expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');
   });
 
-  it('changes and is deleted', async () => {
+  it('can be changed and deleted', async () => {
     const { id, attributes } = await create();
     const changed = await api.patch(`policies/${id}`, { query: 'data.b.deny', 'enforcement-level': 'mandatory' });
     expect(changed.body.data.attributes).toMatchObject({
@@ -63,7 +63,7 @@ describe('a policy', () => {
     expect((await create({ name: attributes.name })).id).not.toBe(id);
   });
 
-  it('is uploaded and downloaded', async () => {
+  it('can be uploaded and downloaded', async () => {
     const { id } = await create();
     expect((await api.get(`policies/${id}/download`)).status).toBe(404);
     const source = 'package terraform\n# é\ndeny := []\n';
@@ -133,7 +133,7 @@ describe('a policy in policy sets', () => {
     expect((await api.get(`policies/${other.id}`)).body.data.relationships['policy-sets'].data).toEqual([]);
   });
 
-  it('has the kind of the set', async () => {
+  it('must have the kind of the set', async () => {
     const set = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set') })).body.data;
     const { id } = await create();
     const body = { data: [{ type: 'policies', id }] };

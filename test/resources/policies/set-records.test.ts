@@ -31,7 +31,7 @@ const applying = async (workspace: ReturnType<typeof home>) =>
   (await store.policySetsOf(workspace)).map(({ id }) => id);
 
 describe('the policy sets of a workspace', () => {
-  it('are empty, which costs 2 requests', async () => {
+  it('take 2 requests to read when there are none', async () => {
     const before = aws.calls;
     expect(await store.policySetsOf(home())).toEqual([]);
     expect(aws.calls - before).toBe(2);
@@ -62,7 +62,7 @@ describe('the policy sets of a workspace', () => {
     expect(await applying(other)).toEqual([]);
   });
 
-  it('change with their relations and with the set', async () => {
+  it('change when a set is related or unrelated, becomes global or is deleted', async () => {
     const workspace = home();
     const set = await create(workspace.organization);
     for (let i = 0; i < 2; i++) {

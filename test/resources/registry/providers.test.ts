@@ -83,7 +83,7 @@ describe('a version of a provider', () => {
     expect(await (await fetch(again.download_url)).text()).toBe('binary');
   });
 
-  it('is not offered before its signature is there', async () => {
+  it('is not offered before its signature is uploaded', async () => {
     const { path, version, protocol } = await newVersion();
     const { filename, upload } = await addPlatform(path, 'binary');
     await put(version.links['shasums-upload'], `${sha256('binary')}  ${filename}\n`);
@@ -153,7 +153,7 @@ describe('a version of a provider', () => {
     expect(attributes['status-message']).toBe('acme has no GPG key 0123456789ABCDEF; add it');
   });
 
-  it('has each version and platform once, and a default protocol', async () => {
+  it('is unique, like each of its platforms, and has a default protocol', async () => {
     const { path } = await newVersion();
     await addPlatform(path, 'binary');
     const values = { os: 'linux', arch: 'amd64', filename: 'a.zip', shasum: sha256('x') };
@@ -167,7 +167,7 @@ describe('a version of a provider', () => {
   });
 });
 
-it('refuses a provider without a registry with the words that clients match', async () => {
+it('rejects a provider without a registry name, with the error texts that clients match', async () => {
   const { status, body } = await api.post(providers, { name: 'thing', namespace: 'acme' });
   expect(status).toBe(422);
   expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
@@ -193,7 +193,7 @@ describe('a GPG key', () => {
     expect((await api.call('DELETE', `${gpgKeys}/acme/${id}`)).status).toBe(204);
   });
 
-  it('moves to another organization of the publisher unless it signs here', async () => {
+  it('can be moved to another organization of the publisher unless it signs a version', async () => {
     const other = uniqueName('other');
     const organization = { name: other, email: 'owner@example.test' };
     expect((await api.post('organizations', organization)).status).toBe(201);

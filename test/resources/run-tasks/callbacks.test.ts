@@ -120,7 +120,7 @@ describe('a callback', () => {
     expect([answer.status, status]).toEqual(status === 'passed' ? [200, 'passed'] : [409, 'errored']);
   });
 
-  it('after the timeout is a conflict', async () => {
+  it('after the timeout is rejected with 409', async () => {
     const { say, read, run, result } = await waiting();
     const { handler } = await import('#lifecycle/states/task-unanswered.ts');
     await handler({ runId: run.id, taskResultId: result, error: { Error: 'States.Timeout' } });
@@ -128,7 +128,7 @@ describe('a callback', () => {
     expect((await read()).status).toBe('errored');
   });
 
-  it.each(['canceled', 'cancel'])('after a cancel is answered, and resumes nothing (%s)', async (how) => {
+  it.each(['canceled', 'cancel'])('after a cancel is accepted, and does not resume the run (%s)', async (how) => {
     const { say, read, run } = await waiting();
     if (how === 'cancel') await api.call('POST', `runs/${run.id}/actions/cancel`);
     else await runs.bring(run.id, { status: 'canceled' } as Partial<Run>);
@@ -183,7 +183,7 @@ describe('the body of a callback', () => {
     ['another type', { data: { type: 'runs', attributes: { status: 'passed' } } }, '/data/type'],
     ['no type', { data: { attributes: { status: 'passed' } } }, '/data/type'],
     ['no status', saying({}), '/data/attributes/status'],
-    ['a status of ours', saying({ status: 'errored' }), '/data/attributes/status'],
+    ['a status that only the platform sets', saying({ status: 'errored' }), '/data/attributes/status'],
     ['an unknown status', saying({ status: 'great' }), '/data/attributes/status'],
     ['an invalid status', saying({ status: 5 }), '/data/attributes/status'],
     ['a long message', saying({ status: 'passed', message: 'x'.repeat(1001) }), '/data/attributes/message'],
@@ -333,7 +333,7 @@ describe('outcomes', () => {
     expect((await read()).status).toBe('running');
   });
 
-  it('may be at the position in the vendor’s documentation', async () => {
+  it('are also accepted at the position that the vendor’s documentation shows', async () => {
     const { send, outcomes } = await waiting();
     const { data } = saying({ status: 'passed' });
     await send({ data, relationships: { outcomes: { data: [outcome()] } } });

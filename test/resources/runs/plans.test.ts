@@ -181,7 +181,7 @@ describe('logs', () => {
     }
   });
 
-  describe('that are waited for', () => {
+  describe('requested by a reader that waits', () => {
     beforeAll(() => {
       process.env.LOG_WAIT_MS = '60000';
     });
@@ -189,7 +189,7 @@ describe('logs', () => {
       delete process.env.LOG_WAIT_MS;
     });
 
-    it('are answered once there is more, their phase no longer runs, or the time is up', async () => {
+    it('are returned once they grow, their phase ends, or the wait times out', async () => {
       const { appendLog } = await import('#resources/runs/logs.ts');
       const logged = await fresh();
       const become = (status: string) => store.updateRun(logged.id, { set: { 'plan.status': status } });

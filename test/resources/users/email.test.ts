@@ -58,7 +58,7 @@ describe('an e-mail address', () => {
     expect(await addressesOf(token)).toEqual({ email: '', unconfirmed: null });
   });
 
-  it('ends with a user when the issuer verifies it for another one', async () => {
+  it('is removed from a user when the issuer verifies it for another user', async () => {
     const former = await signIn(person('desk@example.test'));
     const present = await signIn(person('desk@example.test'));
     expect((await addressesOf(present.token)).email).toBe('desk@example.test');
@@ -66,7 +66,7 @@ describe('an e-mail address', () => {
   });
 
   it.each(['\u212Arook@example.test', 'krook@\u212Ample.test'])(
-    'is not the one that Unicode folds to: %s',
+    'does not match an address that differs only by Unicode case folding: %s',
     async (odd) => {
       const plain = odd.replace('\u212A', 'k');
       const invitation = await api.post('organizations/acme/organization-memberships', { email: plain });

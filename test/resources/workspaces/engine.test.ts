@@ -23,7 +23,7 @@ const engineOf = ({ body }: Awaited<ReturnType<typeof create>>) => body.data.att
 const refusal = ({ status, body }: Awaited<ReturnType<typeof create>>) => [status, body.errors?.[0]?.detail];
 
 describe('the engine of a workspace', () => {
-  it('is that of the platform, of the organization, or of the OpenTofu command line that creates it', async () => {
+  it('defaults to OpenTofu if its command line creates the workspace, otherwise to that of the organization or platform', async () => {
     expect(engineOf(await create())).toBeNull();
     expect(engineOf(await create({}, terraform))).toBeNull();
     expect(engineOf(await create({}, tofu))).toBe('tofu');
@@ -50,7 +50,7 @@ describe('the engine of a workspace', () => {
     expect((await api.get(`workspaces/${id}`)).body.data.attributes['terraform-version']).toBe('1.9.1');
   });
 
-  it('is fixed for a run when that is created', async () => {
+  it('is fixed for a run when the run is created', async () => {
     const { id } = (await create({}, tofu)).body.data;
     await api.configuration(id);
     const runs = { workspace: { data: { type: 'workspaces', id } } };

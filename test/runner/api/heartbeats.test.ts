@@ -48,7 +48,7 @@ describe('a heartbeat', () => {
     expect(passedOn()).toBe(0);
   });
 
-  it('stores in the run which changes Terraform finishes before a canceled apply ends', async () => {
+  it('stores the changes that Terraform must still finish before a canceled apply ends', async () => {
     const open = [{ address: 'aws_db_instance.main', since: '2026-01-01T00:00:00.000Z' }];
     const { run, token } = await working('apply', { cancel });
     const finishing = async () => (await runner.api.get(`runs/${run}`)).body.data.attributes['finishing-resources'];

@@ -38,7 +38,7 @@ interface PhaseRecord {
   log: Buffer;
   logCalls: { offset: number; length: number; at: number }[];
   heartbeats: number;
-  /** Changes that Terraform finished before it stopped, for each report of them. */
+  /** The unfinished changes in each heartbeat that lists them. */
   open: OpenChange[][];
   uploaded: Set<Artifact>;
   report?: PhaseReport;
@@ -64,9 +64,9 @@ export class ControlPlane {
   /** Responses to a runner that stands by. */
   next: NextAnswer = { action: 'wait', afterMs: 0 };
   hold = false;
-  /** The apply in the response to the report of its plan. */
+  /** Job for the apply, which the response to the plan's report contains. */
   applyAtOnce: Job | undefined;
-  /** Accepts states that are part of their announcement. */
+  /** Accepts states whose content is in the request that announces them. */
   takesContent = false;
   takesChanges = true;
   /** Bytes of request bodies. */

@@ -64,8 +64,8 @@ const allowed: Record<string, string[]> = {
 };
 
 /**
- * Files of other wings that open given paths, and the runner's files that may call them: each opens only files that
- * no other user can replace.
+ * Code outside of the runner that opens given paths, and the runner's files that may call it: they pass only paths of
+ * files that no other user can replace.
  */
 const throughOthers: Record<string, string[]> = {
   'platform/net/transport/http.ts': [
@@ -97,12 +97,12 @@ const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8'
 const opensFiles = (text: string): boolean =>
   /\bfrom\s*['"](node:)?fs(\/promises)?['"]|\b(import|require|getBuiltinModule)\(\s*['"`](node:)?fs/.test(text);
 
-it('the runner uses the file system without the door only in files with a reason', () => {
+it('only listed files of the runner use the file system without the door', () => {
   const using = files.filter((file) => opensFiles(textOf(file)));
   expect(using.toSorted()).toEqual(Object.values(allowed).flat().toSorted());
 });
 
-it('the runner uses the file system through other wings only in files with a reason', () => {
+it('only listed files of the runner call code outside of it that uses the file system', () => {
   const using = files.flatMap((file) =>
     [...textOf(file).matchAll(/(?:\bfrom\s+|\bimport\()['"]#([^'"]+)['"]/g)]
       .map(([, target = '']) => target)
@@ -115,7 +115,7 @@ it('the runner uses the file system through other wings only in files with a rea
   expect(using.toSorted()).toEqual(named.toSorted());
 });
 
-it.each(Object.entries(hidden))('the runner uses %s only in files with a reason', (how, users) => {
+it.each(Object.entries(hidden))('only listed files of the runner use %s', (how, users) => {
   const pattern = how === 'import(variable)' ? /\bimport\((?!\s*['"])/ : new RegExp(how.replaceAll('.', '\\.'));
   expect(files.filter((file) => pattern.test(textOf(file))).toSorted()).toEqual(users.toSorted());
 });

@@ -79,7 +79,7 @@ describe('an apply', () => {
       expect(ledger.made()).toEqual([]);
     }));
 
-  it('that writes no state, without an error, is an error', () =>
+  it('that writes no state fails, although Terraform reports no error', () =>
     withLedger(async (ledger) => {
       // Terraform 1.11 prints no error if it cannot create the state's file.
       const configuration = await archive({ 'main.tf': chain(ledger, { a: 'chmod 500 ../state/network' }) });

@@ -99,7 +99,7 @@ describe('an apply in progress', () => {
     expect(bench.leftovers()).toEqual([]);
   });
 
-  it('that continues while its runner is frozen is ended when the runner resumes, without writing anything', async () => {
+  it('ends without writing anything when its runner resumes with a revoked token after a freeze', async () => {
     const mark = marker();
     const go = join(bench.directory, 'go');
     const configuration = await archive({
@@ -268,7 +268,6 @@ describe('Terraform’s environment', () => {
       'host-credential',
       'not-for-terraform',
       'value-not-for-argv',
-      // Only processes with the runner's variables; the machine's other programs are ignored.
       'not-taken-over',
     ]) {
       expect(environment.join('\n')).not.toContain(secret);

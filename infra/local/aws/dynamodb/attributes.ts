@@ -37,7 +37,7 @@ const number = (value: unknown): string => {
   }
 };
 
-/** In base64, as stored; a function of this process passes the bytes themselves. */
+/** Base64, as stored. Requests contain base64; callers in this process may pass the bytes instead. */
 const bytes = (value: unknown): string => {
   if (value instanceof Uint8Array)
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');

@@ -1,13 +1,14 @@
 import type { Attribute, Item } from './attributes.ts';
 
 /**
- * This table stores binary values in base64, as on the wire. Functions that get an output without text need byte
- * arrays. Few items have any, and searching every item would cost as much as parsing the text.
+ * This table stores binary values in base64, as on the wire. A function that gets an output as an object instead of
+ * JSON needs byte arrays. Only items that may have binary values are searched for them: searching every item would cost
+ * as much as parsing JSON.
  */
 
 const noted = new WeakSet<Item>();
 
-/** Other texts and maps may match too: then the item is searched in vain. */
+/** Also matches some items without binary values; the search then finds nothing. */
 const mark = /"BS?":["[]/;
 
 /** Remembers whether the item with this text may have binary values. */

@@ -11,7 +11,7 @@ export interface EcsOptions {
   logs: string;
   clusterArn: string;
   definition: Resource<TaskDefinition>;
-  /** Stands for the image: the module that runs a task. */
+  /** The module that runs a task, in place of the container image. */
   program: string;
   /** File of the platform's ports (moved-ports.ts). */
   ports: string;
@@ -36,7 +36,7 @@ export interface RunTaskInput {
 
 /**
  * @param own variables of the container that differ per task
- * @param home its folder, which is created
+ * @param home the task's folder; it is created here
  */
 export const runnerTask = (
   { definition, environment, logs }: EcsOptions,

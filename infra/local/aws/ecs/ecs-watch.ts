@@ -20,7 +20,7 @@ export class TaskWatch {
     this.#killers.set(arn, killer);
   }
 
-  /** For a process that is not a child of this one. */
+  /** Waits for the end of a process that is not a child of this one, and then kills the rest of its group. */
   poll(task: Task, onGone: () => void): void {
     const poll = setInterval(() => {
       if (!task.process || isAlive(task.process)) return;
@@ -31,7 +31,7 @@ export class TaskWatch {
     this.#polls.set(task.arn, poll);
   }
 
-  /** The task has stopped. */
+  /** Clears the timers of a stopped task. */
   end({ arn }: Task): void {
     clearTimeout(this.#killers.get(arn));
     clearInterval(this.#polls.get(arn));

@@ -73,7 +73,7 @@ export class Ecs {
     }
   }
 
-  /** The platform was killed between starting the process and recording it. */
+  /** Finds the process of a task by its folder, if the platform was killed before it recorded the process. */
   #recall(task: Task): void {
     task.process = groupLeaderIn(folderOf(task, this.#options.folder));
     if (!task.process) return;
@@ -191,7 +191,7 @@ export class Ecs {
   #stopped(task: Task, exitCode: number | undefined, reason: string): void {
     this.#watch.end(task);
     this.#active.delete(task);
-    // The next start finds it dead and reports it then.
+    // After close(), the next start of the platform reports the end of the task.
     if (this.#closed || task.lastStatus === 'STOPPED') return;
     task.lastStatus = 'STOPPED';
     task.desiredStatus = 'STOPPED';
@@ -274,8 +274,8 @@ export class Ecs {
 }
 
 /**
- * No fsync: a power failure ends the task too. If it empties a task's record, the run ends by a missed heartbeat; the
- * platform must start nevertheless.
+ * No fsync: a power failure ends the task too. If the failure empties the record of a task, its run ends by a missed
+ * heartbeat, and {@link readTask} skips the record.
  */
 const writeTask = (file: string, task: Task): void => {
   writeFileSync(`${file}.new`, JSON.stringify(task), { mode: 0o600 });

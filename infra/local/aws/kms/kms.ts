@@ -66,7 +66,7 @@ export class Kms {
     }
   }
 
-  /** The key of a call, for its permission; a ciphertext names its own key. */
+  /** ARN of the key that a call uses, for the permission check. A ciphertext contains the ARN of its key. */
   keyOf(input: Input): string {
     return input.KeyId === undefined && input.CiphertextBlob !== undefined
       ? this.#parse(input).arn

@@ -13,7 +13,7 @@ export interface Call {
 
 /** One call; a run's calls are in order. */
 export interface Step {
-  /** The same for an invocation and its calls. */
+  /** Trace id, which an invocation and its calls share. */
   trace: string;
   service: string;
   action: string;

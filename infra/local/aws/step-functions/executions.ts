@@ -103,7 +103,7 @@ export class Executions {
     this.#run(entry, { ...startOf(lines), lines, begin: { type: 'ExecutionRedriven', details: { redriveCount } } });
   }
 
-  /** Undefined if it has ended. After a restart it first resumes, as far as it can without waiting. */
+  /** The running execution, resumed first if the service has restarted; undefined if it has ended. */
   async running(entry: Entry): Promise<Execution | undefined> {
     if (entry.status === 'RUNNING') await this.open(entry);
     return this.#running.get(entry.executionArn);
@@ -154,7 +154,7 @@ export class Executions {
     const { input, revision } = startOf(lines);
     const status = statusOf[last.type];
     if (status) {
-      // Or after the end and before its event.
+      // The process died after it recorded the end and before it published the event.
       const transitions = lines.filter(isTransition).length;
       Object.assign(entry, { status, stop: last.at, events: last.id, transitions });
       this.#ended(entry, input, endOf(lines));
@@ -195,7 +195,7 @@ export class Executions {
     runStates(lane, machine, async () => JSON.parse(input), { invoke, region, executionName, pending, issueToken })
       .then((output) => execution.finish('SUCCEEDED', { output: JSON.stringify(output) }, lane.previous))
       .catch((error: unknown) => {
-        // Also if its journal could not be written.
+        // The execution has already ended or been suspended, e.g. because its journal could not be written.
         if (error instanceof Halted || scope.cancelled) return;
         if (!(error instanceof Failure)) console.error(`Execution ${executionName} failed unexpectedly:`, error);
         const fields = error instanceof Failure ? error.fields : { error: 'States.Runtime', cause: String(error) };
@@ -213,7 +213,7 @@ export class Executions {
     this.clock.after(reopenMs, again);
   }
 
-  /** It can never continue. */
+  /** Fails an execution that can never continue. */
   abandon(entry: Entry, { message }: Error): void {
     Object.assign(entry, { status: 'FAILED', stop: this.clock.now() });
     this.#ended(entry, '{}', { error: 'States.Runtime', cause: message });
@@ -240,7 +240,7 @@ export const startOf = (lines: readonly Line[]): { input: string; revision: stri
   revision: lines[0]?.note?.revision as string,
 });
 
-/** Absent while it runs. A machine's timeout has neither error nor cause, although its event has (AWS). */
+/** Empty while the execution runs. A machine's timeout has neither error nor cause, although its event has (AWS). */
 export const endOf = (lines: readonly Line[]): End => {
   const { type, details } = lines.at(-1) ?? {};
   return type === undefined || !(type in statusOf) || type === 'ExecutionTimedOut' ? {} : (details as End);

@@ -105,7 +105,7 @@ export const checkTemplate = (template: unknown): void => {
     key.endsWith('.$') ? checkPath(String(part)) : checkTemplate(part);
 };
 
-/** ResultPath: null keeps the input, `$` and none replace it. */
+/** ResultPath: null keeps the input; `$`, or no ResultPath, replaces it with the result. */
 export const place = (input: unknown, path: string | null | undefined, result: unknown): unknown => {
   if (path === null) return input;
   return path === undefined ? result : placeAt(input, parsePath(path).steps as string[], result);

@@ -90,7 +90,7 @@ const runAll = (
     lane.previous = ended?.id ?? child.previous;
   };
 
-  /** In one write with the parent's line first, so that a restart in between finds the attempt ended. */
+  /** Writes all lines at once, the parent's first, so that after a restart the attempt counts as ended. */
   const recordFailure = (child: Lane, index: number, failure: Failure): Failure => {
     const { previous } = child;
     const record = (path: string, type: string, details?: object) =>

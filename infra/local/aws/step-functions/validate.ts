@@ -35,7 +35,7 @@ export const arn = (input: Input, field: string): string => {
 };
 
 /** API reference, StartExecution: no white space, brackets, wildcards, special or control characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a name must not have
+// biome-ignore lint/suspicious/noControlCharactersInRegex: names must not contain control characters
 const forbidden = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
 
 export const executionName = (input: Input): string | undefined => {

@@ -24,7 +24,7 @@ describe('an archive', () => {
     expect(await paths(packed)).toEqual(['config/data.yaml', 'lib/a.rego', 'policies.hcl']);
   });
 
-  it('returns those of one folder', async () => {
+  it('returns the policies of one folder on request', async () => {
     const packed = await archive({
       'policies.hcl': 'x',
       'net/policies.hcl': 'y',

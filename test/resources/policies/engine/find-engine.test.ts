@@ -65,7 +65,7 @@ describe('a download', () => {
       (_, response) => response.writeHead(200).end('evil'),
       /has checksum \w{64} instead of/,
     ],
-    ['is not there', (_, response) => response.writeHead(404).end(), /HTTP 404/],
+    ['is missing', (_, response) => response.writeHead(404).end(), /HTTP 404/],
     [
       'leads elsewhere',
       (_, response) => response.writeHead(302, { location: 'ftp://127.0.0.1/' }).end(),

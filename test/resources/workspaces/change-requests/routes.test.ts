@@ -84,7 +84,7 @@ it.each([
     /finds no workspaces/,
   ],
   [{ action_inputs: { subject: ' ' } }, 'action_inputs', /is empty/],
-])('a bulk action with %j is rejected by name', async (change, field, detail) => {
+])('a bulk action with %j is rejected, and the error names the field', async (change, field, detail) => {
   const { status, body } = await request(['ws-x'], change);
   expect([status, body.errors[0].detail]).toEqual([422, expect.stringMatching(detail)]);
   expect(body.errors[0].source.pointer).toContain(field);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Separation, takeUsers, type Users } from '#runner/program/terraform/users.ts';
 
-/** Users of a run whose folder exists until the test has ended. */
+/** Creates the users of a run and its folder, which is removed after the test. */
 export const newUsers = (separation: Partial<Separation> = {}): Users & { folder: string } => {
   const folder = mkdtempSync(join(tmpdir(), 'room-test-'));
   chmodSync(folder, 0o711);

@@ -47,7 +47,7 @@ describe('backends', () => {
     ['a cloud block', { 'main.tf': 'terraform {\n cloud {}\n}' }, 'terraform'],
     ['editors’ files', { '.#main.tf': s3, 'main.tf~': s3, '#main.tf#': s3 }, 'terraform'],
     ['other files', { 'backend.txt': s3, 'x.tfvars': 'a = 1', 'main.tofu': s3 }, 'terraform'],
-    ['files that OpenTofu reads another for', { 'main.tf': s3, 'main.tofu': '' }, 'tofu'],
+    ['files in whose place OpenTofu reads a .tofu file', { 'main.tf': s3, 'main.tofu': '' }, 'tofu'],
     ['broken JSON', { 'a.tf.json': '{"terraform":{"backend":' }, 'terraform'],
   ] as const)('of others are ignored: %s', async (_, files, engine) => {
     const module = await read(files, engine);

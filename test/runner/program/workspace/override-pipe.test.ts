@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OverridePipe } from '#runner/program/workspace/override-pipe.ts';
 
-/** The configuration of the backend, which Terraform reads but a configuration cannot find. */
+/** The backend's configuration as a pipe, which Terraform reads and `fileset` in a user's configuration does not find. */
 
 const text = `terraform {\n  backend "local" { path = "../'state'" }\n}\n`;
 let folder: string;
@@ -55,7 +55,7 @@ describe('the override pipe', () => {
     }
   });
 
-  it('lets its program end, even if the pipe was removed', async () => {
+  it('does not keep its process alive, even if the pipe was removed', async () => {
     const module = new URL('../../../../functions/runner/program/workspace/override-pipe.ts', import.meta.url).href;
     const program = `
       const { OverridePipe } = await import('${module}');

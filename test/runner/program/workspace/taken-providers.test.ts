@@ -21,7 +21,7 @@ import { JobDirectory, JobRoot } from '#runner/program/workspace/job-directory.t
 import { record, recordedDirectory } from '#runner/program/workspace/record.ts';
 import { give } from '#runner/program/workspace/tree.ts';
 
-/** Providers that `init` and foreign code have left. */
+/** Providers as `terraform init` and foreign code can leave them. */
 
 const [owner, reader] = [
   { uid: 64_321, gid: 64_321 },
@@ -75,7 +75,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
   it.each([
     ['moved where the run is alone on its machine', undefined],
     ['copied on a machine of several runs', '/cache'],
-  ])('are %s, the runner’s and readable by everyone', (_, cache) => {
+  ])('are %s, owned by the runner and readable by everyone', (_, cache) => {
     write(installed(), 'as locked', 0o4777);
     take(cache);
     expect(lstatSync(taken(program))).toMatchObject({ uid: 0, mode: 0o100755 });
