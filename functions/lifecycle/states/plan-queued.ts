@@ -14,8 +14,8 @@ const starts = (run: Run): boolean =>
  * Starts a runner, assigns a ready one, or queues the plan for an agent; then waits for the claim.
  *
  * A container is started before the run is written, so that one write contains its claim and its ARN. Until that write,
- * the container's claim is rejected with 503 (phases.ts). A container that is not recorded in the run is stopped, or exits when its
- * claim is rejected.
+ * the container's claim is rejected with 503 (phases.ts). A container that is not recorded in the run is stopped, or
+ * exits when its claim is rejected.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
