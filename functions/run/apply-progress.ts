@@ -28,8 +28,8 @@ const change =
   /^(\S.*?): (?:(Creation|Modifications|Destruction) complete\b|(?:Still )?(?:[Cc]reat|[Mm]odify|[Dd]estroy)ing\.\.\.)/;
 
 /**
- * Terraform names an unfinished resource every 10 s. A resource that it has not named for longer has failed: text
- * output reports failures only at the end.
+ * Terraform prints a line for each unfinished resource every 10 s. A resource without a line for longer has failed:
+ * text output reports failures only at the end.
  */
 const namedMs = 15_000;
 

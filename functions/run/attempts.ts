@@ -1,6 +1,7 @@
 /**
- * An attempt of a waiting state. When one fails, the machine retries with a new token. A late write of the failed
- * attempt must not replace that token, so every token is written with its attempt, and never over that of a later one.
+ * An attempt of a waiting state. When an attempt fails, the state machine retries with a new token. A late write of the
+ * failed attempt must not replace the new token, so each token is written with its attempt, unless a later attempt has
+ * written.
  */
 export interface Attempt {
   /** Step Functions task token; never leaves the platform. */
@@ -10,7 +11,7 @@ export interface Attempt {
   attempt?: number;
 }
 
-/** Sort key by time; undefined in executions of machines that do not pass the attempt. */
+/** Sorts attempts by time; undefined in executions of older state machines, which do not pass the attempt. */
 export const orderOf = ({ entered, attempt = 0 }: Attempt): string | undefined =>
   entered && `${entered}#${String(attempt).padStart(4, '0')}`;
 

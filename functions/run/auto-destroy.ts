@@ -30,8 +30,8 @@ export interface AutoDestroyProgress {
   /** Number of failed attempts; set to the maximum when the run is discarded, canceled or failed by a check. */
   failures?: number;
   /**
-   * State version that the run began with, or that the last failure left. A later one means that the workspace was used
-   * since.
+   * State version at the start of the run, or after its failure. A later version means that the workspace was used since
+   * then.
    */
   basis?: string;
 }
@@ -45,7 +45,7 @@ interface Resources {
 // biome-ignore lint/style/noRestrictedGlobals: arithmetic with times that are given, not the clock
 const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 
-/** Time at which it is destroyed; undefined without a schedule, or without resources. */
+/** Time at which the workspace is destroyed; undefined without a schedule, or for a duration without resources. */
 export const destroyTime = (
   { autoDestroyAt, autoDestroyActivityDuration: duration }: AutoDestroySettings,
   state: Resources | undefined,

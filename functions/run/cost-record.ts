@@ -25,7 +25,7 @@ export interface CostEstimate {
   resourcesCount?: number;
   matchedResourcesCount?: number;
   unmatchedResourcesCount?: number;
-  /** USD as decimal strings, e.g. `25.488`, `-3.1`, `0.0`. Delta is exactly proposed less prior. */
+  /** USD as decimal strings, e.g. `25.488`, `-3.1`, `0.0`. Delta is exactly proposed minus prior. */
   priorMonthlyCost?: string;
   proposedMonthlyCost?: string;
   deltaMonthlyCost?: string;

@@ -12,7 +12,7 @@ export interface CaughtError {
 }
 
 /**
- * The reason in plain words; undefined when the status is clear enough.
+ * Reason for users; undefined when the status alone explains the end.
  * @param recorded instances of managed resources in the workspace's state, if known
  */
 export const endReason = (
@@ -48,8 +48,8 @@ const lostNote =
   'changes ("terraform state push"), or force-unlock the workspace to continue from the recorded state.';
 
 /**
- * The reason of an ended run whose runner had kept its newest state, after that state was restored to the workspace.
- * Former versions worded the rest of {@link lostNote} differently.
+ * The end reason of a run after the state on its runner's disk was restored to the workspace. Matches only the first
+ * words of {@link lostNote}, because former versions worded the rest differently.
  */
 export const takenInReason = ({ endReason = '' }: Run, serial: number): string =>
   `${endReason.replace(/The workspace stays locked, .*$/s, '').trim()} The workspace now has the newest state (serial ${serial}), which the runner had kept on its disk.`.trim();
@@ -102,7 +102,7 @@ export const stateNote = (run: Run, recorded?: number): string => {
   );
 };
 
-/** Only a runner that reports can know that Terraform stopped cleanly. */
+/** Undefined if no apply was running, or if Terraform stopped cleanly, which only the runner's report can prove. */
 const canceledNote = ({ apply, ...run }: Run, recorded?: number): string | undefined => {
   const { status, report } = apply;
   const isInOrder = report && !report.lost && !report.unrecorded;

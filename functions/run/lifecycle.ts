@@ -1,6 +1,6 @@
 /**
- * The lifecycle as pure decisions: the state after a finished step, and what resumes a waiting execution. The state
- * machine only executes them. No clock, no AWS. machine-states.ts has the states.
+ * The lifecycle as pure decisions: the state after a finished step, and the result that resumes a waiting execution.
+ * The state machine only executes them. No clock, no AWS. States: machine-states.ts.
  */
 import { awaitsConfiguration, hasOpenStage, nextCheck } from './checks.ts';
 import { type aliases, type Ending, type RunState, takesQueue } from './machine-states.ts';
@@ -50,7 +50,7 @@ const appliesAutomatically = (run: Run): boolean => {
   return !planOnly && !savePlan && isAllowed && (plan.report?.hasChanges ? autoApply : allowEmptyApply);
 };
 
-/** The first state before a plan. */
+/** The next state of a run without a plan. */
 const nextBeforePlan = (run: Run): 'Pending' | 'Fetching' | 'PrePlanTasks' | 'PlanQueued' => {
   if (!run.current && takesQueue(run)) return 'Pending';
   if (awaitsConfiguration(run)) return 'Fetching';
@@ -72,7 +72,7 @@ const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyOffered' | 'ApplyQue
   return run.plan.heldUntil ? 'ApplyOffered' : 'ApplyQueued';
 };
 
-/** Whether the apply waits for nothing but a runner. */
+/** Whether the apply waits only for a runner. */
 const isApplyNext = (next: Next): boolean => next === 'ApplyOffered' || next === 'ApplyQueued';
 
 /** The state after a step of the run that has just been recorded. */
@@ -85,7 +85,7 @@ export const nextStep = (run: Run): Next => {
   const check = nextCheck(run);
   if (check) return check;
   if (run.planOnly) return 'PlannedAndFinished';
-  // An empty apply that is allowed needs no auto-apply, only the permission.
+  // If empty applies are allowed, they need permission to apply, but not auto-apply.
   if (!run.plan.report?.hasChanges && (!run.allowEmptyApply || run.savePlan)) return 'PlannedAndFinished';
   if (run.decision?.action === 'apply' || appliesAutomatically(run)) return nextBeforeApply(run);
   if (run.savePlan) return 'PlannedAndSaved';
@@ -173,8 +173,8 @@ export const mayEnter = (state: RunState, run: Run): boolean => {
 };
 
 /**
- * The result with which the run's waiting execution resumes; undefined while it has to wait. Every change of a run evaluates this on the
- * changed item, so the order in which token and answer arrive does not matter.
+ * The result with which the run's waiting execution resumes; undefined while it has to wait. Every change of a run
+ * evaluates this on the changed item, so the task token and the event that resumes the execution can arrive in any order.
  */
 export const resume = (run: Run): Resume | undefined => {
   const state = run.wait?.state as RunState | undefined;
@@ -201,7 +201,7 @@ export const resume = (run: Run): Resume | undefined => {
       return afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':
     case 'PolicyOverride': {
-      // The stop was accepted before this state was entered, after the next state had been decided; likewise below.
+      // Here and below: the stop was accepted after this state had been selected, but before it was entered.
       if (isStopped(run)) return stopped(run);
       const override = statuses[run.status].overrides;
       return override && run.overrides?.[override] ? { output: { next: nextStep(run) } } : undefined;
@@ -233,7 +233,7 @@ const resting = [
   'ApplyQueued',
 ] as const satisfies Next[];
 
-/** States that may follow each step of a run. No list leads back. */
+/** States that may follow each step of a run. No step leads to an earlier state. */
 export const nextStates = {
   Creation: ['Pending', 'Fetching', 'PlanQueued'],
   Pending: ['Fetching', 'PrePlanTasks', 'PlanQueued'],

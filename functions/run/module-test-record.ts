@@ -5,7 +5,7 @@ export interface ModuleTest {
   moduleId: string;
   /** Test files to run; empty for all. */
   filters: string[];
-  /** Below the module's root. */
+  /** Directory of the test files, relative to the module's root. */
   directory: string;
   verbose: boolean;
   /** Maximum of concurrent operations; absent: Terraform's default. */
@@ -22,7 +22,7 @@ export interface TestFacts {
   failed: number;
   errored: number;
   skipped: number;
-  /** Addresses of resources that it created and could not destroy; absent: none. At most {@link maxLeft}. */
+  /** Addresses of resources that the tests created and could not destroy; absent: none. At most {@link maxLeft}. */
   left?: string[];
 }
 

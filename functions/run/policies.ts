@@ -75,7 +75,7 @@ export const resultCount = (sets: PolicySetOutcome[]): ResultCount => {
 
 const maxNamed = 5;
 
-/** `policy "no-public-buckets" of set "network"`, for the first few. */
+/** The first {@link maxNamed} failures: `Policy "no-public-buckets" of set "network" failed.` */
 const reasonFor = (sets: PolicySetOutcome[]): string => {
   const lines = sets.flatMap((set) =>
     set.error

@@ -2,9 +2,9 @@ import type { Run } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
 /**
- * Statuses of a run's policy check and policy evaluation in the API. A result becomes visible with the status that
- * follows it, never before: clients act on the run as soon as they have read it. A check that will never run is final
- * too. Pure.
+ * Statuses of a run's policy check and policy evaluation in the API. A result becomes visible only when the run has left
+ * the status of the check, because clients act on the run as soon as they have read the result. A check that will never
+ * run has a final status too. Pure.
  */
 
 type Facts = Pick<Run, 'status' | 'statusTimestamps' | 'checks' | 'verdicts' | 'overrides'>;
@@ -52,7 +52,7 @@ export const policyEvaluationStatus = (run: Facts): PolicyEvaluationStatus => {
   if (open && status === 'post_plan_running') return 'running';
   if (!verdicts?.policyEvaluation) {
     if (open) return 'pending';
-    // The stage ended with its run tasks, before any policy was evaluated.
+    // A run task failed the stage before any policy was evaluated.
     return verdicts?.post_plan === 'failed' ? 'unreachable' : unjudged(run, 'post-plan-running-at');
   }
   if (verdicts.policyEvaluation === 'passed') return 'passed';

@@ -47,7 +47,7 @@ export const isUser = (createdBy: string): boolean => !platformCreators.includes
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 
-/** One attempt to bring a workspace's infrastructure to its configuration. Holds ids and facts, never content. */
+/** One attempt to bring a workspace's infrastructure to its configuration. Contains ids and metadata, never files. */
 export interface Run extends RunOptions {
   id: string;
   organization: string;
@@ -68,7 +68,7 @@ export interface Run extends RunOptions {
   source: string;
   /** Name of the program that created it, for our own command line. */
   sourceName?: string;
-  /** Queued by a run trigger; `via` has the ids of all workspaces on the way, in order. */
+  /** Queued by a run trigger; `via` has the ids of all workspaces in the chain of triggers, in order. */
   trigger?: { runId: string; workspaceId: string; workspaceName: string; via: string[] };
   /** The workspace's version when it was created; absent: the platform's default. */
   engine?: Engine;
@@ -86,13 +86,13 @@ export interface Run extends RunOptions {
   /** Object key of its provider sets (resources/provider-sets/effective.ts). */
   providerSetsKey?: string;
   /**
-   * The state in which the execution waits. The task token never leaves the control plane. Without one, the task
-   * results of the stage have the tokens. `order`: the attempt that wrote it.
+   * The state in which the execution waits. `token`: the task token, which never leaves the control plane; if absent,
+   * the stage's task results contain the tokens. `order`: the attempt that wrote it.
    */
   wait?: { state: string; token?: string; order?: string };
   /** Pool of the agents that execute its plan and apply; absent for the platform's own runners. */
   agentPool?: { id: string; name: string };
-  /** The commit that shows its status: the connection's token, repository and commit id; absent for others. */
+  /** Commit on which its status is shown: the connection's token, the repository and the commit id. Absent: none. */
   commit?: { tokenId: string; identifier: string; sha: string };
   /** Its workspace has notification configurations. */
   notifies?: true;
@@ -134,15 +134,15 @@ export interface Run extends RunOptions {
   costEstimate?: CostEstimate;
   /** Its checks besides plan, confirmation and apply; fixed when it was created. Absent: none. */
   checks?: Checks;
-  /** Results of its checks; present once it has checks. */
+  /** Results of its checks; absent if it has none. */
   verdicts?: Verdicts;
   overrides?: Overrides;
   /** The failed check and the reason, for users. */
   failure?: string;
   /**
-   * The last state that its apply recorded and its workspace does not have, found after its runner had stopped: no
-   * other run is applied until a user resolves it. `stored`: users can download it (HCP API: applies, errored state),
-   * by its `copy` and with its SHA-256. `changes`: known changes of an apply whose state is lost.
+   * The last state of its apply, if the workspace does not have it; found after the runner has stopped. No other run is
+   * applied until a user resolves it. `stored`: users can download it (HCP API: applies, errored state). `copy`: part of
+   * the object's key. `changes`: known changes of an apply whose state is lost.
    */
   unsaved?: UnsavedState & { stored: boolean; copy?: string; sha256?: string; changes?: AppliedChanges };
   /**
@@ -154,7 +154,7 @@ export interface Run extends RunOptions {
   commentCount?: number;
   /** Reason for the run's ending, for users. */
   endReason?: string;
-  /** Place in the index for the sweep, at or before `checkAt`; absent while nothing can get stuck. */
+  /** Time in the sweep's index, at or before `checkAt`; absent while the run cannot get stuck. */
   dueAt?: Timestamp;
   /** Time of the sweep's next check, unless the run has progressed by then. */
   checkAt?: Timestamp;
@@ -191,18 +191,16 @@ export interface Phase {
   tokenHash?: string;
   /** SHA-256 of the token that Terraform sends to the public API (resources/runs/state-tokens.ts). */
   stateTokenHash?: string;
-  /** The warm runner that it was offered to: its key, as a claim, and its ECS task. */
+  /** The warm runner that was offered this phase: the hash of its key, which serves as the claim, and its ECS task. */
   warm?: { keyHash: string; taskArn: string };
   /** ECS task that executes it. */
   taskArn?: string;
   /** Agent that took it from its pool's queue, and the deadline for its first request. */
   agent?: { id: string; name: string };
   takenUntil?: Timestamp;
-  /**
-   * Set when the agent's runner has to stop: when Terraform has to be killed, and when the runner has certainly ended.
-   */
+  /** Set when the agent's runner has to stop. `killAt`: when to kill Terraform. `goneAt`: the runner has ended by then. */
   stop?: { killAt: Timestamp; goneAt: Timestamp };
-  /** Until then the runner of the plan stands by with an initialized directory. */
+  /** The plan's runner stands by with an initialized directory until this time. */
   heldUntil?: Timestamp;
   /** For a saved plan: id of the state version that it is based on, empty for none. */
   basis?: string;
@@ -242,13 +240,13 @@ export interface PhaseReport {
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
   stateVersionId?: string;
-  /** Message for users: why the newest state of an apply is not the workspace's, and where it is. */
+  /** Message for users: why the apply's newest state was not saved to the workspace, and where it is. */
   stateProblem?: string;
-  /** The state that `stateProblem` is about. */
+  /** The state that was not saved (`stateProblem`). */
   unsavedState?: Omit<UnsavedState, 'runId'>;
   /**
-   * Addresses of resources that Terraform was changing when it was ended during an apply, as far as it named them. No
-   * state contains the result.
+   * Addresses of resources that Terraform was changing when its process was ended during an apply, as far as its output
+   * names them. No state contains the result.
    */
   unrecorded?: string[];
   /** The platform wrote this report because the runner ended without one. */

@@ -12,9 +12,9 @@ export interface UnsavedState {
   runId: string;
   /** For a lost state: the lowest serial that it can have. */
   serial: number;
-  /** Empty for a lost state of a workspace that had none. */
+  /** Empty for a lost state of a workspace that had no state. */
   lineage: string;
-  /** Hex; absent if its runner stopped before it could report it. */
+  /** Hex; absent if the runner stopped before its report. */
   md5?: string;
   /** Its content is unknown: the runner or Terraform was ended during the apply. */
   lost?: true;
@@ -28,7 +28,7 @@ export const lostState = (runId: string, current: StateIdentity | undefined): Un
   lost: true,
 });
 
-/** True if the workspace's state is that one, or a later one, whose uploader then has the apply's changes. */
+/** True if the workspace's state is the unsaved one, or a later one, which is assumed to contain the apply's changes. */
 export const covers = (current: StateIdentity | undefined, unsaved: UnsavedState): boolean => {
   const { serial, lineage, md5, lost } = unsaved;
   if (lost && lineage === '') return current !== undefined;
@@ -43,7 +43,7 @@ export const isSameState = (current: StateIdentity | undefined, next: StateIdent
 /** Terraform 1.11 leaves `force` at false with `terraform state push -force`. */
 const byForce = 'Only if you mean to replace it: stepform state push --force.';
 
-/** Reason why the state cannot follow the current one, in plain words; undefined if it can. */
+/** Reason for users why the state cannot replace the current one; undefined if it can. */
 export const stateConflict = (current: StateIdentity | undefined, next: StateIdentity): string | undefined => {
   if (!current || isSameState(current, next)) return undefined;
   if (current.lineage !== next.lineage) {

@@ -26,7 +26,7 @@ export type WaitReason =
 /** Failed policies that can be overridden. */
 export type Overridable = 'policyEvaluation' | 'policyCheck';
 
-/** Stages of a run in its line of progress. */
+/** Stages in the progress line of a run. */
 export type StageName =
   | 'Pending'
   | 'Fetching'
@@ -52,14 +52,14 @@ export type RunTrigger =
 interface Row {
   label: string;
   tone: Tone;
-  /** How a run ends in this status, after which it never changes and holds nothing. False: not final. */
+  /** Outcome of a run that ends in this status and never changes again. False: not final. */
   final: false | 'done' | 'failed' | 'stopped';
   waitsFor: WaitReason;
-  /** Accepted actions, unless the run was already decided or canceled (actions.ts). */
+  /** Accepted actions, unless the run was already confirmed, discarded or canceled (actions.ts). */
   actions: readonly RunAction[];
   /** Which policies the action `override` overrides. */
   overrides: Overridable | null;
-  /** The stage in the line of progress that its timestamp belongs to. */
+  /** Stage in the progress line to which the timestamp belongs. */
   stage: StageName | null;
   /** The key in `status-timestamps`; stamped once. */
   timestamp: `${string}-at`;

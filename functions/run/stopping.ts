@@ -1,9 +1,7 @@
 import type { CaughtError } from './ending.ts';
 import type { Run } from './run.ts';
 
-/**
- * Message of a run while an unresponsive runner gets its time to stop; undefined if the status is clear enough. Pure.
- */
+/** Message of a run while its unresponsive runner is being stopped; undefined in other cases. Pure. */
 export const stoppingReason = (run: Run, error: CaughtError | undefined): string | undefined => {
   if (error?.Error !== 'States.HeartbeatTimeout') return undefined;
   const doing = run.apply.status === 'pending' ? 'plan' : 'apply';

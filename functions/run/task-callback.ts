@@ -1,9 +1,9 @@
 import { isResultFinal, type ReportedStatus, type TaskResultStatus } from './task-stages.ts';
 
 /**
- * Handling of a run task's callback. `record`: it is stored. `repeat`: it repeats an earlier one, and changes nothing.
- * `unreachable`: the run was canceled or has ended, so it is stored and resumes nothing. `conflict`: the result is
- * final. Pure.
+ * Handling of a run task's callback. `record`: store it. `repeat`: ignore it, because it repeats an earlier callback.
+ * `unreachable`: store it with this status and resume nothing, because the run was canceled or has ended. `conflict`:
+ * reject it, because the result is final. Pure.
  */
 export type CallbackDecision = 'record' | 'repeat' | 'unreachable' | 'conflict';
 

@@ -29,7 +29,7 @@ interface Common {
   vcs_pull_request_url: string | null;
   vcs_commit_url: string | null;
   capabilities: { outcomes: boolean };
-  /** Misspelled like in the vendor's reference and clients. */
+  /** Misspelled as in the vendor's reference and clients. */
   capabilitites: { outcomes: boolean };
 }
 

@@ -1,6 +1,6 @@
 /** Number and hours of warm runners. Pure; also parses the operator's setting. */
 
-/** A daily window, in a time zone of the IANA database. A window that ends before it begins ends on the next day. */
+/** A daily window, in a time zone of the IANA database. If `to` is before `from`, it ends on the next day. */
 export interface Hours {
   /** 0 = Sunday; days on which a window begins. */
   days: number[];

@@ -108,7 +108,7 @@ export type RunHome = Pick<
   'id' | 'organization' | 'name' | 'executionMode' | 'agentPoolId' | 'engine' | 'workingDirectory'
 >;
 
-/** What a run copies from its workspace when it is created. 1 read for a workspace with agents. */
+/** Attributes of a new run that depend on its workspace. 1 read for a workspace with agents. */
 export const pendingIn = async (workspace: RunHome, createdAt: string) => {
   const agentPool = await agentPoolOf(workspace);
   return {

@@ -9,11 +9,13 @@ import { isUser, type Run } from '#run/run.ts';
 
 /**
  * A run may be applied without a confirmation only if all its authors may confirm it: its creator and the uploader of
- * its configuration, who determine the changes. Three kinds of runs were authorized in advance and have fewer
- * authors: the creator of a run from a run trigger does not count, because the managers of the workspace set
- * auto-apply-run-trigger (HCP Terraform: run states, automatic apply; run triggers); a commit of the repository that
- * a workspace follows has no author here, because the user who connected the workspace set auto-apply; nor has a
- * scheduled destroy, because a user set its time.
+ * its configuration, who determine the changes. Three kinds of runs were authorized in advance and have fewer authors:
+ *
+ * - A run from a run trigger: without its creator, because the managers of the workspace set auto-apply-run-trigger
+ *   (HCP Terraform: run states, automatic apply; run triggers).
+ * - A run for a commit of the followed repository: no author, because the user who connected the workspace set
+ *   auto-apply.
+ * - A scheduled destroy: no creator, because a user set its time.
  */
 export const authorsOf = (
   createdBy: string,
@@ -37,9 +39,9 @@ const reason =
   'Not applied automatically: the author of this run or of its configuration no longer has permission to apply runs in this workspace. Confirm it as a user with that permission.';
 
 /**
- * Checks the run's authors again when the run would pass its confirmation, and after the run tasks that follow: one
- * of them may have lost the permission since the run was created. Call it before the step that leads there is
- * recorded or answered. Idempotent. No reads for other runs.
+ * Checks the permissions of the run's authors again when the run would pass its confirmation, and after the run tasks
+ * that follow, because an author may have lost the permission since the run was created. Call it before the preceding
+ * step is recorded or answered. Idempotent. No reads for other runs.
  *
  * @param run including the changes that are about to be recorded
  */

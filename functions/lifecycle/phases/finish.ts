@@ -32,7 +32,7 @@ export class RunnerStillStoppingError extends Error {
  *
  * @param keepDue keeps the run due for the sweep until the caller, which may not be retried, has finished
  * @returns the ended run; undefined if it does not exist
- * @throws {RunnerStillStoppingError} while the runner's process may still run; the next run must not start before
+ * @throws {RunnerStillStoppingError} while the runner's process may still run; until then the next run must not start
  */
 export const finishRun = async (
   runId: string,
@@ -122,7 +122,7 @@ const recordStopping = async (run: Run, error: CaughtError | undefined): Promise
   if (reason && !run.endReason) await updateRun(run.id, { set: { endReason: reason } });
 };
 
-/** An agent's runner gets the stop request with its next heartbeat. It has as much time as a container. */
+/** An agent's runner gets the stop request with its next heartbeat. It has as much time to stop as a container. */
 const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void> => {
   const { agent, claimNonce, stop } = run[phase];
   if (!claimNonce || isAgentRunnerGone(run[phase], new Date().toISOString())) return;

@@ -118,7 +118,7 @@ export const spent: Record<PhaseName, string[]> = {
   apply: ['apply.stateTokenHash'],
 };
 
-/** By then the response was delivered, or its writer was interrupted. */
+/** After this time the execution was resumed, or the function that resumes it was interrupted. */
 const answerSeconds = 60;
 
 /** The runner's token was revoked during the request. */

@@ -7,8 +7,9 @@ import { claim, release } from './queue.ts';
 export const awaitsTurn = (run: Run): boolean => takesQueue(run) && !run.current && !run.cancel && !run.decision;
 
 /**
- * Makes a new run current if it is first in the queue of a free workspace. Other runs wait in Pending, which starts
- * the queue itself. Idempotent, also in Pending. 1 read, and 2 writes if the run becomes current.
+ * Makes a new run current if it is first in the queue of a free workspace. Other runs wait in the state Pending, which
+ * starts the next run of a free workspace itself. Idempotent, also in Pending. 1 read, and 2 writes if the run becomes
+ * current.
  * @returns the run, current or not
  */
 export const claimTurn = async (run: Run): Promise<Run> => {

@@ -8,8 +8,8 @@ import { covers, lostState, type StateIdentity, type UnsavedState } from '#run/s
 
 /**
  * States of applies that could not be saved as state versions. A runner uploads such a state to a key that users
- * cannot read; after the runner has stopped, the state is copied to a key that they can. Later uploads have no
- * effect.
+ * cannot read. After the runner has stopped, the state is copied to a key that users can read; later uploads do not
+ * change the copy.
  */
 
 /** Terraform writes serial and lineage before any long content. */
@@ -22,9 +22,9 @@ const identify = (head: string): Omit<UnsavedState, 'runId'> | undefined => {
 };
 
 /**
- * Keeps the applied state that the workspace does not have, or records that it is lost: then resources may exist that
- * no state contains. Call it after the runner has stopped. Idempotent. 2 reads, and 1 copy if there is such a state;
- * for a lost one 2 more reads, and the log.
+ * Keeps the apply's last state if the workspace does not have it, or records that it is lost. After a loss, resources
+ * may exist that no state contains. Call it after the runner has stopped. Idempotent. 2 reads, and 1 copy of a state
+ * that is kept; for a lost state 2 more reads, and the log.
  */
 export const findUnsaved = async (run: Run): Promise<Run['unsaved']> => {
   const { id, workspaceId, apply } = run;

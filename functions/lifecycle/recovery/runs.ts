@@ -21,10 +21,10 @@ const cause = (restoredTo: string): string =>
   `The platform was restored to ${restoredTo}. What this run did after that is not recorded, so it cannot continue. ` +
   'Compare the state with what exists (a refresh-only run), then start a new run.';
 
-/** Ends every run that has not ended, including queued ones. @returns their ids */
+/** Ends every unfinished run, including queued ones. @returns ids; `stopping`: runs whose runner has not stopped yet */
 export const endRuns = async (restoredTo: string): Promise<{ ended: string[]; stopping: string[] }> => {
   const [ended, stopping]: [string[], string[]] = [[], []];
-  // Queued runs first, so that none starts when the one before it ends.
+  // Newest first: a run that ends starts the next one in the queue.
   const runs = (await runsUnderWay()).sort((a, b) => b.number - a.number);
   for (const run of runs) {
     const ending = run.apply.status === 'pending' ? 'PlanErrored' : 'ApplyErrored';

@@ -30,7 +30,7 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;
   const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;
-  // Hidden runs come last: their times sort behind all others.
+  // Hidden runs come last: `A` sorts after every digit.
   await update(keys.agentJob(agentPool.id, isHidden(run) ? `A${at}` : at, id, phase), {
     set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
   });

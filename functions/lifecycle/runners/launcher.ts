@@ -18,9 +18,9 @@ import type { PhaseName, Run } from '#run/run.ts';
 import { isOffered, offerJob } from './agent-jobs.ts';
 
 /**
- * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container knows the
- * platform's URL and a claim that is valid for one phase of one run and one use; it exchanges the claim for everything
- * else (run/protocols/runner.ts).
+ * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container starts with
+ * the platform's URL and a single-use claim for one phase of one run, and exchanges the claim for everything else
+ * (run/protocols/runner.ts).
  */
 
 const client = new ECSClient(directly('ecs'));
@@ -35,8 +35,8 @@ export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
 /**
- * Why the run must not start. Only runs that are older than the setting are affected, because no new ones are
- * created.
+ * Reason why the run must not start. Affects only runs that are older than the setting: with the setting, no new run
+ * is created.
  */
 export const refusalOfRun = ({ organization, agentPool }: Run): string | undefined =>
   refusalOf(organization, agentPool !== undefined);
@@ -69,8 +69,8 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
 const claimMs = 100_000;
 
 /**
- * Starts another runner in place of one that hangs before its claim, or whose end was not reported; voids its claim.
- * 1 request to ECS while the runner has time to claim.
+ * Replaces a runner that hangs before its claim, or whose end was not reported, and voids its claim. 1 request to
+ * ECS while the runner has time to claim.
  * @returns whether another runner was started
  * @throws {CapacityUnavailableError}
  */
@@ -92,7 +92,7 @@ export const replaceUnclaimed = async (run: Run, phase: PhaseName): Promise<bool
   return true;
 };
 
-/** A container that is still being provisioned has as much time as the machine's state. */
+/** A container that is still being provisioned has time until the state of the state machine times out. */
 const hasTimeToClaim = async (taskArn: string): Promise<boolean> => {
   const [task] = await describeTasks([taskArn]);
   if (!task || task.lastStatus === 'STOPPED') return false;
@@ -110,8 +110,8 @@ const noRoom = ({ name, message }: Error): boolean =>
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
   const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
-  // The runner may have claimed already. But if the run is final, or the claim was replaced, nothing would stop this
-  // container, or its exit would count as that of the working one.
+  // The runner may have claimed already. But if the run is final, nothing else would stop this container; and if the
+  // claim was replaced, its exit would be mistaken for the exit of the container with the new claim.
   const recorded = await updateRun(run.id, {
     set: { [`${phase}.taskArn`]: taskArn },
     condition: `${phase}.claimHash = :claim`,
@@ -183,7 +183,7 @@ export interface Container {
   createdAt?: string;
 }
 
-/** At most 100. ECS forgets a task about an hour after it stopped. */
+/** At most 100. ECS returns a task for about an hour after it stopped. */
 const describeTasks = async (tasks: string[]): Promise<Task[]> => {
   const answer = await client.send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks }));
   return answer.tasks ?? [];

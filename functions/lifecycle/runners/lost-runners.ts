@@ -10,7 +10,7 @@ export const recordedResources = async (workspaceId: string): Promise<number> =>
 
 /**
  * Ends the phase of a runner that stopped without a report, at once instead of at the next missed heartbeat.
- * @param why for people, e.g. `exit code 1`
+ * @param why reason for users, e.g. `exit code 1`
  */
 export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise<void> => {
   // The end of the run applies the last snapshots (resources/states/snapshots.ts).

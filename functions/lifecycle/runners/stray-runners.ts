@@ -7,7 +7,7 @@ import { type Container, runningContainers, stopRunner } from './launcher.ts';
 import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts';
 
 /**
- * Containers that no run needs: a runner exits after its work, unless it hangs, and then it costs money until it is
+ * Stops containers that no run needs. A runner exits after its work; a runner that hangs costs money until it is
  * stopped. The list comes from ECS, not from the table, to include containers that were never recorded.
  */
 
@@ -25,7 +25,7 @@ const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: numbe
   return !!plan.report && plan.taskArn === arn && apply.taskArn !== arn && before(plan.heldUntil, now);
 };
 
-/** A retired ready runner exits by itself; so does a reserved one that never claimed. */
+/** Retired runners, and reserved ones that never claimed, exit by themselves: they are stray only after {@link graceMs}. */
 const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefined, now: number): boolean => {
   const { reserved, retiredAt } = warm;
   if (!reserved) return retiredAt ? before(retiredAt, now) : !environment.warmRunners && before(warm.startedAt, now);

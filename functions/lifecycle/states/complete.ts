@@ -18,7 +18,7 @@ export interface CompleteTask {
  * @returns `next`: `startsRuns` if the end of the execution has to trigger run-applied.ts
  */
 export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: typeof startsRuns | 'Nothing' }> => {
-  // Step Functions reports a missed heartbeat as States.Timeout too; the catcher tells them apart.
+  // Step Functions reports a missed heartbeat as States.Timeout too; the state machine's catcher distinguishes them.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
   const ended = await finishRun(run.runId, ending, error);
   if (ended) await notify(ended);

@@ -3,7 +3,7 @@ import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 import { plainState } from '#run/machine-states.ts';
 
 export interface EnterStateTask extends WaitingTask {
-  /** Of the machine. */
+  /** Name of a state of the state machine. */
   state: string;
 }
 

@@ -13,9 +13,9 @@ const starts = (run: Run): boolean =>
 /**
  * Starts a runner, assigns a ready one, or queues the plan for an agent; then waits for the claim.
  *
- * A container is started before the run is written, so that one write contains its claim and its ARN: until then its
- * claim is rejected with 503 (phases.ts). A container that is not recorded in the run is stopped, or exits when its
- * claim is rejected.
+ * A container is started before the run is written, so that one write contains its claim and its ARN. Until that write,
+ * the container's claim is rejected with 503 (phases.ts). A container that is not recorded in the run is stopped, or
+ * exits when its claim is rejected.
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
@@ -36,7 +36,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
     await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
   }
   if (run.status !== 'plan_queued' || !needsRunner(run, 'plan')) return;
-  // The run is queued, and the machine retries.
+  // The error makes the state machine retry.
   if (refusal) throw refusal;
   await launchFirst(run, 'plan');
 };

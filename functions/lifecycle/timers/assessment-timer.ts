@@ -12,12 +12,12 @@ import { assess, isCrowded } from './assessments.ts';
 const minutes = 60;
 const hours = 3600;
 
-/** An assessment that ends up to this late does not move the next one. */
+/** An assessment may start this much early, so that the late end of one does not postpone all later ones. */
 const toleranceMs = 1 * hours * 1000;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** A concurrent change of the settings has set another timer. */
+/** Condition: no concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: HealthTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });
 
 /** 1 read unless the workspace itself enables assessments. */

@@ -29,7 +29,7 @@ const runningSeconds = 60;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
-/** A concurrent change of the settings has set another timer. */
+/** Condition: no concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: AutoDestroyTimer) => ({
   condition: 'lookedAt = :seen',
   values: { ':seen': lookedAt },
@@ -59,7 +59,7 @@ export const lookAtAutoDestroy = async (key: Key): Promise<void> => {
   await again(timer, step.until);
 };
 
-/** Why no run can be created, for people. */
+/** Reason for users why no run can be created. */
 const obstacleOf = (workspace: Workspace): string | undefined => {
   if (workspace.executionMode === 'local') return 'Execution mode is local';
   if (!workspace.allowDestroyPlan) return 'Destroy plans are not allowed for this workspace';
@@ -94,7 +94,7 @@ const destroy = async ({ workspace, timer }: Look): Promise<void> => {
   });
 };
 
-/** A run that a user or a failed check ended is not retried. */
+/** Whether a user or a failed check ended the run, which is then not retried. */
 const isRefused = ({ status, failure }: Run): boolean =>
   status === 'discarded' || status === 'canceled' || failure !== undefined;
 
@@ -105,7 +105,7 @@ const follow = async (look: Look, runId: string): Promise<void> => {
   return failed(look, { run });
 };
 
-/** A duration restarts; a fixed time is over. */
+/** Restarts an activity duration, and removes a fixed time. */
 const destroyed = async ({ workspace, timer }: Look, run: Run): Promise<void> => {
   await notifyAutoDestroy(workspace, { kind: 'results', at: timer.lookedAt, run });
   const { autoDestroyAt: at } = workspace;

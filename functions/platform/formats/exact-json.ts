@@ -1,6 +1,6 @@
 /**
- * JSON of states and plans. Terraform's numbers have any number of digits (64-bit ids, floats), JavaScript's some 15.
- * Numbers with more digits keep their text, and `JSON.stringify` writes it unchanged.
+ * JSON of states and plans. A number in Terraform can have any number of digits (64-bit ids, floats); JavaScript keeps
+ * about 15. Numbers with more digits keep their text, and `JSON.stringify` writes it unchanged.
  */
 
 /** https://tc39.es/proposal-json-parse-with-source, which TypeScript does not include yet. */

@@ -66,7 +66,7 @@ const skipComment = (text: string, at: number): number => {
 const opens = (text: string, at: number): boolean => text.startsWith('${', at) || text.startsWith('%{', at);
 const escapedTemplate = (text: string, at: number): boolean => text.startsWith('$${', at) || text.startsWith('%%{', at);
 
-/** From a quote to behind the closing one. A newline ends an unclosed string, so that the rest is still read. */
+/** Position after the string that begins at a quote. A newline ends an unclosed string, so that the rest is still read. */
 const skipString = (text: string, start: number, depth: number): number => {
   let at = start + 1;
   while (at < text.length) {
@@ -80,7 +80,7 @@ const skipString = (text: string, start: number, depth: number): number => {
   return at;
 };
 
-/** From behind an opening bracket or template marker to behind its closing one. */
+/** `start` is after an opening bracket or template marker. Returns the position after the closing one. */
 const skipNested = (text: string, start: number, outer: number): number => {
   const depth = deeper(outer, text, start);
   let at = start;
@@ -94,7 +94,7 @@ const skipNested = (text: string, start: number, outer: number): number => {
   return at;
 };
 
-/** From `<<` to the end of the line with the marker, without its newline. */
+/** `start` is at `<<`. Returns the end of the line with the closing marker, before its newline. */
 const skipHeredoc = (text: string, start: number, [all, marker]: RegExpExecArray, depth: number): number => {
   let line = start + all.length;
   while (line < text.length) {
@@ -114,7 +114,7 @@ const skipHeredoc = (text: string, start: number, [all, marker]: RegExpExecArray
   return Math.max(line, start);
 };
 
-/** Behind the comment, string or heredoc that begins here; otherwise `at` itself. */
+/** Position after the comment, string or heredoc that begins here; otherwise `at` itself. */
 const skipToken = (text: string, at: number, depth: number): number => {
   if (text[at] === '"') return skipString(text, at, depth);
   if (text.startsWith('<<', at)) {
@@ -124,7 +124,7 @@ const skipToken = (text: string, at: number, depth: number): number => {
   return skipComment(text, at);
 };
 
-/** To the newline, comment or closing brace that ends an attribute's expression. */
+/** Position of the newline, comment or closing brace that ends an attribute's expression. */
 const skipExpression = (text: string, start: number, depth: number): number => {
   let at = start;
   while (at < text.length) {
@@ -138,7 +138,7 @@ const skipExpression = (text: string, start: number, depth: number): number => {
   return at;
 };
 
-/** To the next character that is neither whitespace nor part of a comment. */
+/** Position of the next character that is neither whitespace nor part of a comment. */
 const skipSpace = (text: string, start: number): number => {
   let at = start;
   while (at < text.length) {

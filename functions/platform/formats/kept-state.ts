@@ -2,13 +2,13 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { KeptStateKey } from '#run/protocols/runner.ts';
 
 /**
- * A state that could not be uploaded, encrypted on the runner's disk: the last resort, and the only copy there that
- * outlives its run. Its key came with the job and disappears with the runner. Only the platform, which receives the
- * file later (runner/api/kept-states.ts), can decrypt it. An authentic file was written by the runner, not by code of
- * the run, which never had the key.
+ * A state that could not be uploaded, encrypted on the runner's disk. This is the last resort: the runner's disk keeps
+ * no other state after the run. The key is in the job, and the runner does not store it. Only the platform, which
+ * receives the file later (runner/api/kept-states.ts), can decrypt it. Code of the run cannot forge a file, because it
+ * never has the key.
  *
- * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, the line
- * authenticated).
+ * File: a line of JSON, then initialization vector (12 bytes), tag (16), ciphertext (AES-256-GCM, with the line as
+ * additional authenticated data).
  */
 
 export interface KeptStateHeader {

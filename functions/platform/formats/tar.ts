@@ -1,8 +1,8 @@
 import { constants, createGunzip } from 'node:zlib';
 
 /**
- * Reads tar files (POSIX.1-2024 pax: ustar and pax interchange format; GNU tar: long names). It is this small because
- * every function that creates runs contains it; a library for streams of any length would add 37 KB to their start.
+ * Reads tar files (POSIX.1-2024 pax: ustar and pax interchange format; GNU tar: long names). Every function that
+ * creates runs contains this code; a library for streams of any length would add 37 KB to each.
  */
 
 export interface TarEntry {
@@ -83,8 +83,8 @@ interface Fields {
 }
 
 /**
- * Records are `<length> <key>=<value>\n`, and the length is that of the whole record. Keeps only the keys that are
- * used: an archive can have a million others, and every entry inherits the global headers before it.
+ * Records are `<length> <key>=<value>\n`; `<length>` counts the whole record. Keeps only the keys that are used: an
+ * archive can have a million other keys, and every entry inherits the global headers before it.
  */
 const readPax = (content: Buffer): Fields => {
   const fields: Fields = {};

@@ -8,7 +8,7 @@ export interface DirectRequest {
   /** Name in signatures, e.g. `dynamodb`. */
   service: string;
   method: string;
-  /** With its query. */
+  /** Includes the query string. */
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
@@ -34,7 +34,7 @@ export interface DirectCalls {
   request(request: DirectRequest): Promise<DirectReply>;
   /**
    * DynamoDB with values instead of JSON text. The caller may change the output; binary values are byte arrays.
-   * @param operation IAM's name of it, e.g. `GetItem`
+   * @param operation its name in IAM, e.g. `GetItem`
    * @throws {TableRefusal}
    */
   table(operation: string, input: object): Promise<object>;

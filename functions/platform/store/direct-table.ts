@@ -9,8 +9,8 @@ const failedMs = 100;
 const maxPauseMs = 20_000;
 
 /**
- * An operation of DynamoDB in the same process, with the AWS SDK's retries.
- * @param operation IAM's name of it, e.g. `GetItem`
+ * Calls an operation of DynamoDB in the same process, with the AWS SDK's retries.
+ * @param operation its name in IAM, e.g. `GetItem`
  * @returns the output; binary values are byte arrays, as in the input
  * @throws {TableRefusal} and connection errors
  */

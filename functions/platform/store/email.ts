@@ -13,7 +13,7 @@ export const callEmail = async (message: object): Promise<Refusal | undefined> =
   const base = environment.endpoint('SESV2') ?? `https://email.${region}.${dnsSuffix(region)}`;
   const body = JSON.stringify(message);
   const call = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-  // One retry only: each retry of a message whose response was lost sends it again.
+  // One retry only: if the response was lost, a retry sends the message twice.
   const answer = await send('ses', `${base}/v2/email/outbound-emails`, call, { tries: 2 });
   if (answer.status === 200) return undefined;
   const text = answer.body.toString('utf8').slice(0, 500);

@@ -5,8 +5,8 @@ import { DamagedContentError } from './damaged-content.ts';
 export const sha256Of = (content: Uint8Array | string): string => createHash('sha256').update(content).digest('hex');
 
 /**
- * For callers that return a link instead of reading: compares storage's checksum of the object with the record. An
- * object that was written before checksums has none.
+ * For callers that return a link instead of reading: compares storage's checksum of the object with the recorded one.
+ * An object that was written before checksums were recorded is not checked.
  * @throws {DamagedContentError}
  */
 export const checkStored = async (what: string, key: string, sha256: string | undefined): Promise<void> => {

@@ -99,7 +99,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `PLANEXPORT` | → its plan's latest export |
  * | `PE#<id>` | `PE` | plan export |
  * | `APOOL#<id>` | `APOOL` | agent pool |
- * | | `AGENT#<rest of its id>` | agent; its id ends with that |
+ * | | `AGENT#<rest of its id>` | agent |
  * | | `JOB#<queued at>#<run id>#<phase>` | → run whose phase waits for an agent |
  * | | `USE#<id>` | → workspace that uses it; project or organization whose default it is; OAuth client |
  * | `TASK#<id>` | `TASK` | run task |
@@ -116,7 +116,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | | other subjects: notification-keys.ts, version-control-keys.ts, registry-keys.ts, ip-allowlist-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | a user's action, or rejected attempt |
  * | | `<time>#<id>#FAILED` | marker that the action failed |
- * | `REQUESTS#<caller>` | `<second>` | its number of requests in that window; only for callers with many |
+ * | `REQUESTS#<caller>` | `<second>` | number of the caller's requests in that window; only for callers with many requests |
  * | `BANNERS` | `BANNERS` | announcements to all users |
  * | `WARM` | `POOL` | ids of warm runners, ready or starting |
  * | `WARM#<id>` | `WARM` | warm runner: started before a run needs it |

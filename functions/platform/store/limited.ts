@@ -1,16 +1,16 @@
 /** Limits of lists, such as a user's tokens or an organization's agent pools. */
 export interface Limit {
   max: number;
-  /** The present number, including all completed writes; consistent. */
+  /** Current number of entries, from a consistent read. */
   count(): Promise<number>;
   /** The error if the limit is reached. */
   full(): Error;
 }
 
 /**
- * Creates an entry of a limited list. Concurrent requests do not count each other's entries beforehand, so each counts
- * again after its write, and removes its entry if there are too many: every entry that stays has counted all others
- * that stay. Concurrent requests for the last places can thus fill fewer than there are. Costs 1 more count.
+ * Creates an entry of a limited list. Concurrent requests do not see each other's entries before they write, so each
+ * request counts again after its write, and removes its entry if there are too many. No entry above the limit stays,
+ * but concurrent requests for the last places may all be rejected. Costs 1 more count.
  * @param takeBack undoes the creation; not called for undefined
  * @throws the error of `full`
  */

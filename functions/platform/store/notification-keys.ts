@@ -6,7 +6,7 @@ import type { Key } from './key.ts';
  * | pk | sk | item |
  * |---|---|---|
  * | `NC#<id>` | `NC` | notification configuration, with its last responses |
- * | `RUN#<id>`, `WS#<id>` | `TOLD#<notification configuration id>#<trigger>#<status>` | the event that sends it, and whether it is complete |
+ * | `RUN#<id>`, `WS#<id>` | `TOLD#<notification configuration id>#<trigger>#<status>` | event that sends it, and whether it is done |
  * | `ORG#<name>` | `EMAILRECIPIENT#<sha-256>` | recipient: whether the address was verified, or unsubscribed |
  * | `EMAILTOKEN#<sha-256>` | `EMAILTOKEN` | → e-mail recipient, to verify the address or unsubscribe |
  * | `EMAILS#<organization>#<day>` | `COUNT` | number of e-mails sent that day |

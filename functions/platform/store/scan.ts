@@ -1,6 +1,6 @@
 /**
- * Pages of filtered lists. Pointers have the attributes that never change, so that a filter reads records only when
- * it needs more.
+ * Pages of filtered lists. Pointers contain the attributes that never change, so that a filter reads records only when
+ * it needs other attributes.
  */
 export interface Paging {
   /** From 1. */
@@ -22,7 +22,7 @@ export interface Scan<P, R> {
   narrow(pointers: P[]): P[] | Promise<P[]>;
   /** Their records; missing ones are left out. */
   records(pointers: P[]): Promise<R[]>;
-  /** Missing: the pointer is sufficient. */
+  /** Absent if {@link narrow} is the whole filter. */
   fits?(record: R): boolean;
 }
 

@@ -30,7 +30,8 @@ import { type Key, padded } from './key.ts';
  * | `VCSEVENT#<organization>#<day>` | `<time>#<id>` | result of a delivery, for users |
  */
 /**
- * Escapes separators of keys in branch names; otherwise the moves of one branch could be found among those of another.
+ * Escapes separators of keys in branch names; otherwise a query for the moves of one branch could return moves of
+ * another.
  */
 const branchPart = (branch: string): string => branch.replaceAll(/[%#]/g, encodeURIComponent);
 

@@ -55,7 +55,7 @@ const payloadOf = (
 ): ChangeRequestPayload => ({
   payload_version: 1,
   notification_configuration_id: configurationId,
-  // The page shows them on the workspace's overview.
+  // The page shows change requests on the workspace's overview.
   change_request_url: `${baseUrl}/app/${workspace.organization}/workspaces/${workspace.name}`,
   change_request_subject: request.subject,
   change_request_message: request.message,

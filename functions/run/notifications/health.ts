@@ -25,7 +25,7 @@ export interface HealthEvent {
   prior?: HealthResult;
 }
 
-/** Triggers of a result. */
+/** Triggers of the notifications that a result sends. */
 export const healthTriggersOf = (result: HealthResult): HealthTrigger[] => {
   if (!result.succeeded) return ['assessment:failed'];
   return [

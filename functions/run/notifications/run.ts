@@ -33,7 +33,7 @@ export interface RunNotice {
   status: NotifiedStatus;
 }
 
-/** For a run that has just entered its status; saved plans and plan-only runs need no attention. */
+/** For a run that has just entered its status; undefined for plan-only runs, and for statuses without a trigger. */
 export const notificationOf = (
   run: Pick<Run, 'status' | 'decision' | 'cancel' | 'planOnly'>,
 ): RunNotice | undefined => {
@@ -94,7 +94,7 @@ const waits = (request: string) => (run: Run) => `Run planned${planned(run)}. ${
 const toConfirm = waits('Confirm or discard it');
 const toOverride = waits('Policies failed: override them or discard the run');
 
-/** Counts only: names and values of resources stay with users who can read the run. */
+/** The texts contain only counts: names and values of resources are for users who can read the run. */
 const texts: Record<NotifiedStatus, (run: Run) => string> = {
   pending: () => 'Run created',
   planning: () => 'Run planning',

@@ -6,14 +6,15 @@
  * |---|---|
  * | `POST /register` | {@link Registration} → {@link RegisteredAgent} |
  * | `POST /next` | {@link WorkRequest} → {@link NextWork}: a job of the pool, assigned to this agent, or how long to wait |
- * | `POST /ping` | {@link Ping} → {@link PingAnswer}: that it is alive, and its job; or that it ends |
- * | `POST /over` | {@link JobEnd} → `{}`: the runner that it started has ended |
+ * | `POST /ping` | {@link Ping} → {@link PingAnswer}: reports that the agent is alive, with its job, or that it ends |
+ * | `POST /over` | {@link JobEnd} → `{}`: reports that the job's runner has ended |
  * | `POST /request` | {@link RequestPoll} → {@link NextRequest}: a request that the agent sends for the platform, or how long to wait |
  * | `POST /answer` | {@link RequestAnswer} → `{}`: the result of the request |
  *
- * The job comes with a claim, with which the agent starts the runner (run/protocols/runner.ts): the runner
- * gets its own token for its calls. 401: the token is invalid. 403: the call is for agents of the other kind.
- * 410: register again. Any other 4xx is a defect; 429, 5xx and connection errors are retried.
+ * The agent starts the runner with the job's claim; the runner exchanges it for its own token
+ * (run/protocols/runner.ts). 401: the token is invalid. 403: the call is only for agents that execute runs, or only
+ * for agents that forward requests. 410: register again. Any other 4xx is a defect; 429, 5xx and connection errors are
+ * retried.
  */
 import type { PhaseName } from '../run.ts';
 
@@ -40,7 +41,7 @@ export interface RegisteredAgent {
 export interface WorkRequest {
   agent: string;
   name: string;
-  /** Counts as a ping, which costs a write. */
+  /** If set, the call counts as a ping, which costs a write. */
   ping: boolean;
 }
 
@@ -80,7 +81,7 @@ export interface RequestPoll {
   publicKey?: string;
 }
 
-/** All values are base64; platform/net/forwarding/messages.ts has the contents of the box. */
+/** All values are base64; platform/net/forwarding/messages.ts defines the contents of the box. */
 export interface TakenRequest {
   id: string;
   box: string;

@@ -1,6 +1,6 @@
 /**
- * Credentials that a phase presents to others instead of a stored secret: one workload identity token for each
- * configuration in the workspace's variables (HCP Terraform: dynamic provider credentials).
+ * Credentials that a phase presents to clouds and to Vault instead of a stored secret: one workload identity token for
+ * each configuration in the workspace's variables (HCP Terraform: dynamic provider credentials).
  */
 
 interface CredentialBase {
@@ -40,7 +40,7 @@ export interface VaultCredential extends CredentialBase {
   /** Where the JWT backend is mounted, e.g. `jwt`. */
   authPath: string;
   role: string;
-  /** PEM of an authority to trust in addition to the usual ones. */
+  /** PEM of a certificate authority to trust in addition to the public ones. */
   caCertificate?: string;
   timeoutSeconds: number;
 }

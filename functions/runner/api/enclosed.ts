@@ -6,15 +6,15 @@ import type { Artifact } from '#run/run.ts';
 import { type Caller, ProtocolError } from './caller.ts';
 
 /**
- * Stores the files that came with a report, as the runner would: once, and only if they match their checksums. Call
- * it before the report is recorded.
+ * Stores the files that are enclosed in a report: each once, and only if it matches its checksum. Call it before the
+ * report is recorded.
  * @throws {ProtocolError} 422
  */
 export const storeEnclosed = async (
   { run, phase }: Caller,
   { enclosed = {}, checksums }: Pick<ReportRequest, 'enclosed' | 'checksums'>,
 ): Promise<void> => {
-  // A repeated report, whose files are already stored.
+  // The report is repeated: its files are already stored.
   if (run[phase].report) return;
   const contents = Object.entries(enclosed).map(([name, base64]) => {
     const content = Buffer.from(base64, 'base64');

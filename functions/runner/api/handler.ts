@@ -167,8 +167,8 @@ const next = async ({ run, phase, token }: Caller): Promise<NextAnswer> => {
 };
 
 /**
- * Waits up to 1 s for the state machine, so that the response to a report can contain the apply and the runner need
- * not poll.
+ * Waits up to 1 s for the state machine, so that the response to a report can contain the apply, and the runner does
+ * not have to poll.
  */
 const awaitOffer = async (run: Run): Promise<Run> => {
   let current = run;

@@ -124,7 +124,7 @@ export const buildJob = async (
     environment: environmentOf(run),
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
-    // An agent that waits for the apply would be missing in its pool, and can start another process quickly.
+    // Agents do not stand by: a waiting agent would be missing in its pool, and can start another process quickly.
     holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
     ...(run.agentPool ? { silentSeconds } : {}),
     limits,

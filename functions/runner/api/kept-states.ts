@@ -32,7 +32,7 @@ export const keptState = v.object({
 });
 
 const uploadSeconds = 300;
-/** A kept state is slightly larger than the state. */
+/** The file of a kept state is slightly larger than the state. */
 const maxKeptBytes = maxStateBytes + 10_000;
 
 const foreign = (): ProtocolError => new ProtocolError(403, 'no runner of this platform kept that state');
@@ -88,7 +88,7 @@ const takeIn = async (run: Run, kept: Opened): Promise<void> => {
   await releaseUnsaved(run.workspaceId, run.id);
 };
 
-/** @returns false if the run's lock is gone, or the state may not follow the workspace's */
+/** @returns false if the run's lock was released, or the state cannot replace the workspace's current one */
 const becomesCurrent = async (run: Run, workspace: Workspace, { content, identity }: Opened): Promise<boolean> => {
   const created = await createStateVersion({
     ...{ workspace, runId: run.id, userId: run.createdBy, force: false, intermediate: false },
@@ -104,7 +104,7 @@ const becomesCurrent = async (run: Run, workspace: Workspace, { content, identit
   }
 };
 
-/** Keeps the state as a download for users: a user decided meanwhile, or it describes other infrastructure. */
+/** Stores a state that cannot become the workspace's as a download for users. */
 const keepAsErrored = async (run: Run, { content, identity }: Opened): Promise<void> => {
   const sha256 = sha256Of(content);
   const copy = sha256.slice(0, 32);

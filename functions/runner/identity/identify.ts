@@ -12,8 +12,8 @@ import { MisconfiguredError } from './settings.ts';
 import { signToken } from './sign.ts';
 
 /**
- * Signs the tokens of a phase when its runner claims it: one KMS request for each one that the variables request, and
- * none for other runs. The runner reports invalid variables in the run's log.
+ * Signs the tokens of a phase when its runner claims it: one KMS request for each token that the variables request, and
+ * none if they request no token. The runner reports invalid variables in the run's log.
  * @returns undefined if the variables request no credentials
  */
 export const identify = async (

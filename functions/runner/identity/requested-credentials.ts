@@ -23,7 +23,7 @@ const backedReaders: Record<string, (settings: Settings) => BackedCredential> = 
   VAULT_BACKED_GCP: readBackedGcp,
 };
 
-/** Each requires a signature. */
+/** Each token requires a signature by KMS. */
 const maxCredentials = 50;
 /** Tokens are also environment variables, whose length is limited. */
 const maxAudience = 1000;
@@ -38,7 +38,7 @@ export interface RequestedCredentials {
 }
 
 /**
- * The credentials that the run's environment variables request, sorted by their names; few runs have any.
+ * The credentials that the run's environment variables request, sorted by the variables' names.
  * @param variables of all categories, in rising precedence
  * @throws {MisconfiguredError} with the variable and the remedy
  */

@@ -6,11 +6,11 @@ export interface Address {
   mode: 'managed' | 'data' | 'ephemeral' | 'action';
   type: string;
   name: string;
-  /** Key of `count` or `for_each`; `*` for all of a resource whose instances are not known yet. */
+  /** Key of `count` or `for_each`. Unknown: `*`, which stands for all instances if their keys are not known yet. */
   index?: number | string | { unknown: true };
 }
 
-/** `module.x` with its key, or anything else up to the next dot outside of quotes. */
+/** A string in quotes, with escapes. */
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const key = `(?:\\[(?:${quoted}|-?\\d+|\\*)\\])?`;
 const form = new RegExp(
@@ -20,7 +20,7 @@ const form = new RegExp(
 
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\x07', b: '\b', f: '\f', v: '\v' };
 
-/** HCL's quoting, and Go's of versions before 1.1. */
+/** Reads a string quoted by HCL, or by Go as in Terraform before 1.1. */
 const unquote = (text: string): string =>
   text
     .slice(1, -1)

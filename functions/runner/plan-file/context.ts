@@ -54,8 +54,8 @@ const compareOrigin = (file: PlanFile, { terraform_version, timestamp }: Compare
 };
 
 /**
- * Checks the member names that Terraform writes: some programs treat `Resource_Changes` as `resource_changes`, and
- * the last of two members as the only one.
+ * Rejects member names that Terraform does not write: some programs treat `Resource_Changes` as `resource_changes`, and
+ * use the last of the two.
  */
 const compareNames = (json: ComparedJson): void => {
   const changes = [...(json.resource_changes ?? []), ...(json.resource_drift ?? [])];

@@ -18,7 +18,7 @@ const command = ['providers', 'schema', '-json'];
 
 const maxBytes = 2 ** 30;
 
-/** Path in the cache; undefined if it must not be used. */
+/** Path in the cache; undefined if the cache must not be used. */
 const keptFile = (phase: Phase, prepared: Prepared): string | undefined => {
   const { settings, user } = phase;
   // If Terraform has no user of its own, its processes could write to the cache.

@@ -20,7 +20,7 @@ export interface Typed {
   provider_name: string;
 }
 
-/** Schemas of the used types: those of a large provider are thirty times the size of most plans. */
+/** Only the schemas of the used types: all schemas of a large provider are thirty times the size of most plans. */
 export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string, ProviderSchema> => {
   const result: Record<string, ProviderSchema> = {};
   for (const { provider_name, type, mode } of used) {
@@ -47,7 +47,7 @@ const typesOf = ({ resources = [], child_modules = [] }: PlanValues): Typed[] =>
   ...child_modules.flatMap(typesOf),
 ];
 
-/** All types in the plan, before or after it. */
+/** All types in the plan's changes, prior state and planned values. */
 const allTypes = (plan: PlanJson): Typed[] => {
   const modules = [plan.planned_values?.root_module, plan.prior_state?.values?.root_module];
   return [...changedTypes(plan), ...modules.flatMap((module) => (module ? typesOf(module) : []))];

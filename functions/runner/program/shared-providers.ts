@@ -12,7 +12,7 @@ import { giveFolders, type LockedProvider, lockedProviders, packageChecksum } fr
 import { inWorkingDirectory } from './workspace/record.ts';
 import { makeFolder } from './workspace/tree.ts';
 
-/** Providers in the platform's bucket, for runners whose disk is deleted with them (decisions/0082). */
+/** Providers in the platform's bucket, for runners whose disk is deleted when they end (decisions/0082). */
 
 /** A longer request would take more time than it saves. */
 const askMs = 5_000;
@@ -22,7 +22,7 @@ const limits = { files: 1000, bytes: 2 * 2 ** 30 };
 /**
  * Creates a plugin cache of the locked providers that the platform has. Content whose checksum is not in
  * the lock file is rejected.
- * @param lockFile its text
+ * @param lockFile text of the dependency lock file
  * @returns whether the cache has any provider
  */
 export const sharedProviders = async (phase: Phase, prepared: Prepared, lockFile: string): Promise<boolean> => {

@@ -1,4 +1,4 @@
-/** Texts for users: why an apply's newest state is not the workspace's. */
+/** Texts for users: why an apply's newest state was not saved to the workspace. */
 
 export const tornText =
   'Terraform was killed while it wrote its state. Its last changes are not recorded, and the state may be stale. ' +

@@ -1,14 +1,14 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import type { OutboundFailure } from '../outbound/errors.ts';
 
-/** Messages between the platform and a forwarding agent; encrypted on the way (box.ts). */
+/** Messages between the platform and a forwarding agent; encrypted in transit (box.ts). */
 
 export interface ForwardedRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   url: string;
   headers: Record<string, string>;
   body?: string;
-  /** Time limit in milliseconds from the moment that an agent has it. */
+  /** Time limit in milliseconds, from the time at which an agent received the request. */
   totalMs: number;
   /** Maximum size of the response's body. */
   maxBytes: number;
@@ -39,7 +39,7 @@ export interface ForwardedFailure {
   message: string;
 }
 
-/** An item of the table has at most 400 KB, with its keys. */
+/** An item of the table can have at most 400 KB, including its keys (DynamoDB: quotas). */
 export const maxPacked = 380_000;
 /** Maximum size after decompression. */
 const maxUnpacked = 12 * 1024 * 1024;

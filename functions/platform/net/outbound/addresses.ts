@@ -10,8 +10,8 @@ import { OutboundError } from './errors.ts';
  */
 
 /**
- * IANA: special-purpose address registries. Link-local contains the metadata services, the shared range is carriers'
- * NAT.
+ * IANA: special-purpose address registries. 169.254.0.0/16 (link-local) contains the metadata services; 100.64.0.0/10 is
+ * for carrier-grade NAT.
  */
 const reserved4 = [
   '0.0.0.0/8',

@@ -19,7 +19,7 @@ export interface EmailOutcome {
   problem?: string;
 }
 
-/** A mail header is one line. SES rejects others, and user input must not create headers. */
+/** A mail header is one line: SES rejects line breaks, and user input must not create headers. */
 const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 
 /** At most two requests; a rejected message is a result, not an exception. */

@@ -11,7 +11,7 @@ export interface TaskRequest {
   baseUrl: string;
 }
 
-/** One request to a run task: undefined for the expected answer, 200; otherwise the reason for users. */
+/** Sends one request to a run task. @returns undefined after the response 200; otherwise the reason for users */
 export const askTask = async (
   { url, hmacKey, payload, baseUrl }: TaskRequest,
   limits: Partial<OutboundLimits> = {},

@@ -16,7 +16,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** The credentials that signed a URL expired before the URL: answered with 400 (S3: error responses). */
+/** Codes of S3's 400 response if the credentials that signed a URL expired before the URL (S3: error responses). */
 const deadCredentials = ['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'];
 
 /** Whether storage rejected a presigned URL because it has expired. */

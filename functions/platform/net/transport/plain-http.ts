@@ -1,6 +1,6 @@
 /** Decides to which addresses a token may be sent: over TLS, or over plain HTTP on this machine. */
 
-/** Names below `.localhost` are left out: a resolver may ask the network for them. */
+/** Excludes names below `.localhost`, because a resolver may look them up in the network. */
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loopback.test(hostname);

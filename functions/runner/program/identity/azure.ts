@@ -2,7 +2,7 @@ import type { AzureCredential, Signed } from '#run/protocols/credential.ts';
 import type { CredentialFolder, IssuedCredential } from './issued-credentials.ts';
 
 /**
- * The provider rejects a token in the environment next to one in a file, so with several configurations there are only
+ * The provider rejects a token in the environment together with one in a file, so several configurations use only
  * files.
  */
 export const makeAzure = ({ clientId, token }: Signed<AzureCredential>, keep: CredentialFolder): IssuedCredential => ({

@@ -9,7 +9,7 @@ import type { CredentialFolder, IssuedCredential, OpenVault } from './issued-cre
 /** A lease is renewed after this part of its duration. */
 const renewAfter = 2 / 3;
 const shortestRenewalMs = 1_000;
-/** How long to wait for a token to be revoked: it expires by itself. */
+/** How long to wait for a token's revocation. A token that is not revoked expires by itself. */
 const revokeMs = 10_000;
 
 interface Lease {
@@ -95,7 +95,7 @@ interface Body {
   errors?: string[];
 }
 
-/** Without the parser's error message, which quotes the response. */
+/** Omits the parser's error message, which quotes the response. */
 const read = ({ body }: Answer): Body => {
   try {
     return JSON.parse(body.toString('utf8')) as Body;
@@ -119,7 +119,7 @@ const readLease = (answer: Answer): Lease => {
   return auth;
 };
 
-/** Renews the token until stopped. @returns stops it */
+/** Renews the token. @returns a function that stops the renewal */
 const keepAlive = (vault: Vault, { client_token: token, lease_duration, renewable }: Lease): (() => void) => {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;

@@ -3,14 +3,14 @@ import type { Settings } from '../settings.ts';
 import { Folder } from '../workspace/door.ts';
 
 /**
- * Credentials for `terraform_remote_state` and this platform's registry: the job's token for the platform's host, where
- * Terraform looks for credentials. A variable of the workspace with the same name replaces it.
+ * Credentials for `terraform_remote_state` and this platform's registry: the job's token for the platform's host, in the
+ * variable or file that Terraform reads. A variable of the workspace with the same name replaces it.
  */
 
 /** Terraform CLI: `TF_TOKEN_` and the host with `.` as `_` and `-` as `__`. */
 const variableOf = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
 
-/** On every platform, module sources can use this host (HCP Terraform: generic hostname). */
+/** Module sources can use this host on every platform (HCP Terraform: generic hostname). */
 const genericHost = 'localterraform.com';
 
 const genericHostBlock = (host: string): string => `host "${genericHost}" {

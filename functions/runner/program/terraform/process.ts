@@ -10,9 +10,8 @@ import type { User } from './users.ts';
 export interface Command extends Program {
   user: User;
   /**
-   * Output after which Terraform reacts to an interrupt, so an interrupt waits for it; absent: immediately. If an
-   * interrupt arrives between its start and its first resource, Terraform prints "Stopping operation..." and applies
-   * everything (1.11).
+   * An interrupt is delayed until this output; absent: not delayed. If an interrupt arrives between Terraform's start and
+   * its first resource, Terraform prints "Stopping operation..." and applies everything (1.11).
    */
   heedsFrom?: RegExp;
 }
@@ -175,8 +174,8 @@ export const outputOf = async (command: Omit<Command, 'output'>, timeoutMs: numb
 const readyMs = 10_000;
 
 /**
- * Starts a helper that runs beside other commands. @returns once its output has the sign
- * @throws {Error} with its output, when it ends or takes too long before
+ * Starts a helper that runs beside other commands, and waits until its output contains `sign`.
+ * @throws {Error} with its output, if the helper ends or takes too long before that
  */
 export const beside = async (
   command: Omit<Command, 'output'>,

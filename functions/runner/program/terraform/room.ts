@@ -83,7 +83,7 @@ export class Room {
   readonly #groups: string[];
 
   /**
-   * @param folder of the run: exists, absolute, root's
+   * @param folder the run's folder: an absolute path, exists, owned by root
    * @param users by name
    * @param shared other writable folders
    */
@@ -130,7 +130,7 @@ const passwords = (users: Record<string, Owner>, folder: string): string => {
   try {
     machine = readFileSync('/etc/passwd', 'utf8').trimEnd();
   } catch {
-    // Other programs may use the machine's users.
+    // Without this file, the machine has no other users to list.
   }
   const lines = Object.entries(users).map(([name, { uid, gid }]) => `${name}:x:${uid}:${gid}::${folder}/home:/bin/sh`);
   return `${[machine, ...lines].filter(Boolean).join('\n')}\n`;
@@ -141,7 +141,7 @@ const deviceLinks = { fd: '/proc/self/fd', stdin: 'fd/0', stdout: 'fd/1', stderr
 
 /**
  * Fills a folder that replaces `/dev`.
- * @returns lines of the mount table, which precede those that hide the machine's folders
+ * @returns lines of the mount table; put them before the lines that hide the machine's folders
  */
 const makeDevices = (folder: string, shared: string[]): string => {
   for (const path of ['pts', 'shm']) mkdirSync(join(folder, path), { recursive: true });
@@ -159,8 +159,8 @@ const makeDevices = (folder: string, shared: string[]): string => {
 };
 
 /**
- * The mount table for one call of `mount`, whose start takes longer than the mounts. It names the folder by a handle,
- * because a mount may hide its path.
+ * The mount table. `mount` is called once, because its start takes longer than the mounts. `/proc/self/cwd` stands for
+ * the run's folder, because a mount may hide its path.
  */
 const mountTable = (folder: string, names: string, shared: string[]): string => {
   const options = `nosuid,nodev,mode=1777,size=${temporaryBytes()},nr_inodes=${temporaryFiles}`;
@@ -186,7 +186,8 @@ const setUp = (folder: string, table: string, groups: string[]): string => {
   const steps = [
     `cd ${quoted(folder)}`,
     `{ { ${endsFirst}; } 2>/dev/null || :; }`,
-    // For this shell, the parent of keyctl. Kernels without keys, and containers that allow none, have no keys to share.
+    // Gives this shell, keyctl's parent, a new session. On kernels without keys, and in containers that forbid them, it
+    // fails, and there are no keys to share.
     ...(keyctl ? [`{ ${keyctl} new_session >/dev/null 2>&1 || :; }`] : []),
     ...groups.map((group) => `echo 0 >${quoted(join(group, 'cgroup.procs'))}`),
     `${mount} -n -c -a -T ${quoted(table)} >&2`,
@@ -196,9 +197,9 @@ const setUp = (folder: string, table: string, groups: string[]): string => {
 };
 
 /**
- * In a new namespace, process ids follow the order of starts: the command's id is the one after that of the process
- * that reads signals. The command runs in the foreground, because in the background it would ignore interrupts
- * (POSIX: asynchronous lists). While it still runs as root it is a copy of this shell, and signals would be lost.
+ * In a new namespace, process ids follow the order of starts: the command's id is the signal reader's id plus one. The
+ * command runs in the foreground, because in the background it would ignore interrupts (POSIX: asynchronous lists).
+ * While it still runs as root it is a copy of this shell, and signals would be lost.
  */
 const start = (program: string[], directory: string, output: 'both' | 'apart'): string => `
 cd ${quoted(directory)} || exit ${notMade}

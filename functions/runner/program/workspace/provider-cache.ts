@@ -81,7 +81,7 @@ const blockForm =
 /**
  * Whether the complete lock file could be parsed, and all installed packages have a checksum in it. Call it while
  * only the runner's user can change them.
- * @param lock its text
+ * @param lock text of the lock file
  */
 export const isPinned = async (lock: string, providers: string, platform: string): Promise<boolean> => {
   const rest = lock.replaceAll(/^#.*$/gm, '');
@@ -138,7 +138,7 @@ export class ProviderCache {
   /**
    * Creates a plugin cache (Terraform CLI: `plugin_cache_dir`) of the locked providers that this machine has.
    * Terraform verifies each against the lock file again, and downloads the others.
-   * @param lockFile its text
+   * @param lockFile text of the lock file
    */
   async offer(lockFile: string, to: string, owner: Owner | undefined): Promise<void> {
     makeFolder(to, 0o755);
@@ -166,7 +166,7 @@ export class ProviderCache {
 
   /**
    * Adds the installed providers to the cache. Call it while only the runner's user can change them.
-   * @param lockFile its text
+   * @param lockFile text of the lock file
    * @param pluginCache folder that Terraform may have linked to, if Terraform runs as the runner's user
    */
   async keep(lockFile: string, providers: string, pluginCache: string): Promise<void> {
@@ -178,7 +178,7 @@ export class ProviderCache {
       if (!existsSync(installed)) continue;
       if (provider.checksums.some((checksum) => existsSync(join(this.#folder, hexOf(checksum))))) continue;
       const real = realpathSync(installed);
-      // Terraform creates no links to other places.
+      // A link to another place was not created by Terraform.
       if (roots.some((root) => real.startsWith(root))) await this.#add(real, provider);
     }
     prune(this.#folder, this.#maxBytes);

@@ -7,8 +7,7 @@ import { maxDepth, type Name } from './remove-tree.ts';
 import { UnexpectedFileError } from './unexpected-file.ts';
 
 /**
- * Operations on whole folders of foreign code, through the door (door.ts). The parents of each path must be the
- * runner's.
+ * Recursive operations on folders of untrusted code, by means of door.ts. The runner must own the parents of each path.
  */
 
 /** Creates a folder of the runner with this mode, independent of the umask, unless it exists. */
@@ -19,7 +18,7 @@ export const makeFolder = (path: string, mode: number): void => {
 
 const runner = (): Owner => ({ uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
 
-/** Empties a folder and makes it the runner's alone. */
+/** Empties a folder, and gives only the runner access to it. */
 export const emptyFolder = (path: string): void =>
   Folder.at(path, (folder) => {
     folder.become(runner(), 0o700);
@@ -31,7 +30,7 @@ export const give = (path: string, owner: Owner | undefined): void => {
   if (owner) Folder.at(dirname(path), (folder) => giveEntry(folder, basename(path), owner));
 };
 
-/** Changes the contents first: until a folder's own turn, its new owner cannot change anything in it. */
+/** Changes the contents before the folder, so that the new owner cannot change anything in it meanwhile. */
 const giveEntry = (folder: Folder, name: Name, owner: Owner, depth = 0): void => {
   const stats = folder.look(name);
   if (stats?.isDirectory()) {
@@ -53,7 +52,7 @@ export class Budget {
   #files: number;
   #bytes: number;
 
-  /** @param what for people: "The configuration with its modules" */
+  /** @param what subject of error messages: "The configuration with its modules" */
   constructor(what: string, { files, bytes }: { files: number; bytes: number }) {
     this.#what = what;
     this.#files = files;
@@ -76,7 +75,7 @@ export const readable = (mode: number): number => 0o644 | (mode & executable ? e
 
 /**
  * Copies files, folders and links into an existing folder, readable by all users.
- * @param of owner of the files: skips other users' files, which are hard links, and pipes and sockets
+ * @param of owner of the files. Skips files of other users, which can only be hard links, and all pipes and sockets
  */
 export const copyTree = (from: string, to: string, of: Owner | undefined, budget: Budget): void =>
   Folder.at(from, (source) => Folder.at(to, (target) => copyEntries(source, target, of, budget)));
@@ -155,7 +154,7 @@ const moveEntries = (source: Folder, target: Folder, of: Owner | undefined, dept
   }
 };
 
-/** Whether it is a regular file of this owner without other names. */
+/** Whether it is a regular file of this owner without other hard links. */
 const isPlain = (folder: Folder, name: Name, of: Owner | undefined): boolean => {
   try {
     return folder.openPlain(name, { of, maxBytes: Number.POSITIVE_INFINITY }, () => true);
