@@ -20,11 +20,14 @@ export const logs: Section = {
     const run = await client.createRun(workspace.id, {}, version.id);
     await client.waitForRun(run.id, (now) => now.attributes.status === 'applying' || isFinalRun(now));
     const url = (await client.phase(run, 'apply')).attributes['log-read-url'];
-    const delays: number[] = [];
+    // Terraform's JSON has each line twice: as a message and as the output of the provisioner.
+    const arrivals = new Map<number, number>();
     for await (const text of followLog(url, () => false, 20)) {
       const arrived = Date.now();
-      for (const [, at] of text.matchAll(/at=(\d{13})/g)) delays.push(arrived - Number(at));
+      for (const at of [...text.matchAll(/at=(\d{13})/g)].map(([, digits]) => Number(digits)))
+        if (!arrivals.has(at)) arrivals.set(at, arrived);
     }
+    const delays = [...arrivals].map(([at, arrived]) => arrived - at);
     if (delays.length !== lines) throw new Error(`${delays.length} of ${lines} lines arrived`);
     yield { name: 'log line, written to read, p50', value: round(quantile(delays, 0.5)), unit: 'ms', atMost: 300 };
     yield { name: 'log line, written to read, p99', value: round(quantile(delays, 0.99)), unit: 'ms', atMost: 300 };
