@@ -53,7 +53,8 @@ const otherFields: OtherFields = {
     'recoverable-items-enabled': ['deleted workspaces can always be recovered, for seven days', true],
     'registry-monorepo-support-enabled': noPublishing,
     'stacks-default-execution-mode': [noStacks, 'remote'],
-    'data-retention-policy': 'set it at relationships/data-retention-policy of the organization',
+    'data-retention-policy':
+      'policies have a route of their own, relationships/data-retention-policy of the organization',
     'default-agent-pool': 'a new organization has no agent pools yet; set it later',
     'module-producers': noPublishing,
     'provider-producers': noPublishing,

@@ -13,8 +13,8 @@ const quoted = (path: string): string => `'${path.replaceAll("'", `'\\''`)}'`;
 const ready = 'The key is loaded.';
 
 /**
- * ssh-agent(1) with the key in its memory, which no other process of its user can read. It loads no libraries (`-P`). ssh-add ends
- * with 2 until it can reach the agent.
+ * Shell script: ssh-agent(1) holds the key in its memory, which no other process of the same user can read, and loads no
+ * libraries (`-P`). The loop waits until ssh-add can reach the agent; until then ssh-add exits with 2.
  */
 const agent = `ssh-agent -D -P none -a "$SSH_AUTH_SOCK" >/dev/null &
 while ssh-add -l >/dev/null 2>&1; [ $? -eq 2 ] && kill -0 $! 2>/dev/null; do sleep 0.05; done
