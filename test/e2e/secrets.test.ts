@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { startTaskServer, type TaskServer } from '#test/support/task-server.ts';
 import { PlatformProcess } from './support/platform.ts';
@@ -45,16 +45,18 @@ afterAll(async () => {
 });
 
 const commands = new Set<string>();
-const watchProcesses = () => {
+const watchProcesses = (platformPid: number) => {
   const timer = setInterval(() => {
-    for (const { command } of descendants(platform.local.pid)) commands.add(command);
+    for (const { command } of descendants(platformPid)) commands.add(command);
   }, 200);
-  return () => clearInterval(timer);
+  const stop = () => clearInterval(timer);
+  onTestFinished(stop);
+  return stop;
 };
 
 it('secrets are stored only where Terraform needs them, and tokens nowhere', async () => {
-  const { url, organization } = platform.local;
-  const stopWatching = watchProcesses();
+  const { url, organization, pid } = platform.local;
+  const stopWatching = watchProcesses(pid);
   const { data: me } = await owner.call('GET', '/account/details');
   const issued = await owner.create(`/users/${me.id}/authentication-tokens`, 'authentication-tokens', {
     description: 'x',
