@@ -139,6 +139,8 @@ export interface Run extends RunOptions {
   overrides?: Overrides;
   /** The failed check and the reason, for users. */
   failure?: string;
+  /** Names of the mandatory run tasks that failed it. */
+  failedTasks?: string[];
   /**
    * The last state of its apply, if the workspace does not have it; found after the runner has stopped. No other run is
    * applied until a user resolves it. `stored`: users can download it (HCP API: applies, errored state). `copy`: part of
