@@ -39,7 +39,7 @@ export const readReport = (json: string): Finding[] | { unknown: string } => {
   try {
     report = JSON.parse(json) as Report;
   } catch {
-    return { unknown: 'npm audit did not answer in JSON' };
+    return { unknown: 'npm audit did not print JSON' };
   }
   const { auditReportVersion, vulnerabilities, message = 'npm audit gave no report' } = report;
   if (auditReportVersion === undefined || !vulnerabilities) return { unknown: message };

@@ -47,7 +47,7 @@ const schema = v.pipe(
   ),
   v.check(
     ({ kind, perSecond, units }) => (kind === 'limit') === (perSecond !== undefined) && (!units || kind === 'limit'),
-    'limit goes with perSecond, and units with limit',
+    'perSecond is for the kind limit, which needs it; units also needs the kind limit',
   ),
 );
 

@@ -82,7 +82,7 @@ export class Folder {
    */
   previous(): Local | undefined {
     this.marker = openFormat(this.path);
-    return readSteering(this.at('local.json'), 'Delete it: the next start writes it, with another token.');
+    return readSteering(this.at('local.json'), 'Delete it: the next start creates it again, with a new token.');
   }
 
   /** Marks the platform as ready. */
