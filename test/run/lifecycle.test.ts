@@ -326,7 +326,7 @@ describe('the end of a run', () => {
       /^no disk According to its log, a\.b \(create\) was done, and c\.d \(create\), e\.f \(update\) were started but not finished\. The workspace stays locked/,
     );
     expect(reasonOf({ unsaved: { ...lost, changes: { done: ['a', 'b'], open: [] } } })).toContain('a, b were done.');
-    expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
+    expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was started but not finished.');
     expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
     expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
       'no disk The workspace now has the newest state (serial 9), which the runner had kept on its disk.',

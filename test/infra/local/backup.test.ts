@@ -175,7 +175,7 @@ describe('a backup of the data folder', () => {
   });
 
   it.each<[string, string[], RegExp]>([
-    ['of something else', ['main.tf'], /not a backup/],
+    ['of something else', ['main.tf'], /not a stepform backup/],
     ['that leads out of the folder', ['stepform-backup', '../escaped'], /outside/],
   ])('rejects %s', async (_, names, why) => {
     const archive = pack();
