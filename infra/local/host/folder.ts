@@ -46,7 +46,7 @@ const makeFolder = (path: string): void => {
   if (!statSync(path).isDirectory()) throw new StartError(`${path} is not a folder. STEPFORM_DATA must be a folder.`);
 };
 
-/** Not writable by any user, for any reason. */
+/** The error for a data folder that cannot be created or written. */
 const unusable = (path: string, error: unknown): StartError => {
   const reason = reasonOf(error) ?? `${(error as Error).message}. Set STEPFORM_DATA to a folder that can be written.`;
   return new StartError(`the data folder ${path} cannot be used: ${reason}`);
