@@ -52,7 +52,10 @@ export const readReport = (json: string): Finding[] | { unknown: string } => {
     }));
 };
 
-/** Findings that are not accepted, or whose acceptance has expired. A package that is vulnerable only through a dependency is left out. */
+/**
+ * Findings that are not accepted, or whose acceptance has expired. A package that is vulnerable only through a dependency
+ * is left out.
+ */
 export const unknownOf = (findings: Finding[], known: KnownVulnerability[], today: string): Finding[] => {
   const accepted = known.filter(({ until }) => until >= today);
   return findings.filter(({ about }) => {
