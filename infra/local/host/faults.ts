@@ -47,7 +47,7 @@ const schema = v.pipe(
   ),
   v.check(
     ({ kind, perSecond, units }) => (kind === 'limit') === (perSecond !== undefined) && (!units || kind === 'limit'),
-    'perSecond is for the kind limit, which needs it; units also needs the kind limit',
+    'kind limit requires perSecond; perSecond and units are for kind limit only',
   ),
 );
 
