@@ -110,7 +110,7 @@ const addSubmodule = async (
   if (!repository) {
     const key = takesSsh(url) ? '; SSH keys are not used for submodules' : '';
     throw refuse(
-      `only repositories at the connection's ${name} (${new URL(client.httpUrl).host}) can be submodules${key}`,
+      `only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) can be submodules${key}`,
     );
   }
   if (depth > maxDepth) throw refuse(`submodules are nested deeper than ${maxDepth}`);
