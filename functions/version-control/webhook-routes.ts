@@ -43,7 +43,9 @@ const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string,
 };
 
 export const unsigned = () =>
-  new ApiError(401, [{ title: 'unauthorized', detail: "The signature is missing, or not of this webhook's secret." }]);
+  new ApiError(401, [
+    { title: 'unauthorized', detail: "The signature is missing, or was not made with this webhook's secret." },
+  ]);
 
 /** Time of the last event about a wrong signature, by webhook: limits them to one a minute. */
 const told = new Map<string, number>();

@@ -142,7 +142,9 @@ const countRun = async (workspaceId: string, id: string, options: NewRun): Promi
     ...(move ? { condition: stillFollows } : {}),
     values: move ? { ':follows': move.follows, ':n': move.n, ':repository': move.repository } : {},
     refusal: (workspace: Workspace) =>
-      move && !isNewest(workspace, move) ? new OutdatedCommitError(`workspace ${workspaceId} has moved on`) : undefined,
+      move && !isNewest(workspace, move)
+        ? new OutdatedCommitError(`workspace ${workspaceId} already has a newer commit`)
+        : undefined,
   };
   try {
     return await takePlace({ id, workspaceId }, commit, queued);

@@ -49,7 +49,7 @@ const orchestration: Orchestration = {
       await discardStale(run.id);
       return 'stale';
     }
-    return applyRun(run, userId, 'Asked for in a comment on the pull request.');
+    return applyRun(run, userId, 'Requested in a comment on the pull request.');
   },
 };
 

@@ -178,10 +178,11 @@ const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[
         one.provider_name === provider &&
         isUnknownOrSame(value, one.config_values),
     );
-    if (at < 0) differ(address, 'the plan file invokes this action so, the JSON does not');
+    if (at < 0) differ(address, 'the plan file has an invocation of this action that the JSON does not have');
     left.splice(at, 1);
   }
-  for (const { address = '' } of left) differ(address, 'the JSON invokes this action so, the plan file does not');
+  for (const { address = '' } of left)
+    differ(address, 'the JSON has an invocation of this action that the plan file does not have');
 };
 
 /** The JSON repeats the planned values by module, and policies read either. */

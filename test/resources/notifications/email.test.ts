@@ -206,7 +206,7 @@ describe('an e-mail', () => {
     await put({ ...key, sent: 1000 });
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toEqual([]);
-    expect((await responses(id))[0].body).toContain('has sent its 1000 e-mails of today');
+    expect((await responses(id))[0].body).toContain('has reached its limit of 1000 e-mails a day');
     await remove(key);
   });
 });

@@ -146,7 +146,7 @@ describe('a state version', () => {
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
 
-  it('that is awaited keeps the workspace locked, until it was uploaded', async () => {
+  it('keeps the workspace locked until its content is uploaded', async () => {
     const { id } = await locked();
     const announced = await announce(id);
     const unlock = () => api.call('POST', `workspaces/${id}/actions/unlock`);
@@ -158,7 +158,7 @@ describe('a state version', () => {
     expect(current.body.data.id).toBe(announced.body.data.id);
   });
 
-  it('is uploaded by its author alone, for as long as that user may write states', async () => {
+  it('shows its upload URL only to its author', async () => {
     const { memberHelpers } = await import('#test/support/members.ts');
     const { token } = await (await memberHelpers()).withLevel('acme', 'write');
     const { id } = await locked();

@@ -142,7 +142,7 @@ describe('team membership', () => {
     expect((await api.get('users/none')).status).toBe(404);
   });
 
-  it('keeps its name when a change repeats it, and may not take a name of the platform', async () => {
+  it('accepts its own name in a change, and rejects the reserved name "owners"', async () => {
     const name = uniqueName('kept');
     const { id } = await team({ name });
     expect((await api.patch(`teams/${id}`, { name, visibility: 'organization' })).status).toBe(200);
