@@ -323,7 +323,7 @@ describe('the end of a run', () => {
     const lost = { ...unsaved, lost: true as const };
     const changes = { done: ['a.b (create)'], open: ['c.d (create)', 'e.f (update)'] };
     expect(reasonOf({ unsaved: { ...lost, changes } })).toMatch(
-      /^no disk By its log, a\.b \(create\) was done, and c\.d \(create\), e\.f \(update\) were begun\. The workspace stays locked/,
+      /^no disk According to the log, a\.b \(create\) was completed, and c\.d \(create\), e\.f \(update\) were started\. The workspace stays locked/,
     );
     expect(reasonOf({ unsaved: { ...lost, changes: { done: ['a', 'b'], open: [] } } })).toContain('a, b were done.');
     expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
