@@ -55,6 +55,6 @@ export const handler = async (event: unknown): Promise<Recovered> => {
     next:
       waits > 0
         ? 'Runners are stopping, which takes up to two minutes. Invoke this again in a minute.'
-        : 'Tell people that their runs ended, and start a plan in each workspace that had one.',
+        : 'Tell users that their runs ended, and start a plan in each affected workspace.',
   };
 };

@@ -35,8 +35,8 @@ export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
 /**
- * Reason why the run must not start. Affects only runs that are older than the setting: with the setting, no new run
- * is created.
+ * Reason why the run must not start (setting STEPFORM_RUNS_OF); only for runs created before the setting, which also
+ * prevents new ones.
  */
 export const refusalOfRun = ({ organization, agentPool }: Run): string | undefined =>
   refusalOf(organization, agentPool !== undefined);
