@@ -20,7 +20,7 @@ export const storeEnclosed = async (
     const content = Buffer.from(base64, 'base64');
     const sha256 = sha256Of(content);
     if (sha256 !== checksums?.[name as Artifact])
-      throw new ProtocolError(422, `enclosed.${name}: not the content that its checksum is of`);
+      throw new ProtocolError(422, `enclosed.${name}: the content does not match its checksum`);
     return { key: objects.artifact(run.id, phase, name as Artifact), content, sha256 };
   });
   if (contents.reduce((sum, { content }) => sum + content.length, 0) > maxEnclosedBytes)

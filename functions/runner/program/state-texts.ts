@@ -12,7 +12,7 @@ const places = (place: Place): string => {
     case 'errored state':
       return 'as this apply\'s errored state. Download it, then push it with "terraform state push".';
     case 'file':
-      return `by the runner, encrypted, at ${place.file}. The platform takes it in when it finds it there; an agent sends it when it starts.`;
+      return `by the runner, encrypted, at ${place.file}. The platform restores it when it finds the file; an agent sends it when it starts.`;
     case 'nowhere':
       return `nowhere: ${place.why}. Compare the workspace's state with what exists before the next apply.`;
   }

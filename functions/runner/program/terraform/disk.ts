@@ -62,7 +62,7 @@ const fullnessOf = async (folder: string, owner: Owner): Promise<Fullness | unde
 interface Ends {
   /** Called once, so that an apply can finish and record its open changes. */
   interrupt(why: string): void;
-  /** Called once, when the disk keeps filling up, or is not given back. */
+  /** Called once, if the disk keeps filling up or the run does not free space. */
   kill(why: string): void;
 }
 
