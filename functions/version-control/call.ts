@@ -82,7 +82,7 @@ export const failureOf = (name: string, status: number, body: Buffer, secret: st
 
 export const asForgeError = (name: string, error: unknown): ForgeError => {
   if (error instanceof ForgeError) return error;
-  if (!(error instanceof OutboundError)) return new ForgeError('unexpected', `${name} answered something unexpected`);
+  if (!(error instanceof OutboundError)) return new ForgeError('unexpected', `${name} gave an unexpected response`);
   const failure = error.failure === 'forbidden' ? 'forbidden' : 'unreachable';
   return new ForgeError(failure, `${name} could not be called: ${error.message}`);
 };
@@ -129,7 +129,8 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
   if (answer.status === 401) await onProblem?.({ broken: `${name} no longer accepts the token` });
   const ok = answer.status >= 200 && answer.status < 300;
   if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body, secret);
-  if (answer.body.length >= most) throw new ForgeError('unexpected', `${name} answered more than ${most} bytes`);
+  if (answer.body.length >= most)
+    throw new ForgeError('unexpected', `the response of ${name} has more than ${most} bytes`);
   return { status: answer.status, headers: answer.headers, body: parsed(name, answer) };
 };
 
@@ -139,7 +140,7 @@ const parsed = (name: string, answer: OutboundAnswer): unknown => {
   try {
     return JSON.parse(answer.body.toString('utf8'));
   } catch {
-    throw new ForgeError('unexpected', `${name} answered something that is not JSON`);
+    throw new ForgeError('unexpected', `the response of ${name} is not JSON`);
   }
 };
 
