@@ -21,7 +21,7 @@ export const waitingStates = [
 ] as const;
 export type WaitingState = (typeof waitingStates)[number];
 
-/** States of the machine that count as another state for the run: same function, same status. */
+/** States of the machine that the run treats as another state, with the same function and the same status. */
 export const aliases = {
   NeedsConfirmationAfterTasks: 'NeedsConfirmation',
   ApplyOffered: 'ApplyQueued',
