@@ -224,8 +224,7 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
 }
 
 /**
- * For reading without credentials, over another host name than the API's. @param bucket a bucket other than the
- * platform's
+ * A URL for reading without credentials; its host is not the API's. @param bucket a bucket other than the platform's
  */
 export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
   presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
