@@ -111,7 +111,7 @@ export const enterCheck = (runId: string, state: CheckState | TaskState): Promis
 
 /**
  * Stores the verdict of a check and returns the run's next state. The first verdict counts.
- * @param failure why the run cannot continue, for people
+ * @param failure reason why the run cannot continue, for users
  * @throws {RunNotInStateError} if the run has ended
  */
 export const recordVerdict = async <K extends keyof Verdicts>(

@@ -23,7 +23,7 @@ export interface WarmRunner extends Key {
   id: string;
   /** SHA-256 of the secret that it was started with. */
   secretHash: string;
-  /** Version that it was started from: no run gets a runner of an older version. */
+  /** Version of its program, or its task definition: runs get only runners of the current version. */
   version: string;
   startedAt: string;
   taskArn?: string;
