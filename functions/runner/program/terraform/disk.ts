@@ -12,7 +12,7 @@ const reservePart = 0.05;
 const everyMs = 500;
 /** Unit of `du`. */
 const kibibyte = 1024;
-/** If counting takes longer, the run has so many files that it is the one that fills the disk. */
+/** If counting takes longer, the run has so many files that it must be the cause. */
 const countMs = 10_000;
 
 const gibibytes = (bytes: number): string =>
