@@ -97,7 +97,8 @@ const newPlatform = {
   os: system,
   arch: system,
   filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'is a file name without folders')),
-  // Accepts texts that are not a SHA-256 too: they never equal the binary's checksum, so the platform is not offered.
+  // Text that is not a SHA-256 is accepted: it never matches the binary's checksum, so Terraform is not offered the
+  // platform.
   shasum: v.pipe(
     v.string(),
     v.regex(/^\w{1,64}$/, 'is the SHA-256 of the binary: 64 hexadecimal digits in lower case'),
