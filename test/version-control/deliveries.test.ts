@@ -259,14 +259,14 @@ describe('vcs-repo', () => {
   it.each([
     ['an unknown repository', { identifier: 'acme/none' }, "Repository doesn't exist or isn't accessible."],
     ['an unknown branch', { branch: 'none' }, 'Branch none does not exist'],
-    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'there is no such connection for this project'],
+    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'not found for this project'],
     ['two connections', { 'github-app-installation-id': 'ghain-1' }, 'cannot be set together with'],
     [
       'an installation that was not linked',
       { 'oauth-token-id': '', 'github-app-installation-id': 'ghain-1' },
       'acme has not linked this installation',
     ],
-    ['an invalid expression', { 'tags-regex': '(' }, 'is not an expression that is supported'],
+    ['an invalid expression', { 'tags-regex': '(' }, 'is not a supported expression'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
   ])('rejects %s', async (_, change, words) => {
     expect(await refused(change)).toEqual([422, expect.stringContaining(words)]);
