@@ -43,7 +43,7 @@ const platformCreators = [versionControl, autoDestroy, healthAssessment];
 /** Whether a run's creator is a user. */
 export const isUser = (createdBy: string): boolean => !platformCreators.includes(createdBy);
 
-/** Display name of a creator without a user: the committer. */
+/** Display name of the creator; for runs that version control starts, the committer's. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 

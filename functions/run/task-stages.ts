@@ -121,7 +121,7 @@ export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>,
 
 const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
 
-/** `ts-…` of a stage of the run, which need not exist. */
+/** The id (`ts-…`) of a stage of the run; the stage need not exist. */
 export const taskStageId = (runId: string, stage: TaskStage): string =>
   `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
 

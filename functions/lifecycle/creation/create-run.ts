@@ -101,7 +101,7 @@ export const createFrom = async (request: RunRequest): Promise<Run> => {
     !planOnly &&
     !options.savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
-  // A retried run counts for its commit; a triggered one does not.
+  // A retried run is part of its commit's status; a triggered run is not.
   const commit = request.commit ?? (trigger ? undefined : version.commit);
   return createRun(workspace.id, {
     ...options,

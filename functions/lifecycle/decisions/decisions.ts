@@ -15,7 +15,7 @@ const timeIn = (seconds: number): string => new Date(Date.now() + seconds * 1000
 
 export type ActionResult = 'accepted' | 'conflict';
 
-/** `isAccepted` of run/actions.ts, which documents show, as a write condition. */
+/** The rules of `isAccepted` (run/actions.ts), which documents show, as a write condition. */
 const mayNow = (action: RunAction, which?: Overridable): Required<Pick<Change, 'condition' | 'names' | 'values'>> => {
   const allowed = statusesFor(action).filter((status) => !which || statuses[status].overrides === which);
   const decided = afterConfirmation[action]
