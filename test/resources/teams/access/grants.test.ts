@@ -132,7 +132,7 @@ describe('a caller', () => {
   const inPast = '2020-01-01T00:00:00.000Z';
   const caller = (kind: Caller['kind'], address = '192.0.2.1'): Caller => ({ kind, address });
 
-  it.each<[set: object, of: Caller['kind'], refuses: string | undefined]>([
+  it.each<[set: Record<string, string | boolean>, of: Caller['kind'], refuses: string | undefined]>([
     [{ withoutUserTokens: true }, 'user', 'user token'],
     [{ withoutUserTokens: true }, 'session', undefined],
     [{ tokensUntil: inPast }, 'user', 'old sign-in'],
