@@ -88,7 +88,7 @@ const inQuery = <S extends On, G extends Grant>({ finder, get }: Kind<S, G>, par
   find: async ({ query }) => {
     const id = query.get(parameter);
     if (!id) throw badRequest(`${parameter} is required.`, parameter);
-    return get(id.slice(0, 100));
+    return get(id);
   },
 });
 
