@@ -6,7 +6,7 @@ import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { createLimited, type Limit } from '#platform/store/limited.ts';
 import { batchGet, create, put, queryAll, remove } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { startExecution } from '#resources/runs/execution.ts';
 import { getRun } from '#resources/runs/records.ts';
@@ -70,7 +70,7 @@ const prepare = async (
     inputsKey,
     ...(planTimeout ? { timeLimits: { plan: secondsIn(planTimeout) } } : {}),
   };
-  const expiresAt = Math.floor(Date.parse(createdAt) / 1000) + keptSeconds;
+  const expiresAt = expiryIn(keptSeconds, Date.parse(createdAt));
   await put({ ...pointer(createdAt, id), runId: id, expiresAt });
   await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
   await beginHidden(run);

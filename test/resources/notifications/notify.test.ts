@@ -252,12 +252,15 @@ describe('a project', () => {
     const projectId = await project();
     const workspace = await inProject(projectId);
     const [first, second] = [await configureProject(projectId), await configureProject(projectId)];
+    await api.configuration(workspace);
+    const open = await runIn(workspace);
+    const { getRun, updateRun } = await import('#resources/runs/records.ts');
+    await updateRun(open, { remove: ['notifies'] });
     await api.call('DELETE', pathOf(first));
     expect(await notifiesOf(workspace)).toBe(true);
     await api.call('DELETE', pathOf(second));
     expect(await notifiesOf(workspace)).toBe(false);
-    await api.configuration(workspace);
-    const { getRun } = await import('#resources/runs/records.ts');
+    expect((await getRun(open))?.notifies).toBeUndefined();
     expect((await getRun(await runIn(workspace)))?.notifies).toBeUndefined();
   });
 
