@@ -13,16 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => world.api.close());
 
-const upload = async (files: Record<string, string>) => {
-  const body = gunzipSync(await packFiles(files)).toString('latin1');
-  return world.call('POST', '/files', { body, headers: { 'content-type': 'application/x-tar' } });
-};
+const tarOf = async (files: Record<string, string>) => gunzipSync(await packFiles(files)).toString('latin1');
+
+const upload = (body: string) =>
+  world.call('POST', '/files', { body, headers: { 'content-type': 'application/x-tar' } });
 
 const main = 'variable "zone" { default = "eu-1a" }\nvariable "key" { sensitive = true }\n';
 const values = [{ name: 'key', value: 'hunter2' }];
 
 const push = async (more: object = {}, files: Record<string, string> = { 'main.tf': main, 'README.md': 'Read me' }) => {
-  const { hash } = (await upload(files)).body;
+  const { hash } = (await upload(await tarOf(files))).body;
   const body = { name: uniqueName('v'), file_id: hash, user_variable_values: values, ...more };
   return world.call('POST', '/organizations/acme/templateversions', { body });
 };
@@ -70,8 +70,8 @@ const createTemplate = (versionId: string, more: object = {}) =>
 const messageOf = ({ status, body }: { status: number; body: { message: string } }) => [status, body.message];
 
 it('the same archive of a user is stored once, and downloaded as tar or zip by users who see its templates', async () => {
-  const first = await upload({ 'main.tf': '# 1\n' });
-  const again = await upload({ 'main.tf': '# 1\n' });
+  const archive = await tarOf({ 'main.tf': '# 1\n' });
+  const [first, again] = [await upload(archive), await upload(archive)];
   expect([first.status, again.status, again.body.hash]).toEqual([201, 200, first.body.hash]);
   const path = `/files/${first.body.hash}`;
   const { token } = await world.members.withLevel('acme', 'read');
@@ -300,6 +300,8 @@ it('versions of a template are found by name, renamed, promoted, and archived un
   await finish(unfinished, planned, { status: 'errored' });
   expect([await unused(false), await unused(true), await unused(true)]).toEqual([[unfinished], [first.id], []]);
   expect(await archive(first.id)).toBe('Template version is already archived');
+  const again = await world.call('POST', `${second.path}/unarchive`);
+  expect(messageOf(again)).toEqual([400, 'Template version is already not archived']);
   expect(messageOf(await promote(first.id))).toEqual([400, 'The provided template version is archived.']);
 });
 
