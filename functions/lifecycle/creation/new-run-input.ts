@@ -12,9 +12,9 @@ import {
 import { checkUnmanaged } from '#resources/workspaces/managed.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { versionProblem } from '#run/engine.ts';
-import type { RunOptions } from '#run/run.ts';
+import { defaultOptions } from '#run/run.ts';
 import { fetchAgain } from '#version-control/fetch-again.ts';
-import { acceptUpload, defaultOptions } from './create-run.ts';
+import { acceptUpload } from './create-run.ts';
 
 /** Input of a new run (HCP API: runs, create). */
 
@@ -86,7 +86,7 @@ const relationships = {
 
 const pointer = (field: string) => `/data/attributes/${field}`;
 
-const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoApply'>): void => {
+const checkTogether = (workspace: Workspace, options: typeof defaultOptions): void => {
   if (options.isDestroy && options.refreshOnly) {
     throw unprocessable(pointer('refresh-only'), 'refresh-only: cannot be combined with is-destroy');
   }
@@ -176,7 +176,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   const problem = terraformVersion && versionProblem(workspace.engine ?? undefined, terraformVersion);
   if (problem) throw unprocessable(pointer('terraform-version'), `terraform-version: ${problem}`);
   return {
-    options,
+    ...options,
     version,
     source,
     sourceName: sourceNameOf(request),

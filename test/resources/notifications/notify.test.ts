@@ -154,7 +154,7 @@ describe('a run', () => {
       while (execution?.ready.length) await execution.step(0);
       const run = await world.run(id);
       if (!run || !execution?.running) break;
-      if (isAccepted('confirm', run)) await (apply ? store.applyRun(run, 'user-1') : store.discardRun(run, 'user-1'));
+      if (isAccepted('apply', run)) await store.decide(run, apply ? 'apply' : 'discard', 'user-1');
       else await world.runner(run, 'finished', true);
       world.listen();
     }
