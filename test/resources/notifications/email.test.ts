@@ -1,11 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Notifications by e-mail, to an SES that records requests. */
+/** Notifications by e-mail, to an SES that records messages. */
 
 interface Message {
   FromEmailAddress: string;
@@ -20,36 +19,25 @@ interface Message {
 }
 
 let api: Api;
-let ses: Server;
 let notify: typeof import('#resources/notifications/handler.ts').handler;
 let messages: Message[] = [];
-let answer = { status: 200, body: '{"MessageId":"1"}' };
+let refusal: AwsError | undefined;
 
 beforeAll(async () => {
   api = await startApi();
   notify = (await import('#resources/notifications/handler.ts')).handler;
-  ses = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      expect([request.method, request.url]).toEqual(['POST', '/v2/email/outbound-emails']);
-      messages.push(JSON.parse(Buffer.concat(parts).toString()));
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => ses.listen(0, '127.0.0.1', resolve));
-  process.env.AWS_ENDPOINT_URL_SES = `http://127.0.0.1:${(ses.address() as AddressInfo).port}`;
+  api.aws.mail = async (message) => {
+    messages.push(message as Message);
+    if (refusal) throw refusal;
+  };
 });
 beforeEach(() => {
   process.env.EMAIL_SENDER = 'terraform@example.com';
   messages = [];
-  answer = { status: 200, body: '{"MessageId":"1"}' };
+  refusal = undefined;
 });
 afterAll(async () => {
   delete process.env.EMAIL_SENDER;
-  delete process.env.AWS_ENDPOINT_URL_SES;
-  ses.closeAllConnections();
-  ses.close();
   await api.close();
 });
 
@@ -172,9 +160,9 @@ describe('an e-mail', () => {
     const { workspace, runId } = await runIn();
     const [one, two] = [await member(), await member()];
     await post(workspace, {}, [one.id, two.id]);
-    answer = { status: 503, body: '{}' };
+    refusal = new AwsError('ServiceUnavailable', 'busy', 503);
     await expect(notify({ id: 'e1', runId, ...created })).rejects.toThrow('was not delivered');
-    answer = { status: 200, body: '{"MessageId":"1"}' };
+    refusal = undefined;
     messages = [];
     await notify({ id: 'e1', runId, ...created });
     await notify({ id: 'e1', runId, ...created });
@@ -184,7 +172,7 @@ describe('an e-mail', () => {
   it('that SES rejects is not retried, and the configuration shows why', async () => {
     const { workspace, runId } = await runIn();
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
-    answer = { status: 400, body: '{"__type":"MessageRejected","message":"Email address is not verified."}' };
+    refusal = new AwsError('MessageRejected', 'Email address is not verified.');
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toHaveLength(1);
     const [response] = await responses(id);
