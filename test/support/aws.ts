@@ -202,7 +202,11 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
       if (!storageHere) throw new Error('startStorage() has the keys');
       return storageHere.keys(operation, input);
     },
-    invoke: (name, event) => call(() => void aws.invoked.push({ name, event: structuredClone(event) })),
+    invoke: (name, event) =>
+      call(() => {
+        if (!/^[\w-]+$/.test(name)) throw new AwsError('ResourceNotFoundException', `Function not found: ${name}`, 404);
+        aws.invoked.push({ name, event: structuredClone(event) });
+      }),
     mail: async (message) => aws.mail?.(message),
     connection: async () => false,
   };

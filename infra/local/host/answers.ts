@@ -71,7 +71,7 @@ const parsed = (body: Buffer): Record<string, unknown> => {
 };
 
 /** Times are seconds since 1970 in the services' JSON. */
-const inJson = (output: object): string =>
+export const inJson = (output: object): string =>
   JSON.stringify(output, function (this: Record<string, unknown>, key, value: unknown) {
     const own = this[key];
     return own instanceof Date ? own.getTime() / 1000 : value;
