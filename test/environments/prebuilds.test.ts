@@ -253,6 +253,16 @@ describe('a pool', () => {
     expect((await world.call('PUT', '/prebuilds/settings', { ...paused, token })).status).toBe(403);
   });
 
+  it('does not count an environment that is being destroyed', async () => {
+    const { template } = await filled(1);
+    const [one] = await pool(template);
+    await world.build(one?.id ?? '', 'delete');
+    const { updateRun } = await import('#resources/runs/records.ts');
+    await updateRun((await world.latest(one?.id ?? '')).runIds[0] ?? '', { set: { status: 'applying' } });
+    await reconcile(template);
+    expect(await pool(template)).toHaveLength(2);
+  });
+
   it('is replaced when a user invalidates it', async () => {
     const { template } = await filled(1);
     const [old] = await pool(template);
