@@ -246,6 +246,8 @@ describe('a pool', () => {
     );
     await reconcile(template);
     expect(await pool(template)).toEqual([]);
+    const { getTemplate } = await import('#environments/templates/records.ts');
+    expect(await getTemplate(template.id), 'the next pass').toHaveProperty('dueAt');
     await world.call('PUT', '/prebuilds/settings', { body: { reconciliation_paused: false } });
     await reconcile(template);
     expect(await pool(template)).toHaveLength(1);

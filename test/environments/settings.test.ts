@@ -116,6 +116,39 @@ it('Terraform gets the transition of a build: start or stop', async () => {
   expect(number).toBe(2);
 });
 
+it('a build is a run that applies automatically, with the variables that the provider of Coder reads', async () => {
+  const template = await world.addTemplate();
+  const { body } = await world.create(template, { name: 'provided' });
+  const build = await world.latest(body.id);
+  expect(await world.runOf(build)).toMatchObject({
+    autoApply: true,
+    planOnly: false,
+    isDestroy: false,
+    structuredOutput: true,
+    source: 'tfe-api',
+    createdBy: world.api.userId,
+    environment: `build ${build.id}`,
+    message: expect.stringMatching(/^start: build 1 of owner\/provided with /),
+  });
+  expect(await world.inputsOf(body.id)).toMatchObject({
+    CODER_AGENT_URL: 'https://environments.example.test',
+    CODER_WORKSPACE_ID: body.id,
+    CODER_WORKSPACE_NAME: 'provided',
+    CODER_WORKSPACE_BUILD_ID: build.id,
+    CODER_WORKSPACE_OWNER: 'owner',
+    CODER_WORKSPACE_OWNER_EMAIL: 'owner@acme.test',
+    CODER_WORKSPACE_OWNER_ID: body.owner_id,
+    CODER_WORKSPACE_OWNER_GROUPS: '["Everyone"]',
+    CODER_WORKSPACE_TEMPLATE_ID: template.id,
+    CODER_WORKSPACE_TEMPLATE_NAME: template.name,
+    CODER_AGENT_SCRIPT_linux_amd64: '#',
+  });
+  await world.end(body.id);
+  await world.build(body.id, 'delete');
+  expect((await world.inputsOf(body.id)).CODER_WORKSPACE_TRANSITION).toBe('destroy');
+  expect(await world.runOf(await world.latest(body.id))).toMatchObject({ isDestroy: true });
+});
+
 it('a build that failed, or was canceled, is a failure in the audit trail', async () => {
   const statusesOf = async (status: 'applied' | 'errored' | 'canceled') => {
     const answer = await world.create(await world.addTemplate());
