@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
+import { policyFiles, policySetOf } from '#test/support/policies.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Settings of one environment, and of the versions of its template. */
@@ -163,4 +164,27 @@ it('a build that failed, or was canceled, is a failure in the audit trail', asyn
   };
   expect(await statusesOf('applied')).not.toContain(true);
   expect(await statusesOf('errored')).toContain(true);
+});
+
+it('a build is checked by the run tasks and policy sets of its template', async () => {
+  const template = await world.addTemplate();
+  const { createTask } = await import('#resources/run-tasks/records.ts');
+  const { createWorkspaceTask } = await import('#resources/run-tasks/workspace-tasks.ts');
+  const global = { enabled: false, stages: ['pre_plan' as const], enforcementLevel: 'advisory' as const };
+  const url = 'https://task.example.test';
+  const task = await createTask('acme', { name: 'checks', url, description: null, enabled: true, global });
+  await createWorkspaceTask(template.workspaceId, task?.id ?? '', {
+    stages: ['pre_plan'],
+    enforcementLevel: 'mandatory',
+  });
+  const workspaces = { workspaces: { data: [{ type: 'workspaces', id: template.workspaceId }] } };
+  await policySetOf(world.api, {}, policyFiles('deny := []'), workspaces);
+  const { body } = await world.create(template);
+  const { checks } = await world.runOf(await world.latest(body.id));
+  expect(checks).toMatchObject({
+    policyEvaluation: true,
+    tasks: { pre_plan: { taskResultIds: [expect.any(String)] } },
+  });
+  const plain = (await world.create(await world.addTemplate())).body.id;
+  expect((await world.runOf(await world.latest(plain))).checks, 'of another template').toBeUndefined();
 });
