@@ -133,7 +133,7 @@ export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
     ['VAR', 'CONSUMER#', 'CHANGEREQUEST#', 'ASSESSMENT#', 'TOLD#'].map((prefix) => queryAll<Key>({ pk, prefix })),
   );
   await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
-  if (workspace.recoverableUntil) await remove(keys.recoverable(organization, id));
+  await remove(keys.recoverable(organization, id));
   await remove(keys.workspace(id));
 };
 

@@ -29,6 +29,8 @@ export interface StartedContainer {
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
+  /** Runs on after StopTask. */
+  ignoresStop?: boolean;
   isProvisioning?: boolean;
   /** Seconds since 1970. */
   createdAt: number;
@@ -60,6 +62,8 @@ export interface Aws {
   pendingFault: boolean;
   /** Lets calls that failed as `late` take effect. */
   letLateCome(): Promise<void>;
+  /** Names of the running executions in ListExecutions. */
+  running: string[];
   /** Status in DescribeExecution by execution name; `RUNNING` if undefined. */
   executionStatus?: (name: string) => string | undefined;
   /** Eventually consistent reads return the item as it was before its last write. */
@@ -118,7 +122,7 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
   }
   if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
   const one = all.find(({ arn }) => arn === input.task);
-  if (one) one.stopped = true;
+  if (one && !one.ignoresStop) one.stopped = true;
   return {};
 };
 
@@ -127,6 +131,11 @@ type Attributes = Parameters<typeof unmarshall>[0];
 /** Executions end when the test ends them. */
 const executions = (aws: Aws, action: string, input: Record<string, string>): object => {
   aws.sent.push({ action, input: { ...input } });
+  if (action === 'ListExecutions') {
+    return {
+      executions: aws.running.map((name) => ({ name, executionArn: `arn:aws:states:execution:${name}` })),
+    };
+  }
   if (action !== 'DescribeExecution') return {};
   const name = String(input.executionArn).split(':').at(-1) as string;
   const status = aws.executionStatus ? aws.executionStatus(name) : 'RUNNING';
@@ -145,6 +154,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     invoked: [],
     objects: new Objects(),
     containers: [],
+    running: [],
     calls: 0,
     itemsRead: 0,
     failCall: (n, when) => {
