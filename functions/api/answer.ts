@@ -29,8 +29,8 @@ export type Answer = APIGatewayProxyStructuredResultV2;
 const mediaType = 'application/vnd.api+json';
 
 /**
- * Headers of every response, except those of the page, which has more. Without Strict-Transport-Security: on AWS the
- * API accepts only TLS, and on one machine the header would break a developer's other http://localhost sites.
+ * Headers of every API response; responses of the page have more. Without Strict-Transport-Security: on AWS the API
+ * accepts only TLS, and on one machine the header would break a developer's other http://localhost sites.
  */
 export const securityHeaders: Record<string, string> = {
   'cache-control': 'no-store',

@@ -44,7 +44,7 @@ const leftNote = (unsaved: NonNullable<Run['unsaved']>): string =>
 
 const lostNote =
   'The workspace stays locked, so that no resource is created twice. If the runner kept the newest state on its disk ' +
-  '(folder unsaved-states), the platform restores it when it finds it, and an agent sends it when it starts. Otherwise push a state that contains the ' +
+  '(folder unsaved-states), the platform restores it when it finds the file, and an agent sends it when it starts. Otherwise push a state that contains the ' +
   'changes ("terraform state push"), or force-unlock the workspace to continue from the recorded state.';
 
 /**

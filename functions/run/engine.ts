@@ -2,7 +2,7 @@
 export const engines = ['terraform', 'tofu'] as const;
 export type Engine = (typeof engines)[number];
 
-/** The first release of OpenTofu, a fork of Terraform 1.5: https://opentofu.org/docs/intro/whats-new/ of 1.6. */
+/** OpenTofu's first release, forked from Terraform 1.5 (https://opentofu.org/docs/intro/whats-new/, version 1.6). */
 const firstTofu = [1, 6] as const;
 
 /**

@@ -71,8 +71,8 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   const words = {
     queued: 'Queued a run',
     kept: 'Kept the configuration',
-    outdated: 'Skipped, as it has a newer commit,',
-    held: 'Kept the configuration, as a pull request was applied that is not merged,',
+    outdated: 'Skipped (there is a newer commit)',
+    held: 'Kept the configuration (an applied pull request is not merged yet)',
   };
   return { message: `${words[outcome]} for ${branch} ${moved.to.slice(0, 7)} of ${identifier} in ${workspace.name}` };
 };

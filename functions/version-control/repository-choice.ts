@@ -84,7 +84,7 @@ const checkInstallation = async (id: string, organization: string): Promise<void
 /**
  * Checks that the connection can be used.
  * @param serves whether the follower may use the connection
- * @param whom names the follower in the error
+ * @param whom the follower in the error: `for this project`
  * @throws {ApiError} 422
  */
 export const checkConnection = async (

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { isHidden } from '#run/hidden.ts';
 import { operationOf } from '#run/operation.ts';
 import { rankOfSet } from '#run/provider-sets.ts';
-import type { RunOptions } from '#run/run.ts';
+import type { Run } from '#run/run.ts';
 import { newRun } from '#test/support/run.ts';
 
-it.each<[Partial<RunOptions>, string]>([
+it.each<[Partial<Run>, string]>([
   [{}, 'plan_and_apply'],
   [{ planOnly: true, isDestroy: true }, 'plan_only'],
   [{ savePlan: true, isDestroy: true }, 'save_plan'],

@@ -173,7 +173,7 @@ describe('pushes', () => {
     await deliver(hook, 'push', push(0, 1));
     await settle();
     expect(await commitsOf(workspace)).toEqual([sha(0)]);
-    expect(await newestOf()).toContain('no changed file concerns the 1 workspace');
+    expect(await newestOf()).toContain('no changed file affects the 1 workspace');
   });
 
   it('are fetched once for all followers', async () => {
@@ -215,11 +215,11 @@ describe('pull requests', () => {
       'was pushed without a branch',
     ],
     ['that is closed', { state: 'closed' }, 'is closed'],
-    ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'concerns none'],
+    ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'affects none'],
   ])('%s start nothing', async (_, change, words) => {
     const { workspace, hook } = await connect();
     followed.pull = request(10, change);
-    if (words === 'concerns none') followed.pull.head.repo.id = 1;
+    if (words === 'affects none') followed.pull.head.repo.id = 1;
     if (words === 'was pushed without a branch') followed.pull.head.repo = { id: followed.repositoryId };
     await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await settle();

@@ -188,7 +188,7 @@ const change = async (call: Call) => {
   const times = timesIn(input);
   if (!differs(template, settings) && !times) return notModified();
   return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
-    // Before the write: after an interruption, the sweep only checks the environments once in vain.
+    // Before the write: an interruption costs only one unnecessary check of the environments by the sweep.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(input.name ?? '');

@@ -2,8 +2,8 @@ import { type Answer, accepted, created, ok } from '#api/answer.ts';
 import { conflict, forbidden, nameTaken, unprocessable } from '#api/errors.ts';
 import { inWorkspace, param } from '#api/finders.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
-import { defaultOptions, queueRun } from '#lifecycle/creation/create-run.ts';
-import { applyRun } from '#lifecycle/decisions/decisions.ts';
+import { queueRun } from '#lifecycle/creation/create-run.ts';
+import { decide } from '#lifecycle/decisions/decisions.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
 import type { InOrganization } from '#resources/organizations/finder.ts';
@@ -141,7 +141,7 @@ const firstRun = async (
   queueRun({
     workspace,
     version: await storeConfiguration(workspace, text, { createdBy, provisional: false }),
-    options: { ...defaultOptions, message: `Created from version ${version} of its module` },
+    message: `Created from version ${version} of its module`,
     createdBy,
     granted: await principal.on({ organization: workspace.organization, workspace }),
     source: 'tfe-module',
@@ -223,7 +223,7 @@ const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
   const run = await queueRun({
     workspace,
     version: await storeConfiguration(workspace, text, { createdBy, provisional: true }),
-    options: { ...defaultOptions, message: `Upgrade of the module to version ${release.version}` },
+    message: `Upgrade of the module to version ${release.version}`,
     // The upgrade is planned first, and waits for a confirmation.
     autoApply: false,
     createdBy,
@@ -239,7 +239,7 @@ const showUpgrade = async ({ request, subject }: Context<OfModule>): Promise<Ans
 
 const confirmUpgrade = async ({ subject, principal }: Context<OfModule>): Promise<Answer> => {
   const run = subject.run as Run;
-  if ((await applyRun(run, principal.userId)) === 'accepted') return accepted();
+  if ((await decide(run, 'apply', principal.userId)) === 'accepted') return accepted();
   throw conflict(`Run ${run.id} is ${run.status} and cannot be confirmed now.`, 'transition not allowed');
 };
 

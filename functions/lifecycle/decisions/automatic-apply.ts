@@ -23,7 +23,7 @@ export const authorsOf = (
   trigger: Run['trigger'],
 ): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter(isUser);
 
-/** @param alreadyRead permissions of some authors, by user id. At most 4 reads for each of the others. */
+/** @param alreadyRead permissions of some authors, by user id. At most 4 reads for each other author. */
 export const mayAllApply = async (
   userIds: readonly string[],
   { organization, workspace }: { organization: string; workspace: Workspace | string },

@@ -35,8 +35,8 @@ export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
 /**
- * Reason why the run must not start. Affects only runs that are older than the setting: with the setting, no new run
- * is created.
+ * Reason why the run must not start (setting STEPFORM_RUNS_OF); only for runs created before the setting, which also
+ * prevents new ones.
  */
 export const refusalOfRun = ({ organization, agentPool }: Run): string | undefined =>
   refusalOf(organization, agentPool !== undefined);
@@ -110,8 +110,9 @@ const noRoom = ({ name, message }: Error): boolean =>
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
   const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
-  // The runner may have claimed already. But if the run is final, nothing else would stop this container; and if the
-  // claim was replaced, its exit would be mistaken for the exit of the container with the new claim.
+  // Succeeds also if the runner has claimed already. Fails if the run is final, because nothing else would stop this
+  // container, and if the claim was replaced, because this container's exit would be taken for the exit of its
+  // successor.
   const recorded = await updateRun(run.id, {
     set: { [`${phase}.taskArn`]: taskArn },
     condition: `${phase}.claimHash = :claim`,

@@ -271,7 +271,7 @@ const errorIn = (text: string): { name: string; message: string } | undefined =>
   }
 };
 
-/** Suffixes of partitions with their own, by the prefix of their regions' names. */
+/** DNS suffixes of partitions other than the standard one, by the prefix of their regions' names. */
 const dnsSuffixes: Record<string, string> = {
   'cn-': 'amazonaws.com.cn',
   'us-iso-': 'c2s.ic.gov',

@@ -224,8 +224,7 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
 }
 
 /**
- * For reading without credentials, over another host name than the API's. @param bucket a bucket other than the
- * platform's
+ * A URL for reading without credentials; its host is not the API's. @param bucket a bucket other than the platform's
  */
 export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
   presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
@@ -233,9 +232,8 @@ export const presignGet = (key: string, expiresSeconds: number, bucket?: string)
 /**
  * A URL for uploads can be used any number of times until it expires, so no content that is read later may be stored
  * under such a URL. The only three kinds are:
- * - {@link presignUpload}: any content, into `uploads/`; accepting it makes a copy. {@link presignLeftState} works the
- * same,
- *   with a place beside the run's content, which expires with it.
+ * - {@link presignUpload}: any content, into `uploads/`; accepting it makes a copy. {@link presignLeftState} does the
+ *   same with a key beside the run's content, so that both expire together.
  * - {@link presignOnce}: any content, once: storage rejects an upload if there is an object.
  * - {@link presignContent}: only content with the given checksum.
  */

@@ -10,9 +10,9 @@ export interface Tag {
   value: string;
 }
 
-/** `{data: [{attributes: {key, value}}]}` */
 export const maxTags = 50;
 
+/** `{data: [{attributes: {key, value}}]}` */
 export const tagBindingList = v.pipe(
   v.array(
     v.object({

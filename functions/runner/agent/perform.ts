@@ -67,7 +67,7 @@ const bounded = (maxBytes: number): Transform => {
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       done(
-        bytes > maxBytes ? forbidden(`it answered more than ${Math.floor(maxBytes / 1024 / 1024)} MiB`) : null,
+        bytes > maxBytes ? forbidden(`its response has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB`) : null,
         chunk,
       );
     },

@@ -84,7 +84,8 @@ const unknownPaths = (value: unknown, isUnknown: (one: unknown) => boolean, path
 const compareUnknown = (where: string, after: Uint8Array | undefined, shown: unknown): void => {
   const planned = after ? unknownPaths(readValue(after), (one) => one === unknown) : [];
   const said = unknownPaths(shown, (one) => one === true);
-  if (!isDeepStrictEqual(planned.sort(), said.sort())) differ(where, 'other values are not known before the apply');
+  if (!isDeepStrictEqual(planned.sort(), said.sort()))
+    differ(where, 'they differ in which values are unknown before the apply');
 };
 
 const compareChange = (where: string, planned: Planned, shown: JsonChange): void => {

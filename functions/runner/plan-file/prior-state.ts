@@ -85,12 +85,12 @@ export const comparePriorState = (
     if (instance.provider !== provider_name)
       differ(address, 'its provider in prior_state is not that of the plan file');
     if (instance.values !== undefined && !isSame(instance.values, values))
-      differ(address, 'its values in prior_state are not those of the plan file');
+      differ(address, 'its values in prior_state differ from the plan file');
     left.delete(key);
   }
   for (const { where } of left.values()) differ(where, 'it is in the state of the plan file and not in prior_state');
   const names = [...new Set([...Object.keys(state.outputs ?? {}), ...Object.keys(outputs)])];
   for (const name of names)
     if (!isSame(state.outputs?.[name]?.value, outputs[name]?.value))
-      differ(`output ${name}`, 'its value in prior_state is not that of the plan file');
+      differ(`output ${name}`, 'its value in prior_state differs from the plan file');
 };

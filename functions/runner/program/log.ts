@@ -56,7 +56,7 @@ export class PhaseLog {
   #headingTimer: NodeJS.Timeout | undefined;
   #cut = false;
   #closed = false;
-  /** The rest is not sent. */
+  /** Output that is not sent yet stays unsent. */
   #enough = false;
   #failed: unknown;
   #wake: (() => void) | undefined;

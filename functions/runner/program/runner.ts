@@ -33,7 +33,7 @@ export class Runner {
   #users: Users | undefined;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
-  /** When the runner got its run, as performance.now() has it. */
+  /** When the runner got its run, in the clock of performance.now(). */
   #begunMs: number;
   readonly #stopped = new AbortController();
 

@@ -17,7 +17,7 @@ export interface Snapshot {
 export const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
 /**
- * Reads the state file, synchronously, because in pieces a large state would hardly ever be complete.
+ * Reads the state file synchronously: Terraform would rewrite a large state between the parts of an asynchronous read.
  * @returns undefined unless the file is a complete state: Terraform writes it in place, so a read may return half of
  * it
  */

@@ -22,7 +22,7 @@ const fetchLater = async (name: PackageName, organization: string): Promise<bool
 };
 
 /**
- * URLs of those packages that the platform has; fetches the others. 1 read for each.
+ * URLs of the packages that the platform has; fetches missing ones. 1 read for each.
  * @param seconds validity of the URLs
  */
 export const shareProviders = async (

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runActionNames, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { runStatuses } from '#run/status.ts';
 import { type Api, startApi } from '#test/support/api.ts';
@@ -50,10 +51,10 @@ const actions = (): { path: string; reported: () => Promise<boolean> }[] => {
     reported: isActive(`runs/${run.id}`, name),
   });
   return [
-    ofRun('apply', 'is-confirmable'),
-    ofRun('discard', 'is-discardable'),
-    ofRun('cancel', 'is-cancelable'),
-    ofRun('force-cancel', 'is-force-cancelable'),
+    ...runActionNames.flatMap((action) => {
+      const { flag } = runActions[action];
+      return flag ? [ofRun(action, flag)] : [];
+    }),
     ...[`policy-checks/${run.id.replace('run-', 'polchk-')}`, `task-stages/${stage}`].map((path) => ({
       path: `${path}/actions/override`,
       reported: isActive(path, 'is-overridable'),

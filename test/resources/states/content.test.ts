@@ -78,5 +78,28 @@ it('an instance is named by its module and its number or key', () => {
 });
 
 it('the parser accepts a state without resources and outputs', () => {
-  expect(parseState(stateWith({ resources: null, outputs: null }))).toMatchObject({ managed: 0, outputs: [] });
+  expect(parseState(stateWith({ resources: null, outputs: null }))).toMatchObject({
+    ...{ managed: 0, outputs: [], terraformVersion: null },
+  });
+  const [resource] = parseState(stateWith({ resources: [{ type: 'a', name: 'b', provider: 'former' }] })).resources;
+  expect(resource).toEqual({ type: 'a', name: 'b', count: 0, module: 'root', provider: 'former' });
+});
+
+it.each([
+  ['bool', 'boolean'],
+  [['list', 'string'], 'array'],
+  [['set', 'string'], 'array'],
+  [['tuple', []], 'array'],
+  [['map', 'string'], 'object'],
+  [['object', {}], 'object'],
+  ['number', 'number'],
+  [undefined, 'string'],
+])('an output of type %j is shown as %s', (type, shown) => {
+  expect(parseState(stateWith({ outputs: { a: { value: null, type } } })).outputs[0]?.type).toBe(shown);
+});
+
+it('the parser keeps every digit of an output', () => {
+  const text = stateWith({ outputs: { a: { value: 'LONG', type: 'number' } } }).toString();
+  const { outputs } = parseState(Buffer.from(text.replace('"LONG"', '9007199254740993')));
+  expect(JSON.stringify(outputs[0]?.value)).toBe('9007199254740993');
 });

@@ -1,5 +1,6 @@
-import { ApiError, type Client, isFinalRun, type Resource, type RunAction } from '#clients/client/client.ts';
+import { ApiError, type Client, isFinalRun, type Resource } from '#clients/client/client.ts';
 import { offeredActions, overrideOf } from '#clients/client/run-facts.ts';
+import type { DirectAction } from '#run/status.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
@@ -63,7 +64,7 @@ const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, do
   print(`${doneText}${watching}`);
 };
 
-const acting = (name: string, action: RunAction, about: string, doneText: string, watch = true): Command => ({
+const acting = (name: string, action: DirectAction, about: string, doneText: string, watch = true): Command => ({
   name: `runs ${name}`,
   about,
   takes: '[run]',

@@ -179,7 +179,10 @@ const reasons: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'the headers of its response are too large',
 };
 
-/** In plain words; names of TLS and connection errors are clear by themselves, and reveal nothing about this side. */
+/**
+ * The reason in plain words. Other TLS and connection errors appear by their code, which is clear and reveals nothing
+ * about the platform.
+ */
 export const reasonOf = (error: NodeJS.ErrnoException): string => {
   const code = error.code ?? error.name;
   if (code.startsWith('ERR_SSL')) return 'the TLS handshake failed';

@@ -8,8 +8,8 @@ export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loop
 const variable = 'STEPFORM_PLAIN_HTTP_HOSTS';
 
 /**
- * The warning for a token that would be sent over plain HTTP to another machine; undefined if it would not, or if the
- * user allows it for this host.
+ * A warning if the token would be sent over plain HTTP to another machine; undefined otherwise, and for hosts that the
+ * user allows.
  */
 export const plainHttpProblem = (url: URL, env: NodeJS.ProcessEnv = process.env): string | undefined => {
   if (url.protocol === 'https:' || isLoopback(url)) return undefined;

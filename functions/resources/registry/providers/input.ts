@@ -3,7 +3,7 @@ import { ApiError, unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { readData, text } from '#api/validation.ts';
-import { namespaceName, publishedProviderName, registryName } from '../names.ts';
+import { namespaceName, providerName, registryName } from '../names.ts';
 import { version } from '../versions.ts';
 import { type ReadKey, readPublicKey } from './gpg-key.ts';
 import type { Platform, ProviderAddress, ProviderVersion } from './records.ts';
@@ -28,7 +28,7 @@ const platformFields: OtherFields = {
 const keyFields: OtherFields = { shown: 'created-at key-id source source-url trust-signature updated-at' };
 
 const newProvider = {
-  name: publishedProviderName,
+  name: providerName,
   namespace: v.optional(namespaceName),
   'registry-name': v.optional(v.string()),
 };

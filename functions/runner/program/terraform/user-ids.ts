@@ -74,8 +74,8 @@ export class UserIds {
   }
 
   /**
-   * The lowest number above all others whose ids no other run has. Removes the files of runs whose folders were
-   * removed.
+   * The lowest number that is above all others and whose ids no other run has. Removes the files of runs whose folders
+   * were removed.
    */
   #next(): number {
     const numbers = this.#numbers();

@@ -182,6 +182,7 @@ describe('redirects', () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       await expect(post(url)).rejects.toMatchObject(failure('forbidden', 'from https to http'));
+      await expect(download({ url, headers: {} })).rejects.toMatchObject(failure('forbidden', 'from https to http'));
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
       secure.close();

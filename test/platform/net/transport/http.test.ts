@@ -99,6 +99,19 @@ it('an error names the URL without its query, which can contain a signature', as
   expect(messageOf(failed)).toBe(`GET ${url}: ECONNREFUSED`);
 });
 
+it('requests to other machines go through the proxy of the environment, and those to this one do not', async () => {
+  answering(200);
+  vi.stubEnv('HTTP_PROXY', urlOf(server));
+  expect((await send('http://elsewhere.test/page', { method: 'GET' })).status).toBe(200);
+  expect((await send(urlOf(server), { method: 'GET' })).status).toBe(200);
+  expect(requests.map(({ request }) => request.url)).toEqual(['http://elsewhere.test/page', '/path']);
+});
+
+it('a response of more than 32 MiB ends the call', async () => {
+  answering(200, 'x'.repeat(32 * 1024 * 1024 + 1));
+  await expect(send(urlOf(server), { method: 'GET' })).rejects.toThrow(/longer than 33554432 bytes/);
+});
+
 it('a missing or interrupted response is a transport error, an abort is not', async () => {
   answer = () => {};
   await expect(send(urlOf(server), { method: 'GET', idleMs: 50 })).rejects.toThrow(/ETIMEDOUT$/);
