@@ -117,7 +117,7 @@ it('a list has the environments that fit the search and that the caller may see,
   for (const [query, expected] of [
     ['owner:me', mine],
     [`owner:${ownerName}`, [theirs]],
-    ['owner:nobody-here', []],
+    ['owner:no-such-user', []],
     ['owner:prebuilds', []],
     ['owner:me%20status:stopped', [favorite, stopped]],
     [`name:${running.toUpperCase()}`, [running]],
