@@ -237,7 +237,7 @@ const choosing = <Step extends keyof typeof nextStates>(
   Default: usual,
 });
 
-/** The one finisher. */
+/** Finishes the run with the status of this ending. */
 const ending =
   ({ arn }: Machine) =>
   (comment: string) => ({

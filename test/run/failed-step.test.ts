@@ -25,7 +25,7 @@ it.each<[string, Partial<Run>, string | undefined]>([
     'policy check',
   ],
   [
-    'policies that nobody may override, because the run is plan-only',
+    'policies that cannot be overridden, because the run is plan-only',
     { ...planned, planOnly: true, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'overridable' } },
     'policy check',
   ],

@@ -76,7 +76,7 @@ export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'm
   isOperators?: boolean;
   /** Templates of environments have been created here (environments/). */
   hasTemplates?: true;
-  /** Default retention of its workspaces' data (data-retention/). */
+  /** Default retention of its workspaces' data (removal/retention/). */
   dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;

@@ -94,7 +94,7 @@ describe('a state version created with its content', () => {
   });
 
   it.each<[NewStateVersion['counts']]>([['when current'], [true]])(
-    'counted %s is in the list when it is discarded',
+    'counted %s stays in the list when it is discarded',
     async (counts) => {
       const id = await held();
       const { version, content } = await announce(id, 1, { counts });

@@ -217,7 +217,7 @@ describe('team membership', () => {
     expect(await usersOfTeam.get(id)).toEqual([one.id]);
   });
 
-  it('is listed by status, in the order asked for', async () => {
+  it('is listed by status, in the requested order', async () => {
     const { id } = await team();
     const invite = { email: 'guest@acme.test' };
     const teams = { teams: { data: [{ type: 'teams', id }] } };
