@@ -67,7 +67,7 @@ const parsed = (content: Buffer): State => {
   try {
     return parseExactly(content.toString('utf8')) as State;
   } catch {
-    throw new UnknownPlanFileError('the state in it is no JSON');
+    throw new UnknownPlanFileError('the state in it is not JSON');
   }
 };
 
