@@ -67,6 +67,8 @@ export default defineConfig({
       // Results and durations, which CI stores.
       ...(report ? [['json', { outputFile: report }] as ['json', object]] : []),
     ],
+    // What passing tests log would hide what failing ones do.
+    silent: 'passed-only',
     tags: [{ name: 'elsewhere', description: 'also run against the deployment to an emulator (test/elsewhere)' }],
     projects: [
       {

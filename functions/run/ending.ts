@@ -56,10 +56,10 @@ export const takenInReason = ({ endReason = '' }: Run, serial: number): string =
 
 const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): string => {
   const parts = [
-    ...(done.length ? [`${done.join(', ')} ${done.length === 1 ? 'was' : 'were'} completed`] : []),
-    ...(open.length ? [`${open.join(', ')} ${open.length === 1 ? 'was' : 'were'} started`] : []),
+    ...(done.length ? [`${done.join(', ')} ${done.length === 1 ? 'was' : 'were'} done`] : []),
+    ...(open.length ? [`${open.join(', ')} ${open.length === 1 ? 'was' : 'were'} started but not finished`] : []),
   ];
-  return parts.length ? `According to the log, ${parts.join(', and ')}.` : '';
+  return parts.length ? `According to its log, ${parts.join(', and ')}.` : '';
 };
 
 const isQueued = ({ status }: Run): boolean => status === 'plan_queued' || status === 'apply_queued';

@@ -1,6 +1,6 @@
 import type { TaskStage } from './check-record.ts';
 import { completed, restingStatus } from './checks.ts';
-import type { Run, RunOptions } from './run.ts';
+import type { Run } from './run.ts';
 import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
 
 /** The states of the machine, and the effect of each on the run when it is entered. Pure. */
@@ -77,7 +77,7 @@ export type Ending = keyof typeof endings;
 export const startsRuns = 'StartsRuns';
 
 /** Plan-only and unconfirmed saved-plan runs bypass the queue and the lock. */
-export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
+export const takesQueue = (run: Pick<Run, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
 
 export type RunState = WaitingState | TaskState | CheckState;
 

@@ -39,6 +39,8 @@ export interface StageVerdict {
   verdict: 'passed' | 'failed';
   /** Reason for a failure, or a warning despite success; one sentence for users. */
   message?: string;
+  /** Names of the tasks that caused the failure. */
+  failed?: string[];
 }
 
 const named = (results: ResultFacts[]): string => results.map(({ taskName }) => `"${taskName}"`).join(', ');
@@ -56,6 +58,7 @@ export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
     const [noun, are] = binding.length === 1 ? ['run task', 'is'] : ['run tasks', 'are'];
     return {
       verdict: 'failed',
+      failed: binding.map(({ taskName }) => taskName),
       message: `the run failed because the ${noun} ${named(binding)} ${are} required to succeed`,
     };
   }

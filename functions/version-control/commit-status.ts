@@ -218,6 +218,6 @@ export const postUntriggered = async (
   const record = await want(commit, name);
   const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;
   const context = `${statusName}/${name}`;
-  await post(record, [{ context, targetUrl, state: 'success', description: 'No workspace is affected' }]);
+  await post(record, [{ context, targetUrl, state: 'success', description: 'Affects no workspace' }]);
   await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
 };

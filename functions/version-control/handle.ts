@@ -112,7 +112,7 @@ const handlePush = async (handling: Handling, task: Pushed, { sets, modules }: O
     const name = task.kind === 'tag' ? task.tag : task.branch;
     if (moved === 'duplicate') {
       words.push(`Processing skipped for duplicate commit SHA of ${name} in ${repository.identifier}`);
-    } else if (moved === 'gone') words.push(`Skipped: the branch is gone from ${repository.identifier}`);
+    } else if (moved === 'gone') words.push(`Skipped: the branch was deleted from ${repository.identifier}`);
     else {
       const changes = changesOf(handling, moved);
       const files = sets.some(setFilters) ? await changes() : undefined;
@@ -265,6 +265,10 @@ export const handleDelivery = async (
     logError('delivery failed', error, { delivery: id, repository: repository.id });
     const again = await postponeDelivery(delivery, message);
     if (!again)
-      await tell({ level: 'error', message: `${identifier}: given up. ${message}`, suggestedAction: 'Deliver again.' });
+      await tell({
+        level: 'error',
+        message: `${identifier}: no more retries. ${message}`,
+        suggestedAction: 'Deliver again.',
+      });
   }
 };

@@ -115,7 +115,7 @@ export const handlePolicySet = async (
   const about = { repositoryId: repository.forgeId, defaultBranch, sender: null };
   const push = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null, ...about } as const;
   const moved = await moveBranch(handling, push, { repeat: true });
-  if (typeof moved === 'string') return { message: `Skipped: ${branch} of ${identifier} has not moved` };
+  if (typeof moved === 'string') return { message: `Skipped: ${branch} of ${identifier} has no new commit` };
   if (early?.ingress?.commitSha === moved.to) return { message: `Fetching the policies ${words}` };
   const commit = await commitAt(access, repository, moved.to);
   const at = after(moved.at, early?.createdAt ?? set.newestVersionAt ?? '');

@@ -57,7 +57,7 @@ const look = async (
     const claimed = await claimPull(repository.id, number, pull, seen);
     if (claimed) return { pull, n: claimed.n };
   }
-  throw new Error(`pull request ${number} of ${repository.id} keeps changing`);
+  throw new Error(`pull request ${number} of ${repository.id} changed during every attempt`);
 };
 
 /** A user's request to plan the newest commit again. */

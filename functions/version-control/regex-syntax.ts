@@ -161,8 +161,7 @@ export class Parser {
     const [from, to] = [low, high].map(([only, ...more]) =>
       only?.[0] === only?.[1] && !more.length ? only?.[0] : NaN,
     );
-    if (from === undefined || to === undefined || !(from <= to))
-      throw new RegexError('a range in [ ] must have a single character at each end, in rising order');
+    if (from === undefined || to === undefined || !(from <= to)) throw new RegexError('a range in [ ] is not valid');
     return [from, to];
   }
 

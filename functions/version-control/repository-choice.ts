@@ -97,7 +97,7 @@ export const checkConnection = async (
   const tokenId = connectionOf(wanted);
   const token = await getToken(tokenId);
   const client = token?.organization === organization ? await getClient(token.clientId) : undefined;
-  if (!client || !serves(client)) throw refused('oauth-token-id', `not found ${whom}`);
+  if (!client || !serves(client)) throw refused('oauth-token-id', `connection not found ${whom}`);
   if (client.dialect) return;
   const { name } = providerOf(client.serviceProvider);
   throw refused('oauth-token-id', `${name} is not supported here yet: use github, gitlab or gitea`);

@@ -136,7 +136,7 @@ describe("the API's rate limit", () => {
     expect(await statuses(1, api.token)).toEqual([200]);
   });
 
-  it('admits good tokens that it has not seen yet while an address sends made-up ones', async () => {
+  it('admits valid tokens that it has not seen yet while an address sends invalid ones', async () => {
     const { createToken } = await import('#resources/users/tokens.ts');
     const fresh = [(await createToken(api.userId, '')).secret, (await createToken(api.userId, '')).secret];
     pass(0);
@@ -147,7 +147,7 @@ describe("the API's rate limit", () => {
     expect(await statuses(40, fresh[1] as string)).toEqual([...allOf(29, 200), ...allOf(11, 429)]);
   });
 
-  it('admits the token of a run task while made-up ones name its result', async () => {
+  it('admits the token of a run task while invalid ones name its result', async () => {
     const runs = await runHelpers(api);
     const help = await taskHelpers();
     const task = await help.task();

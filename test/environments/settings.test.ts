@@ -23,7 +23,7 @@ const set = async (id: string, setting: string, body: object) => {
   return [status, answer.message];
 };
 
-it('a changed TTL is for the next start, and none takes the deadline away from a running environment', async () => {
+it('a changed TTL takes effect at the next start, and removing it removes the deadline of a running environment', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const { deadline } = await world.latest(id);
   expect(deadline).toBe('2026-01-05T09:00:00.000Z');
@@ -33,7 +33,7 @@ it('a changed TTL is for the next start, and none takes the deadline away from a
   expect([(await world.environmentOf(id)).ttlMs, (await world.latest(id)).deadline]).toEqual([undefined, undefined]);
 });
 
-it('a deadline is extended by half an hour at least, and only where the environment has one', async () => {
+it('a deadline can be moved to 30 minutes from now or later, if the environment has one', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const at = (ms: number) => new Date(begin + ms).toISOString();
   const extend = (ms: number) => set(id, 'extend', { deadline: at(ms) });
@@ -64,7 +64,7 @@ it('an environment is renamed unless its owner has another one of that name, reg
   expect((await world.call('GET', `/users/me/workspace/${renamed}`)).body.id).toBe(id);
 });
 
-it('settings of an environment that is gone answer 404', async () => {
+it('settings of a deleted environment return 404', async () => {
   const id = await world.running(await world.addTemplate());
   await world.build(id, 'delete');
   await world.end(id);
@@ -76,7 +76,7 @@ it('settings of an environment that is gone answer 404', async () => {
     expect((await set(id, setting, body))[0], setting).toBe(404);
 });
 
-it('autostart and automatic updates are kept, and refused where they are not valid', async () => {
+it('valid settings for autostart and automatic updates are stored, and invalid ones are rejected', async () => {
   const id = await world.running(await world.addTemplate());
   const schedule = 'CRON_TZ=UTC 0 9 * * *';
   expect((await set(id, 'autostart', { schedule }))[0]).toBe(204);
@@ -106,7 +106,7 @@ it('archived versions of a template are listed only on request', async () => {
   expect(await listed()).toEqual([former, latest].sort());
 });
 
-it('Terraform gets the transition of a build: start or stop', async () => {
+it('Terraform receives the transition of a build: start or stop', async () => {
   const id = await world.running(await world.addTemplate());
   const told = async () => (await world.inputsOf(id)).CODER_WORKSPACE_TRANSITION;
   expect(await told()).toBe('start');
@@ -116,7 +116,7 @@ it('Terraform gets the transition of a build: start or stop', async () => {
   expect(number).toBe(2);
 });
 
-it('a build that failed, or was canceled, is a failure in the audit trail', async () => {
+it('the audit trail records a failed or canceled build as a failure', async () => {
   const statusesOf = async (status: 'applied' | 'errored' | 'canceled') => {
     const answer = await world.create(await world.addTemplate());
     const { runIds, id } = await world.latest(answer.body.id);

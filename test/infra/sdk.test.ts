@@ -140,5 +140,5 @@ it('the build fails if a replaced part of the SDK has moved', async () => {
     logLevel: 'silent',
     plugins: [sdkPlugin(root)],
   });
-  await expect(nothing).rejects.toThrow('has no such parts any more');
+  await expect(nothing).rejects.toThrow('no longer has these parts');
 });

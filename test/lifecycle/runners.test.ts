@@ -82,7 +82,7 @@ it('a run that was canceled during its start leaves no container', async () => {
   aws.gate = async () => {
     if (containers().length === 0) return;
     aws.gate = undefined;
-    expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+    expect(await store.decide(await now(), 'cancel', 'user-1')).toBe('accepted');
   };
   await planQueued();
   expect((await now()).cancel).toBeDefined();
@@ -187,7 +187,7 @@ it('an apply stays queued while ECS has no capacity, and can be canceled', async
   aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
   await expect(queue()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
   expect(await now()).toMatchObject({ status: 'apply_queued', apply: { status: 'queued' } });
-  expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+  expect(await store.decide(await now(), 'cancel', 'user-1')).toBe('accepted');
   aws.refusal = undefined;
   await queue();
   expect(containers()).toHaveLength(0);

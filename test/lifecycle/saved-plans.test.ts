@@ -85,7 +85,7 @@ it('a saved plan is discarded with a reason when the state changes', async () =>
   const workspace = await newWorkspace();
   const run = await planned(workspace);
   await save(run);
-  expect(isAccepted('confirm', await readRun(run))).toBe(true);
+  expect(isAccepted('apply', await readRun(run))).toBe(true);
   await changeState(workspace.id);
   const discarded = await readRun(run);
   expect(discarded).toMatchObject({ decision: { action: 'discard' } });
@@ -93,7 +93,7 @@ it('a saved plan is discarded with a reason when the state changes', async () =>
   expect((await read(workspace.id)).savedPlans).toBeUndefined();
   await finishRun(run.id, 'Discarded', { Error: 'Discarded' });
   expect((await readRun(run)).endReason).toContain('state has changed');
-  expect(await actions.applyRun(discarded, 'user-1')).toBe('conflict');
+  expect(await actions.decide(discarded, 'apply', 'user-1')).toBe('conflict');
 });
 
 it('a confirmed saved plan is discarded in the queue, but not after it has left the queue', async () => {
@@ -101,7 +101,7 @@ it('a confirmed saved plan is discarded in the queue, but not after it has left 
   const [waiting, current] = [await planned(workspace), await planned(workspace)];
   for (const run of [waiting, current]) {
     await save(run);
-    await actions.applyRun(await readRun(run), 'user-1');
+    await actions.decide(await readRun(run), 'apply', 'user-1');
   }
   await runs.updateRun(current.id, { set: { current: true } });
   await changeState(workspace.id);

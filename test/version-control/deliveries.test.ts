@@ -259,7 +259,7 @@ describe('vcs-repo', () => {
   it.each([
     ['an unknown repository', { identifier: 'acme/none' }, "Repository doesn't exist or isn't accessible."],
     ['an unknown branch', { branch: 'none' }, 'Branch none does not exist'],
-    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'not found for this project'],
+    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'connection not found for this project'],
     ['two connections', { 'github-app-installation-id': 'ghain-1' }, 'cannot be set together with'],
     [
       'an installation that was not linked',

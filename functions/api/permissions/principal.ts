@@ -8,6 +8,8 @@ export interface Principal extends Grants {
   /** The actor in audit events: the user, the account of a team or organization, or the creator of the run. */
   userId: string;
   tokenId: string;
+  /** Milliseconds from the token's creation to its expiry, Infinity without expiry; absent for sessions, runs and tasks. */
+  lifetimeMs?: number;
   /** The organization of a token that belongs to no user. */
   organization?: string;
 }

@@ -105,7 +105,7 @@ const create = async (call: Call) => {
   if (!rights.manage) throw await refused(call, organization.name, auditedActionOf('create'), forbidden());
   const input = readBody(call.request, newTemplate);
   if (input.disable_everyone_group_access) {
-    throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
+    throw new CoderError(400, 'disable_everyone_group_access is not supported: permissions come from the project.');
   }
   const settings = settingsIn(input, 'Invalid create template request.');
   if (await findTemplate(home.organization, input.name)) throw nameTaken(input.name);
@@ -178,7 +178,7 @@ const change = async (call: Call) => {
   const template = await managedTemplate(call, 'update');
   const input = withAbsentFlags(readBody(call.request, templateChange));
   if (input.disable_everyone_group_access) {
-    throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
+    throw new CoderError(400, 'disable_everyone_group_access is not supported: permissions come from the project.');
   }
   const settings = {
     ...settingsIn(input, 'Invalid request to update template metadata!'),

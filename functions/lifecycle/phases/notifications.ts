@@ -67,6 +67,6 @@ const settleEnvironment = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.environmentSettleFunction, { runId: run.id });
   } catch (error) {
-    logError('environment not settled', error, { run: run.id });
+    logError('recording the result of a build failed', error, { run: run.id });
   }
 };

@@ -83,7 +83,7 @@ const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<nu
   // Another state was stored meanwhile.
   if (workspace.state && !isSince(at, workspace.state.at)) return undefined;
   const bytes = await getObjectUpTo(key, maxStateBytes);
-  if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'Its content does not match its checksum.';
+  if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'The stored state does not match its checksum.';
   const holding = await holderOf(workspace);
   if (!holding) return 'The workspace could not be locked. Invoke this again.';
   try {

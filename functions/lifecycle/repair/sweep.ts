@@ -40,7 +40,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }
   }
-  await keepWarmRunners().catch((error) => logError('warm runners could not be kept', error));
+  await keepWarmRunners().catch((error) => logError('maintaining the warm runners failed', error));
   for (const runId of await stopStrayRunners()) {
     repaired++;
     logRepair('container stopped', runId);

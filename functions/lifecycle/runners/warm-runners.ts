@@ -3,6 +3,7 @@ import { hashSecret, newId, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { logWarning } from '#platform/store/log.ts';
 import { batchGet, create, get, update } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { PhaseName } from '#run/run.ts';
 import { targetCount } from '#run/warm-runners.ts';
 import { CapacityUnavailableError, runContainer } from './launcher.ts';
@@ -48,7 +49,7 @@ const graceMs = 60_000;
 /** Longer than any run lasts after its plan starts; then DynamoDB may remove the item. */
 const keptSeconds = 30 * 24 * 3600;
 
-export const removableLater = () => ({ expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
+export const removableLater = () => ({ expiresAt: expiryIn(keptSeconds) });
 
 const currentVersion = (): string => environment.warmRunners?.version ?? environment.taskDefinitionArn;
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { environment } from '#platform/environment.ts';
 import { auditShards, type Key, keys } from '#platform/store/keys.ts';
 import { create, query } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 
 /** Audit events of an organization (decisions/0014). A stored event never changes; it expires. */
@@ -35,7 +36,7 @@ interface Failure extends Key {
 }
 
 /** Time from which DynamoDB may remove it, in seconds since 1970. */
-const expiresAt = (at: string): number => Math.floor(Date.parse(at) / 1000) + environment.auditRetentionDays * 86_400;
+const expiresAt = (at: string): number => expiryIn(environment.auditRetentionDays * 86_400, Date.parse(at));
 
 /** 1 write. Can be repeated: an existing event stays unchanged. */
 export const keepEvent = async (event: AuditEvent): Promise<void> => {

@@ -40,7 +40,7 @@ export const carryNotifications = async (projectId: string): Promise<void> => {
     if (notifies === carried) return;
     for await (const workspaces of eachWorkspaceIn(projectId)) {
       const outdated = workspaces.filter(
-        (candidate) => !candidate.managedBy && (candidate.projectNotifies ?? false) !== notifies,
+        (candidate) => !candidate.managedBy && Boolean(candidate.projectNotifies) !== notifies,
       );
       await inBatches(outdated, atOnce, (workspace) => carryTo(workspace, projectId, notifies));
     }

@@ -1,6 +1,7 @@
 import { getObject, getObjectUpTo, putObject } from '#platform/store/bucket.ts';
 import { keys, objects, padded } from '#platform/store/keys.ts';
 import { create, query, queryAll } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 
@@ -27,7 +28,7 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
   await create({
     ...keys.log(runId, phase, offset),
     bytes,
-    expiresAt: Math.floor(Date.now() / 1000) + keepPiecesSeconds,
+    expiresAt: expiryIn(keepPiecesSeconds),
   });
 };
 

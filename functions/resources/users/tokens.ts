@@ -54,6 +54,10 @@ const prefixes: Record<TokenKind, string> = {
   agent: 'sfagent_',
 };
 
+/** Milliseconds from creation to expiry; Infinity without expiry. */
+export const lifetimeOf = ({ createdAt, expiredAt }: Pick<Token, 'createdAt' | 'expiredAt'>): number =>
+  expiredAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiredAt) - Date.parse(createdAt);
+
 export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
   Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId' | 'madeWith'>>;
 

@@ -46,7 +46,7 @@ const checkTestVariable = (owner: Owner, { key, category }: Pick<Variable, 'key'
   if (category !== 'env') {
     throw unprocessable(
       '/data/attributes/category',
-      'category: must be env; give values of Terraform variables to the test run',
+      'category: must be env; send values of Terraform variables with the test run',
     );
   }
   if (asksForIdentity.test(key)) {

@@ -140,7 +140,7 @@ export const performRequest = async (
   try {
     const answer = await answerTo(request, bounds, signal);
     if (packAnswer(answer).length <= maxPacked) return answer;
-    return { failure: 'forbidden', message: 'its response is too large for an agent to forward' };
+    return { failure: 'forbidden', message: 'its response is larger than an agent can forward' };
   } catch (error) {
     if (signal.aborted) return { failure: 'timeout', message: 'it timed out' };
     const failure = error instanceof OutboundError ? error.failure : 'unreachable';

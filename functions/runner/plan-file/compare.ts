@@ -179,11 +179,11 @@ const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[
         one.provider_name === provider &&
         isUnknownOrSame(value, one.config_values),
     );
-    if (at < 0) differ(address, 'this invocation of the action is in the plan file and not in the JSON');
+    if (at < 0) differ(address, 'the plan file has an invocation of this action that the JSON does not have');
     left.splice(at, 1);
   }
   for (const { address = '' } of left)
-    differ(address, 'this invocation of the action is in the JSON and not in the plan file');
+    differ(address, 'the JSON has an invocation of this action that the plan file does not have');
 };
 
 /** The JSON repeats the planned values by module, and policies read either. */

@@ -245,7 +245,7 @@ const isEncrypted = (content: Buffer): boolean =>
 export const readPlanFile = async (content: Buffer): Promise<PlanFile> => {
   if (isEncrypted(content)) throw new UnknownPlanFileError('OpenTofu has encrypted it');
   const { tfplan, tfstate } = (await extract(content).catch(() => undefined)) ?? {};
-  if (!tfplan) throw new UnknownPlanFileError('it is no zip archive with a tfplan');
+  if (!tfplan) throw new UnknownPlanFileError('it is not a zip archive with a tfplan');
   return { ...readPlan(tfplan), priorState: tfstate };
 };
 

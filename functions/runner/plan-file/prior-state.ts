@@ -59,7 +59,7 @@ const stored = ({ resources = [] }: State): [string, Instance][] =>
 const keyOf = ({ address = '', mode, type, name, index, deposed_key = '' }: JsonResource): string => {
   const parts = parseAddress(address);
   if (!parts || !isDeepStrictEqual([parts.mode, parts.type, parts.name, parts.index], [mode, type, name, index]))
-    differ(address, 'its address in prior_state does not match its module, type, name and index');
+    differ(address, 'its address in prior_state does not match its mode, type, name and index');
   return JSON.stringify([parts?.module, mode, type, name, index ?? null, deposed_key]);
 };
 
@@ -82,7 +82,8 @@ export const comparePriorState = (
     const { address = '', provider_name, values } = shown;
     const key = keyOf(shown);
     const instance = left.get(key) ?? differ(address, 'it is in prior_state and not in the state of the plan file');
-    if (instance.provider !== provider_name) differ(address, 'its provider in prior_state differs');
+    if (instance.provider !== provider_name)
+      differ(address, 'its provider in prior_state is not that of the plan file');
     if (instance.values !== undefined && !isSame(instance.values, values))
       differ(address, 'its values in prior_state differ from the plan file');
     left.delete(key);

@@ -163,7 +163,7 @@ const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: ComparedJs
   }
   if (deviation === undefined) return;
   throw new PhaseError(
-    `The plan in JSON is not the plan that an apply would do. ${deviation}. A provider or program of this configuration may have changed it.`,
+    `The plan in JSON does not match the plan that would be applied. ${deviation}. A provider or program of this configuration may have changed it.`,
   );
 };
 

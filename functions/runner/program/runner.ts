@@ -75,7 +75,7 @@ export class Runner {
       return await this.#work(await place, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
-        console.error(`no work left: ${messageOf(error)}`);
+        console.error(`no job for this runner: ${messageOf(error)}`);
         return 0;
       }
       console.error(messageOf(error));

@@ -42,7 +42,7 @@ export const snapshotOf = (content: Buffer): Snapshot | undefined => {
 };
 
 const unknownText =
-  'What this apply changed since the last stored state is not recorded. Compare the state with what exists (a refresh-only run) before the next apply.';
+  'Changes that this apply made since the last stored state are not recorded. Compare the state with what exists (a refresh-only run) before the next apply.';
 
 /** Why there is no snapshot; undefined if Terraform has not written a state. */
 export const whyUnreadable = (path: string, owner: Owner | undefined): string | undefined => {

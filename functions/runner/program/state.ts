@@ -168,7 +168,7 @@ export class StateKeeper {
       console.error(`the newest state was saved at ${file}`);
       return { is: 'file', file };
     } catch (failure) {
-      console.error(`the newest state was saved nowhere: ${messageOf(failure)}`);
+      console.error(`the newest state could not be saved anywhere: ${messageOf(failure)}`);
       return { is: 'nowhere', why: messageOf(failure) };
     }
   }

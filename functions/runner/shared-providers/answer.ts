@@ -45,6 +45,6 @@ export const shareProviders = async (
 const fetchAll = async (names: PackageName[], organization: string): Promise<void> => {
   for (const name of names) {
     if (await fetchLater(name, organization)) continue;
-    return logWarning('enough providers were fetched today', { organization });
+    return logWarning('limit of providers fetched in a day reached', { organization });
   }
 };

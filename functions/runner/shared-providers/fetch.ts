@@ -62,8 +62,7 @@ export const fetchPackage = async ({ address, version, platform }: PackageName):
   const body = await open(new URL(url, described));
   try {
     const size = Number(body.headers['content-length']);
-    if (!(size > 0 && size <= maxPackageBytes))
-      throw new Error(`its size (${size} bytes) is unknown or over the maximum`);
+    if (!(size > 0 && size <= maxPackageBytes)) throw new Error(`its size, ${size} bytes, is not allowed`);
     await putStream(objects.sharedProvider(shasum), body, { size, sha256: shasum, type: 'application/zip' });
   } finally {
     body.destroy();

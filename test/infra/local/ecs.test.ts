@@ -282,7 +282,7 @@ describe('the process of a task', () => {
     await gone(waiting.pid);
   });
 
-  it('is not signalled for a task that it has ended', async () => {
+  it('gets no signal for a task that has already ended', async () => {
     const part = start(temporaryFolder());
     const first = await perform(part, 'clean');
     await part.run('polite');

@@ -79,21 +79,34 @@ describe('a state version created with its content', () => {
         await expect(finalize.storeState(version, content)).rejects.toThrow();
         const again = await announce(id, 1);
         expect(again.version.id).toBe(version.id);
-        await finalize.storeState(again.version, content);
+        // Its content is stored.
+        expect((await finalize.finalizeStateVersion(again.version)).status).toBe('finalized');
         expect(await count(id)).toBe(1);
       }
     }
   });
 
-  it('is counted when it is discarded, because it stays in the list', async () => {
+  it('is the current one if that has the same content, also from another run', async () => {
     const id = await held();
     const { version, content } = await announce(id, 1);
-    await update(keys.workspace(id), { remove: ['lock'] });
-    await expect(finalize.storeState(version, content)).rejects.toThrow(/unlocked/);
-    expect(await count(id)).toBe(1);
-    const { items, total } = await listStateVersions(await read(id), { page: 1, size: 10 });
-    expect([items.map((one) => one.status), total]).toEqual([['discarded'], 1]);
+    await finalize.storeState(version, content);
+    const lock = { kind: 'run', runId: 'run-2', at: '2026-01-01T00:00:00.000Z' };
+    await update(keys.workspace(id), { set: { lock } });
+    expect((await announce(id, 1, { runId: 'run-2' })).version.id).toBe(version.id);
   });
+
+  it.each<[NewStateVersion['counts']]>([['when current'], [true]])(
+    'counted %s is in the list when it is discarded',
+    async (counts) => {
+      const id = await held();
+      const { version, content } = await announce(id, 1, { counts });
+      await update(keys.workspace(id), { remove: ['lock'] });
+      await expect(finalize.storeState(version, content)).rejects.toThrow(/unlocked/);
+      expect(await count(id)).toBe(1);
+      const { items, total } = await listStateVersions(await read(id), { page: 1, size: 10 });
+      expect([items.map((one) => one.status), total]).toEqual([['discarded'], 1]);
+    },
+  );
 
   it('is not counted again when an older version counted it on creation', async () => {
     const id = await held();

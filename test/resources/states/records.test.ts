@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as locks from '#lifecycle/queue/locks.ts';
 import { putObject } from '#platform/store/bucket.ts';
 import { keys, objects } from '#platform/store/keys.ts';
-import { queryAll, update } from '#platform/store/table.ts';
+import { put, queryAll, update } from '#platform/store/table.ts';
 import * as finalize from '#resources/states/finalize.ts';
 import { findStateVersions, listStateVersions } from '#resources/states/history.ts';
 import * as records from '#resources/states/records.ts';
@@ -111,7 +111,9 @@ describe('a new state version', () => {
     expect(two.stateVersion.id).toBe(one.stateVersion.id);
     expect(two.stored).toBe(false);
     await upload(one.stateVersion, file.text);
+    const items = await aws.items();
     const three = await announce(id, file);
+    expect(await aws.items()).toEqual(items);
     expect(three).toMatchObject({ stateVersion: { id: one.stateVersion.id, status: 'finalized' }, stored: true });
     expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
   });
@@ -288,6 +290,58 @@ describe('state content', () => {
     expect(version.summary).toBeUndefined();
     expect((await store.readSummary(version))?.resources).toHaveLength(500);
   });
+});
+
+it('a resource keeps the versions that changed it', async () => {
+  const id = await locked();
+  const versions = [];
+  for (const serial of [1, 2]) {
+    const attributes = { instances: [{ attributes: { serial } }] };
+    versions.push(
+      await push(id, { serial, resources: [resource('x', 'changed', 1, attributes), resource('x', 'same')] }),
+    );
+  }
+  const [first, last] = versions as [StateVersion, StateVersion];
+  const { instances = [] } = (await store.readSummary(last)) ?? {};
+  expect(instances.map(({ changes }) => changes?.map(({ version }) => version))).toEqual([
+    [last.id, first.id],
+    [first.id],
+  ]);
+});
+
+it('content that was accepted meanwhile is not replaced', async () => {
+  const id = await locked();
+  const file = stateFile();
+  const outcome = await announce(id, file);
+  if ('conflict' in outcome) throw new Error(outcome.conflict);
+  const accepted = {
+    id: outcome.stateVersion.id,
+    serial: 1,
+    lineage: 'lineage-1',
+    md5: file.md5,
+    sha256: 'f'.repeat(64),
+  };
+  await update(keys.workspace(id), { set: { state: accepted } });
+  expect((await upload(outcome.stateVersion, file.text)).status).toBe('pending');
+  expect((await read(id)).state).toEqual(accepted);
+});
+
+it('a list by status is searched until its page is full', async () => {
+  const id = await locked();
+  for (let serial = 1; serial <= 110; serial++) {
+    const stateVersionId = `sv-${serial}`;
+    const version = { id: stateVersionId, serial, status: serial <= 45 ? 'finalized' : 'discarded' };
+    await put({ ...keys.stateVersion(stateVersionId), ...version });
+    await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
+  }
+  const find = async (status: string, page: number) => {
+    const before = aws.itemsRead;
+    const { items, total } = await findStateVersions(id, status, { page, size: 2 });
+    return [items.map(({ serial }) => serial), total, aws.itemsRead - before];
+  };
+  expect(await find('discarded', 1)).toEqual([[110, 109], 65, 201]);
+  expect(await find('finalized', 1)).toEqual([[45, 44], 35, 201]);
+  expect(await find('finalized', 18)).toEqual([[11, 10], 45, 222]);
 });
 
 describe('completing an upload for a run', () => {

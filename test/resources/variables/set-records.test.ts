@@ -53,7 +53,7 @@ const values = async (home: Home, own: { key: string; value: string }[] = []) =>
   );
 };
 
-it('applies to a workspace directly, through its project, or globally', async () => {
+it('a variable set applies to a workspace directly, through its project, or globally', async () => {
   const home = newHome();
   const [byWorkspace, byProject, global, other] = [
     await newSet(home),
@@ -71,7 +71,7 @@ it('applies to a workspace directly, through its project, or globally', async ()
   expect(await values({ ...home, organization: uniqueName('org') })).toEqual({});
 });
 
-it('follows the documented precedence, and names within a level', async () => {
+it('variable sets have the documented precedence, and are ordered by name within a level', async () => {
   const home = newHome();
   const key = 'region';
   const levels: { name: string; set: () => Promise<void> }[] = [];
@@ -108,7 +108,7 @@ it('follows the documented precedence, and names within a level', async () => {
   }
 });
 
-it('of a project applies only within its project', async () => {
+it('a variable set of a project applies only within its project', async () => {
   const home = newHome();
   const set = await newSet(home, { projectId: home.projectId });
   await variable(set.id, 'a', 'x');
@@ -117,7 +117,7 @@ it('of a project applies only within its project', async () => {
   expect(await values({ ...home, projectId: uniqueName('prj') })).toEqual({});
 });
 
-it('keeps secrets sealed, for their own set', async () => {
+it('a variable set keeps secrets sealed, for itself only', async () => {
   const home = newHome();
   const set = await newSet(home, { global: true });
   await variable(set.id, 'TOKEN', 'correct horse battery', { sensitive: true, category: 'env' });
@@ -130,7 +130,7 @@ it('keeps secrets sealed, for their own set', async () => {
   expect((await values(home)).TOKEN).toBe('correct horse battery');
 });
 
-it('opens only the effective secrets', async () => {
+it('a run opens only the effective secrets', async () => {
   const home = newHome();
   const set = await newSet(home, { global: true });
   await variable(set.id, 'a', 'below', { sensitive: true });
@@ -141,7 +141,7 @@ it('opens only the effective secrets', async () => {
   expect(storage.calls.slice(before).filter((call) => call.startsWith('kms'))).toEqual([]);
 });
 
-it('that is deleted no longer applies anywhere, nor do its variables', async () => {
+it('a deleted variable set and its variables no longer apply anywhere', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -153,7 +153,7 @@ it('that is deleted no longer applies anywhere, nor do its variables', async () 
   expect(await store.createVariableSet({ ...set, organization: home.organization })).toBeDefined();
 });
 
-it('ignores a pointer left behind by an interrupted change', async () => {
+it('a pointer left behind by an interrupted change is ignored', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -166,7 +166,7 @@ it('ignores a pointer left behind by an interrupted change', async () => {
   expect(await values(home)).toEqual({});
 });
 
-it('limits how many workspaces it is applied to', async () => {
+it('a variable set limits how many workspaces it is applied to', async () => {
   const home = newHome();
   const set = await newSet(home);
   const most = store.maxOf.projectIds;
@@ -175,7 +175,7 @@ it('limits how many workspaces it is applied to', async () => {
   expect(await store.addIds(set.id, 'projectIds', ['prj-one-more'])).toBeUndefined();
 });
 
-it('has unique names per owner, also under concurrency', async () => {
+it('names of variable sets are unique per owner, also under concurrency', async () => {
   const home = newHome();
   const settings = { name: 'shared', description: null, global: false, priority: false };
   const results = await Promise.all(
@@ -192,7 +192,7 @@ it('has unique names per owner, also under concurrency', async () => {
   });
 });
 
-it('drops deleted workspaces', async () => {
+it('a variable set drops deleted workspaces', async () => {
   const home = newHome();
   const set = await newSet(home);
   const { create } = await import('#platform/store/table.ts');
@@ -204,7 +204,7 @@ it('drops deleted workspaces', async () => {
   expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
 });
 
-it('costs three small queries when there is none', async () => {
+it('a workspace without variable sets costs three small queries', async () => {
   const before = [aws.calls, aws.itemsRead];
   await store.effectiveVariableSets(newHome());
   expect([aws.calls, aws.itemsRead]).toEqual([(before[0] as number) + 3, before[1]]);

@@ -67,15 +67,22 @@ const thief = (): string => `{
   echo looked
 } >> ${seen} 2>/dev/null`;
 
+let lastLog = '';
 const readSeen = (): string => {
   const bytes = Buffer.alloc(64 * 1024);
-  return bytes.toString('utf8', 0, readSync(pipe, bytes));
+  try {
+    return bytes.toString('utf8', 0, readSync(pipe, bytes));
+  } catch (error) {
+    throw new Error(`no program has written to the pipe; log of the run:\n${lastLog}`, { cause: error });
+  }
 };
 
 const module = archive({ 'main.tf': 'module "a" {\n  source = "git::ssh://git@host.test/acme/a.git"\n}\n' });
 const run = async (options: Parameters<typeof jobFor>[2], settings: Record<string, string> = {}) => {
   const job = jobFor(bench.plane, await module, options);
-  return bench.run(job, { PATH: `${tools}:${process.env.PATH}`, ...settings });
+  const done = await bench.run(job, { PATH: `${tools}:${process.env.PATH}`, ...settings });
+  lastLog = done.log;
+  return done;
 };
 
 it.each<Record<string, string>>([{}, { STEPFORM_ROOMS: 'none' }])(

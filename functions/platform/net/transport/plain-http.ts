@@ -15,5 +15,5 @@ export const plainHttpProblem = (url: URL, env: NodeJS.ProcessEnv = process.env)
   if (url.protocol === 'https:' || isLoopback(url)) return undefined;
   const allowed = (env[variable] ?? '').split(',').map((host) => host.trim());
   if (allowed.includes(url.host)) return undefined;
-  return `${url.origin} would get your token over plain http, readable on the network. Use https://${url.hostname}, or allow it with ${variable}=${url.host}`;
+  return `Your token would be sent to ${url.origin} over plain http, readable on the network. Use https://${url.hostname}, or allow it with ${variable}=${url.host}`;
 };

@@ -215,7 +215,7 @@ const testApplication = async (template = testTemplate()): Promise<Application> 
   await built;
   mkdirSync(bundles, { recursive: true });
   const runner = join(bundles, 'runner.cjs');
-  writeFileSync(runner, 'setInterval(() => {}, 1000)');
+  writeFileSync(runner, 'exports.runTask = () => new Promise(() => setInterval(() => {}, 1000));');
   const files: Record<string, string> = {
     CallerFunction: join(bundles, 'caller/index.js'),
     RecordsFunction: join(bundles, 'records/index.js'),
