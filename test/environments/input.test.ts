@@ -245,6 +245,7 @@ it('a user has tokens with names and lifetimes, which only they see and revoke',
   expect((await create({ token_name: 'full', ...full })).status).toBe(201);
   const { username } = (await world.call('GET', '/users/me', person)).body;
   expect((await world.call('GET', `/users/${username}/keys/tokens`)).status, 'of another user').toBe(404);
+  expect((await world.call('GET', `/users/${username}/organizations`)).status).toBe(404);
   expect((await world.call('POST', '/users/logout', { token: plain })).status).toBe(200);
   expect((await world.call('GET', '/users/me', { token: plain })).status, 'no session').toBe(200);
   const session = (await world.call('POST', '/users/me/keys', person)).body.key;

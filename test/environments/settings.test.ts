@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
+import { policyFiles, policySetOf } from '#test/support/policies.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Settings of one environment, and of the versions of its template. */
@@ -116,6 +117,39 @@ it('Terraform receives the transition of a build: start or stop', async () => {
   expect(number).toBe(2);
 });
 
+it('a build is a run that applies automatically, with the variables that the provider of Coder reads', async () => {
+  const template = await world.addTemplate();
+  const { body } = await world.create(template, { name: 'provided' });
+  const build = await world.latest(body.id);
+  expect(await world.runOf(build)).toMatchObject({
+    autoApply: true,
+    planOnly: false,
+    isDestroy: false,
+    structuredOutput: true,
+    source: 'tfe-api',
+    createdBy: world.api.userId,
+    environment: `build ${build.id}`,
+    message: expect.stringMatching(/^start: build 1 of owner\/provided with /),
+  });
+  expect(await world.inputsOf(body.id)).toMatchObject({
+    CODER_AGENT_URL: 'https://environments.example.test',
+    CODER_WORKSPACE_ID: body.id,
+    CODER_WORKSPACE_NAME: 'provided',
+    CODER_WORKSPACE_BUILD_ID: build.id,
+    CODER_WORKSPACE_OWNER: 'owner',
+    CODER_WORKSPACE_OWNER_EMAIL: 'owner@acme.test',
+    CODER_WORKSPACE_OWNER_ID: body.owner_id,
+    CODER_WORKSPACE_OWNER_GROUPS: '["Everyone"]',
+    CODER_WORKSPACE_TEMPLATE_ID: template.id,
+    CODER_WORKSPACE_TEMPLATE_NAME: template.name,
+    CODER_AGENT_SCRIPT_linux_amd64: '#',
+  });
+  await world.end(body.id);
+  await world.build(body.id, 'delete');
+  expect((await world.inputsOf(body.id)).CODER_WORKSPACE_TRANSITION).toBe('destroy');
+  expect(await world.runOf(await world.latest(body.id))).toMatchObject({ isDestroy: true });
+});
+
 it('the audit trail records a failed or canceled build as a failure', async () => {
   const statusesOf = async (status: 'applied' | 'errored' | 'canceled') => {
     const answer = await world.create(await world.addTemplate());
@@ -130,4 +164,27 @@ it('the audit trail records a failed or canceled build as a failure', async () =
   };
   expect(await statusesOf('applied')).not.toContain(true);
   expect(await statusesOf('errored')).toContain(true);
+});
+
+it('a build is checked by the run tasks and policy sets of its template', async () => {
+  const template = await world.addTemplate();
+  const { createTask } = await import('#resources/run-tasks/records.ts');
+  const { createWorkspaceTask } = await import('#resources/run-tasks/workspace-tasks.ts');
+  const global = { enabled: false, stages: ['pre_plan' as const], enforcementLevel: 'advisory' as const };
+  const url = 'https://task.example.test';
+  const task = await createTask('acme', { name: 'checks', url, description: null, enabled: true, global });
+  await createWorkspaceTask(template.workspaceId, task?.id ?? '', {
+    stages: ['pre_plan'],
+    enforcementLevel: 'mandatory',
+  });
+  const workspaces = { workspaces: { data: [{ type: 'workspaces', id: template.workspaceId }] } };
+  await policySetOf(world.api, {}, policyFiles('deny := []'), workspaces);
+  const { body } = await world.create(template);
+  const { checks } = await world.runOf(await world.latest(body.id));
+  expect(checks).toMatchObject({
+    policyEvaluation: true,
+    tasks: { pre_plan: { taskResultIds: [expect.any(String)] } },
+  });
+  const plain = (await world.create(await world.addTemplate())).body.id;
+  expect((await world.runOf(await world.latest(plain))).checks, 'of another template').toBeUndefined();
 });

@@ -10,15 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.api.close());
 
-const hour = 3_600_000;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-05T08:00:00Z') });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
-
-const lookAt = async (id: string) => (await import('#environments/workspaces/executor.ts')).lookAt(id);
 
 /** Names of the resources in the build's state; undefined without a state. */
 const stateOf = async (buildId: string): Promise<string[] | undefined> => {

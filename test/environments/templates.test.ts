@@ -50,15 +50,17 @@ const planned: Plan = {
   },
 };
 
-/** Ends the runs of an import. @returns the version's document */
-const finish = async (versionId: string, plan: Plan = planned, set: object = { status: 'planned_and_finished' }) => {
+const endRun = async (runId: string, plan: Plan, set: object) => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
   const { updateRun } = await import('#resources/runs/records.ts');
-  for (const runId of await runsOf(versionId)) {
-    await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
-    await updateRun(runId, { set });
-  }
+  await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
+  await updateRun(runId, { set });
+};
+
+/** Ends the runs of an import. @returns the version's document */
+const finish = async (versionId: string, plan: Plan = planned, set: object = { status: 'planned_and_finished' }) => {
+  for (const runId of await runsOf(versionId)) await endRun(runId, plan, set);
   return (await world.call('GET', `/templateversions/${versionId}`)).body;
 };
 
@@ -166,6 +168,46 @@ it('an import is canceled once, in the state that the caller expects', async () 
   const cancel = async (query = '') => (await world.call('PATCH', path + query)).status;
   expect([await cancel('?expect_status=done'), await cancel('?expect_status=running')]).toEqual([400, 412]);
   expect([await cancel('?expect_status=pending'), await cancel()]).toEqual([200, 400]);
+});
+
+it('a dry run plans a version with the values of its author, who reads its resources', async () => {
+  const { id } = (await push({ template_id: (await world.addTemplate()).id })).body;
+  const path = `/templateversions/${id}/dry-run`;
+  const start = (body: object = {}, sent = {}) => world.call('POST', path, { body, ...sent });
+  expect((await start()).status, 'before the import').toBe(425);
+  await finish(id);
+  const value = (text: string) => ({ rich_parameter_values: [{ name: 'size', value: text }] });
+  expect(messageOf(await start(value('many')))).toEqual([400, 'Unable to validate parameter "size"']);
+  expect((await start({ user_variable_values: values })).status).toBe(400);
+  const person = await world.members.withLevel('acme', 'plan');
+  const begun = await start(value('1'), person);
+  expect([begun.status, begun.body]).toEqual([
+    201,
+    expect.objectContaining({
+      status: 'pending',
+      type: 'template_version_dry_run',
+      input: { template_version_id: id },
+    }),
+  ]);
+  const own = `${path}/${begun.body.id}`;
+  expect((await world.call('GET', `${own}/resources`, person)).status).toBe(400);
+  const { dryRunById } = await import('#environments/templates/dry-runs.ts');
+  const [runId = ''] = (await dryRunById(id, begun.body.id))?.runIds ?? [];
+  const plan = { status: 'unreachable', statusTimestamps: {} };
+  await endRun(runId, planned, { status: 'planned_and_finished', plan });
+  const { handler } = await import('#environments/settle-handler.ts');
+  await handler({ runId });
+  expect((await world.call('GET', own, person)).body).toMatchObject({ status: 'succeeded', error: '' });
+  expect((await world.call('GET', `${own}/resources`, person)).body).toMatchObject([
+    { type: 'terraform_data', name: 'home', workspace_transition: 'start' },
+  ]);
+  const stages = (await world.call('GET', `${own}/logs`, person)).body.map(({ stage }: { stage: string }) => stage);
+  expect([stages[0], stages.at(-1)]).toEqual(['Setting up', 'Cleaning Up']);
+  expect((await world.call('PATCH', `${own}/cancel`, person)).status).toBe(400);
+  const other = await world.members.withLevel('acme', 'plan');
+  expect([(await world.call('GET', own, other)).status, (await world.call('GET', own)).status]).toEqual([404, 200]);
+  const second = `${path}/${(await start({}, person)).body.id}`;
+  expect((await world.call('PATCH', `${second}/cancel`, person)).status).toBe(200);
 });
 
 it('a template is created from a version of its own, and found by id, by name and by search', async () => {

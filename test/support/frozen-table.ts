@@ -1,4 +1,4 @@
-import { addLayer } from './direct-layers.ts';
+import { addLayer } from './table-layers.ts';
 import { undoAfterFile } from './undo.ts';
 
 /** One error for all: recording a stack trace for each takes longer than answering a read. */

@@ -10,8 +10,10 @@ import {
   type Standing,
   type Team,
 } from '#api/permissions/granted.ts';
-import type { Permission } from '#api/permissions/permissions.ts';
+import { type Permission, permissions } from '#api/permissions/permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
+import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
+import { teamRoles } from '#test/support/roles.ts';
 
 /** How roles, teams and their access add up. Which permission belongs to which route is tested in who-may.test.ts. */
 
@@ -29,11 +31,36 @@ const stranger: Standing = { teams: [] };
 const has = (granted: ReadonlySet<Permission>, ...wanted: Permission[]) => wanted.map((one) => granted.has(one));
 const level = (access: string) => ({ access }) as unknown as WorkspaceGrant;
 
+it.each(teamRoles)(
+  '$role has the permissions that HCP Terraform documents',
+  ({ role, flags = [], workspace, project }) => {
+    const standing = memberOf(team({ organizationAccess: flags }));
+    const accessTo = (grant: object | undefined) => ({ teamAccess: grant && { 'team-1': grant } }) as never;
+    const documented = (scope: Scope) => permissionsOf(role, scope, permissions);
+    expect(onOrganization(standing)).toEqual(documented('organization'));
+    expect(onProject(standing, accessTo(project))).toEqual(documented('project'));
+    expect(onWorkspace(standing, accessTo(workspace), accessTo(project))).toEqual(documented('workspace'));
+  },
+);
+
+it.each<[string, Standing]>([
+  ['owner', owner],
+  ['organization token', organization],
+  ['member', memberOf()],
+  ['owner elsewhere', stranger],
+])('%s has the permissions that HCP Terraform documents, everywhere', (role, standing) => {
+  const documented = permissionsOf(role, 'workspace', permissions);
+  const granted = [
+    onOrganization(standing),
+    onProject(standing, undefined),
+    onWorkspace(standing, undefined, undefined),
+  ];
+  expect(granted).toEqual([documented, documented, documented]);
+});
+
 describe('a workspace', () => {
   const wanted: Permission[] = ['workspace:read', 'run:apply', 'workspace:update', 'state:read'];
   it.each<[string, Standing, object | undefined, object | undefined, boolean[]]>([
-    ['an owner has everything on', owner, undefined, undefined, [true, true, true, true]],
-    ['a stranger has nothing on', stranger, { 'team-1': level('admin') }, undefined, [false, false, false, false]],
     [
       'a member without a team has nothing on',
       memberOf(),
@@ -49,25 +76,11 @@ describe('a workspace', () => {
       [false, false, false, false],
     ],
     [
-      'a team that may write has on',
-      memberOf(team()),
-      { 'team-1': level('write') },
-      undefined,
-      [true, true, false, true],
-    ],
-    [
       'two teams have together on',
       memberOf(team(), team({ id: 'team-2' })),
       { 'team-1': level('read'), 'team-2': level('admin') },
       undefined,
       [true, true, true, true],
-    ],
-    [
-      'a team of the project has on',
-      memberOf(team()),
-      undefined,
-      { 'team-1': level('write') },
-      [true, true, false, true],
     ],
     [
       'a team of both has the more of the two on',
@@ -110,19 +123,6 @@ describe('a workspace', () => {
 it('only permissions of team members depend on team access', () => {
   const standings = [owner, organization, memberOf(), memberOf(team()), stranger];
   expect(standings.map(dependsOnGrants)).toEqual([false, false, false, true, false]);
-});
-
-it('a flag of the organization adds permissions to a member, and a stranger has none', () => {
-  const manager = memberOf(team({ organizationAccess: ['manage-workspaces'] }));
-  expect(has(onOrganization(manager), 'workspace:create', 'workspace:update')).toEqual([true, true]);
-  const vcs = memberOf(team({ organizationAccess: ['manage-vcs-settings'] }));
-  expect([onOrganization(vcs), onProject(vcs, undefined)].map((granted) => granted.has('ssh-key:read'))).toEqual([
-    true,
-    false,
-  ]);
-  expect(has(onProject(manager, undefined), 'workspace:update')).toEqual([true]);
-  expect(has(onOrganization(memberOf(team())), 'organization:read', 'workspace:create')).toEqual([true, false]);
-  expect(onOrganization(stranger)).toBe(noPermissions);
 });
 
 describe('a team', () => {

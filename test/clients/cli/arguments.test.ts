@@ -34,6 +34,7 @@ it('options are accepted before and after arguments, short, repeated, and with o
   expect(call.flag('watch')).toBe(true);
   expect(call.flag('json')).toBe(false);
   expect([call.word(0), call.word(1)]).toEqual(['.', '-x']);
+  expect(parse(command, ['--', '-watch']).words).toEqual(['-watch']);
 });
 
 it.each([
@@ -45,6 +46,18 @@ it.each([
   [['a', 'b', 'c'], 'Unexpected argument "c"'],
 ])('a wrong argument is a usage error: %j: %s', (args, message) => {
   expect(usageOf(args)).toContain(message);
+});
+
+it.each([
+  ['runs start', 'target replace var var-file'],
+  ['runs start', 'watch wait plan-only destroy refresh-only auto-apply no-refresh latest'],
+])('%s takes %s', (name, words) => {
+  const { command: one } = findCommand(name.split(' ')) as { command: Command };
+  for (const word of words.split(' ')) {
+    const isFlag = one.options?.[word]?.value === undefined;
+    const call = parse(one, isFlag ? [`--${word}`] : [`--${word}`, 'a=1', `-${word}`, 'b=2']);
+    expect(isFlag ? call.flag(word) : call.texts(word), word).toEqual(isFlag || ['a=1', 'b=2']);
+  }
 });
 
 it('options that a separate program would ignore are rejected', () => {

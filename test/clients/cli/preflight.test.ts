@@ -119,6 +119,12 @@ it('preflight names a missing region and missing credentials without calling AWS
   expect(actions).toEqual([]);
 });
 
+it('preflight calls no AWS without a region', async () => {
+  vi.stubEnv('AWS_REGION', undefined);
+  vi.stubEnv('AWS_DEFAULT_REGION', undefined);
+  expect([await whats(), actions]).toEqual([['Region: not set.'], []]);
+});
+
 it('preflight names credentials that AWS rejects, and stops there', async () => {
   identity = { status: 403, body: '<Error><Message>The security token is expired</Message></Error>' };
   expect(await whats()).toEqual(['Credentials: AWS rejected them (The security token is expired).']);

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { getObject } from '#platform/store/bucket.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { queryAll } from '#platform/store/table.ts';
-import { deleteWorkspace } from '#removal/workspaces.ts';
-import { freezeVariables, openInputs } from '#resources/runs/inputs.ts';
-import { createVariable } from '#resources/variables/records.ts';
-import * as store from '#resources/variables/set-records.ts';
+import type { VariableSet } from '#resources/variables/set-records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startAws } from '#test/support/aws.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
+const aws = await startAws();
+const storage = await startStorage();
+const { getObject } = await import('#platform/store/bucket.ts');
+const { queryAll } = await import('#platform/store/table.ts');
+const { deleteWorkspace } = await import('#removal/workspaces.ts');
+const { freezeVariables, openInputs } = await import('#resources/runs/inputs.ts');
+const { createVariable } = await import('#resources/variables/records.ts');
+const store = await import('#resources/variables/set-records.ts');
 afterAll(async () => {
   await aws.close();
   await storage.close();
@@ -26,10 +23,10 @@ afterAll(async () => {
 const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });
 type Home = ReturnType<typeof newHome>;
 
-const newSet = async (home: Home, changes: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
+const newSet = async (home: Home, changes: Partial<VariableSet> = {}): Promise<VariableSet> => {
   const { organization } = home;
   const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...changes };
-  return (await store.createVariableSet({ organization, ...settings })) as store.VariableSet;
+  return (await store.createVariableSet({ organization, ...settings })) as VariableSet;
 };
 
 const variable = (ownerId: string, key: string, value: string, more = {}) =>
@@ -75,7 +72,7 @@ it('variable sets have the documented precedence, and are ordered by name within
   const home = newHome();
   const key = 'region';
   const levels: { name: string; set: () => Promise<void> }[] = [];
-  const level = (name: string, overrides: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
+  const level = (name: string, overrides: Partial<VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
     levels.push({
       name,
       set: async () => {
@@ -145,7 +142,7 @@ it('a deleted variable set and its variables no longer apply anywhere', async ()
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
-  const applied = (await store.applyVariableSet(set, 'workspaceIds', [home.id])) as store.VariableSet;
+  const applied = (await store.applyVariableSet(set, 'workspaceIds', [home.id])) as VariableSet;
   await store.deleteVariableSet(applied);
   expect(await values(home)).toEqual({});
   expect(await queryAll({ pk: keys.variableSet(set.id).pk })).toEqual([]);
@@ -185,7 +182,7 @@ it('names of variable sets are unique per owner, also under concurrency', async 
   expect(await newSet(home, { ...settings, projectId: home.projectId })).toBeDefined();
   const second = await newSet(home);
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toBeUndefined();
-  const first = results.find(Boolean) as store.VariableSet;
+  const first = results.find(Boolean) as VariableSet;
   await store.updateVariableSet(first, { name: 'renamed' }, { userId: 'user-a' });
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toMatchObject({
     name: 'shared',

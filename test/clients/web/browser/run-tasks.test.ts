@@ -42,6 +42,7 @@ it('the mandatory task that failed the run is named', async () => {
   await attach(workspace, task, ['pre_plan']);
   const run = await untilFinal(await startRun(workspace, files));
   const page = await visit(runPath(workspace.attributes.name, run.id));
+  await seesStatus(page, `Plan Errored · run task ${task.attributes.name}`);
   const notice = page.getByRole('alert').filter({ hasText: task.attributes.name });
   await notice.getByText('required to succeed').waitFor();
   await page.locator('.task-results').getByText('2 of 6 failed').waitFor();
