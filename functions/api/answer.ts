@@ -43,7 +43,7 @@ export const securityHeaders: Record<string, string> = {
 /**
  * Clients identify the service and its features by these headers. OpenTofu and Terraform 1.4 to 1.8.1, which are older
  * than the name HCP Terraform, treat any name but "Terraform Cloud" as Terraform Enterprise, and show plans only with
- * version 202302 or later. Newer clients know the name. They assume that tags have values from version 202502 on.
+ * version 202302 or later. Newer clients know the name; for them, tags have values from version 202502 on.
  */
 export const standardHeaders: Record<string, string> = {
   'tfp-api-version': '2.6',

@@ -4,7 +4,7 @@
  */
 
 export interface Moving {
-  /** `copied` unchanged; `apart`: by separate code; `initial`: only at creation; `left` out. */
+  /** `copied`: unchanged; `apart`: by separate code; `initial`: only at creation; `left`: not imported. */
   import: 'copied' | 'apart' | 'initial' | 'left';
   /**
    * `copied`: an argument of the tfe provider with the attribute's name; `apart`: by separate code; `left`: the

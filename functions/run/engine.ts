@@ -6,8 +6,8 @@ export type Engine = (typeof engines)[number];
 const firstTofu = [1, 6] as const;
 
 /**
- * Message for users if the engine has no such version. Checks exact versions only; undefined for a version that can
- * exist.
+ * Message for users if the engine has no such version. Checks exact versions only; undefined for all others, and for
+ * constraints.
  */
 export const versionProblem = (engine: Engine | undefined, version: string): string | undefined => {
   const [, major, minor] = /^\s*=?\s*v?(\d+)\.(\d+)(?:\.\d+)?(?:-[\w.-]+)?\s*$/.exec(version) ?? [];

@@ -44,7 +44,7 @@ export type PlainState = (typeof plainStates)[number];
 export const plainState = (name: string): PlainState => {
   const own = (aliases as Record<string, WaitingState>)[name] ?? name;
   const state = plainStates.find((plain) => plain === own);
-  if (!state) throw new Error(`state ${name} is not one that only waits`);
+  if (!state) throw new Error(`state ${name} is not a state that only waits`);
   return state;
 };
 

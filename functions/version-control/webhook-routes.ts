@@ -18,7 +18,7 @@ import { recordVcsEvent } from './vcs-events.ts';
  * stored, answered at once and handled later: forges wait only a few seconds.
  */
 
-/** Lambda accepts 6 MB, in which API Gateway encodes the body in Base64. */
+/** Lambda accepts events of 6 MB. API Gateway encodes the body in Base64, which takes a third more. */
 export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -53,7 +53,7 @@ describe('the rate limit', () => {
         const instances = Array.from({ length: 8 }, () => new RateLimit(limit, count));
         const share = limit / 3;
         expect(await admittedOf(instances, order, 1_000)).toBeLessThanOrEqual(limit + instances.length * share);
-        // Each instance whose request for more than its share was rejected.
+        // Every instance rejects requests, and so has no share of its own for a while.
         for (const [i] of instances.entries()) await admittedOf(instances, times(limit + share, i), 2_000);
         for (const second of [3, 4, 5]) expect(await admittedOf(instances, order, second * 1_000)).toBe(limit);
       }),

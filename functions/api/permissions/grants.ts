@@ -43,8 +43,8 @@ export interface Scope {
 export interface Grants {
   standing(organization: string): Promise<Standing>;
   /**
-   * The organization whose IP allowlist rejects the request's address, if all standings that were read so far are
-   * refused for that reason. Reads nothing itself.
+   * The organization whose IP allowlist rejects the request's address, if every standing read so far was refused
+   * because of an allowlist. Reads nothing itself.
    */
   refusedBy(): Promise<string | undefined>;
   /**

@@ -35,7 +35,7 @@ export type ChosenRun = Pick<Run, 'createdBy' | 'source'> &
     >
   >;
 
-/** A run as its creator stores it. The others of its attributes follow from its workspace. */
+/** A run as its creator stores it. Its other attributes follow from its workspace. */
 export type NewRun = ChosenRun &
   Pick<Run, 'configurationVersionId' | 'structuredOutput' | 'terraformVersion'> &
   Partial<

@@ -54,7 +54,7 @@ const orchestration: Orchestration = {
 };
 
 interface DueEvent {
-  /** Handles an item that the sweep found due. */
+  /** The item that the sweep found due. */
   due: Key;
 }
 

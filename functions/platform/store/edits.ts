@@ -18,8 +18,8 @@ export interface Editor {
 }
 
 /**
- * A change as a conditional edit, which fails unless it is the first one after the version that the user read. The
- * editor is absent when the platform itself carries a value over.
+ * A change as a conditional edit, which fails unless it is the first one after the version that the user read. Without
+ * an editor, as for values that the platform copies, the edit is unconditional.
  */
 export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   if (!editor) return change;

@@ -34,7 +34,7 @@ interface TestedModule {
 
 type Owner = Workspace | VariableSet | TestedModule;
 
-/** Cloud credentials of a run are bound to its workspace, and a test run has none. */
+/** Cloud credentials of a run are bound to its workspace; a test run has no workspace. */
 const asksForIdentity = /^TFC_(WORKLOAD_IDENTITY_|[A-Z]+_PROVIDER_AUTH|\w+_BACKED_[A-Z]+_AUTH)/;
 
 /** @throws {ApiError} 422 */

@@ -178,7 +178,7 @@ describe('the deletion of an agent pool', () => {
     expect((await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...settings })).status).toBe(
       201,
     );
-    // The request that was about to use it was cut off.
+    // As if a request had been interrupted before it used the pool.
     const { id: other } = await api.workspace();
     await store.usePool(left.id, other);
     expect(await store.isPoolUsed(left.id), 'about to be used').toBe(true);

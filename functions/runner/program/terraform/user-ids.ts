@@ -70,7 +70,7 @@ export class UserIds {
       if (Math.max(...this.#numbers()) === number) return this.#range.first + this.#slotOf(number) * idsPerRun;
       rmSync(this.#fileOf(number), { force: true });
     }
-    throw new Error(`no user ids for this run: other runs claimed each free one first (${this.#folder})`);
+    throw new Error(`no user ids for this run: other runs claimed every free range first (${this.#folder})`);
   }
 
   /**

@@ -27,7 +27,7 @@ it('run tasks show progress live, then the result', async () => {
   await stage.getByText('half of it').waitFor();
   await callBack(payload, { status: 'passed', message: 'nothing found', url: 'https://task.test/details' });
   await stage.getByText('1 of 1 passed').waitFor();
-  // It folds a moment after the last result of the stage, which would undo an earlier click.
+  // The stage folds a moment after its last result; an earlier click would be undone.
   await expect.poll(() => stage.getAttribute('open')).toBe(null);
   await stage.getByRole('heading').click();
   const link = stage.getByRole('link', { name: `Details of ${task.attributes.name}` });
