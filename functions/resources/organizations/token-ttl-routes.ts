@@ -77,7 +77,11 @@ const update = async ({ request, subject, principal }: Context<InOrganization>):
   if (change.size === 0) return ok(documents(subject.record));
   const { maxTtlEnabled, tokenTtls } = subject.record;
   const ttls = changedTtls(subject.record, change);
-  checkOwnToken(principal, { maxTtlEnabled, tokenTtls: { ...tokenTtls, ...ttls } }, '/data/attributes/token-ttl-policies');
+  checkOwnToken(
+    principal,
+    { maxTtlEnabled, tokenTtls: { ...tokenTtls, ...ttls } },
+    '/data/attributes/token-ttl-policies',
+  );
   const updated = await setTokenTtls(subject.record, ttls);
   if (!updated) throw notFound('The organization was deleted at the same time.');
   await carryTokenLimits(updated);
