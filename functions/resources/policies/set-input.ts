@@ -150,6 +150,7 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
         workspaceExclusionIds: idsOf('workspaceExclusionIds'),
         projectExclusionIds: idsOf('projectExclusionIds'),
       },
+      policySet.tagSelectors,
       '/data/attributes/tag-selectors',
     );
   }
@@ -181,7 +182,7 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   const after = { ...set, ...change };
   if (after.tagSelectors?.length) {
     const field = change.global ? 'global' : 'tag-selectors';
-    checkScoping(after, `/data/attributes/${field}`);
+    checkScoping(after, after.tagSelectors, `/data/attributes/${field}`);
   }
   return change;
 };

@@ -36,15 +36,17 @@ const tagged = async (tags: object[], projectId?: string) => {
 };
 
 describe('selectors', () => {
-  const any: TagSelector = { key: 'env', value: null };
+  const plain: TagSelector = { key: 'env', value: null };
   const prod: TagSelector = { key: 'env', value: 'prod' };
   const legacy: TagSelector = { key: 'legacy', value: null, excludes: true };
   it.each<[TagSelector[], string[], boolean]>([
     [[prod], ['env=prod'], true],
     [[prod], ['env=dev'], false],
     [[prod], [], false],
-    [[any], ['env=dev'], true],
-    [[any, legacy], ['env=dev', 'legacy=yes'], false],
+    [[plain], ['env='], true],
+    [[plain], ['env=dev'], false],
+    [[plain, legacy], ['env=', 'legacy='], false],
+    [[legacy], ['legacy=yes'], true],
     [[legacy], [], true],
     [[legacy], ['legacy='], false],
     [[{ key: 'team', value: 'a' }, prod], ['env=prod'], true],
@@ -106,7 +108,18 @@ it('selectors that are added concurrently are all kept', async () => {
   expect((await read(id))['tag-selectors']).toHaveLength(4);
 });
 
-it('selectors cannot be combined with listed workspaces or a global set', async () => {
+it('selectors except workspaces from a global set, and cannot include any there', async () => {
+  const { id } = (await newSet({ global: true })).body.data;
+  const [plain, production] = [await tagged([]), await tagged([binding('env', 'prod')])];
+  expect((await selectors('POST', id, selector('env', 'prod', true))).status).toBe(204);
+  expect([await applying(id, plain), await applying(id, production)]).toEqual([true, false]);
+  const refused = await selectors('POST', id, selector('env', 'test'));
+  expect([refused.status, refused.body.errors[0].detail]).toEqual([422, expect.stringContaining('can only exclude')]);
+  expect((await selectors('DELETE', id, selector('env', 'prod', true))).status).toBe(204);
+  expect(await applying(id, production)).toBe(true);
+});
+
+it('selectors exclude workspaces and projects that the set lists', async () => {
   const { id: workspace } = await api.workspace();
   const workspaces = { data: [{ type: 'workspaces', id: workspace }] };
   expect((await newSet({ global: true, 'tag-selectors': [selector('a')] })).status).toBe(422);
