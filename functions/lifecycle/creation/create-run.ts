@@ -7,7 +7,7 @@ import { getRun } from '#resources/runs/records.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { checkAdmitted, refusalIn } from '#resources/workspaces/admitted-runs.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
-import type { Run } from '#run/run.ts';
+import { defaultOptions, type Run } from '#run/run.ts';
 import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
 import { type ChosenRun, completed, createRun, type FollowedMove } from './new-run.ts';
@@ -49,12 +49,15 @@ export const queueRun = async (request: RunRequest): Promise<Run> =>
  */
 export const createFrom = async (request: RunRequest): Promise<Run> => {
   const { workspace, version, granted, rendersLogs = true, move, ...wanted } = request;
-  const { createdBy, source, trigger, targetAddrs = null } = wanted;
+  const { allowEmptyApply, createdBy, savePlan, source, targetAddrs, trigger, variables } = {
+    ...defaultOptions,
+    ...wanted,
+  };
   checkAdmitted(workspace);
   const id = wanted.id ?? newId('run');
   const planOnly = wanted.planOnly || version.speculative;
   const [inputsKey, checks] = await Promise.all([
-    freezeVariables(workspace, id, wanted.variables ?? []),
+    freezeVariables(workspace, id, variables),
     freezeChecks(workspace, {
       id,
       planOnly,
@@ -65,9 +68,9 @@ export const createFrom = async (request: RunRequest): Promise<Run> => {
   const appliesFor = authorsOf(createdBy, version, trigger);
   const wantsApply = trigger ? workspace.autoApplyRunTrigger : (wanted.autoApply ?? workspace.autoApply);
   const automatic =
-    (wantsApply || wanted.allowEmptyApply) &&
+    (wantsApply || allowEmptyApply) &&
     !planOnly &&
-    !wanted.savePlan &&
+    !savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
   // A retried run is part of its commit's status; a triggered run is not.
   const commit = wanted.commit ?? (trigger ? undefined : version.commit);

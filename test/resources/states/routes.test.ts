@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { handler as uploaded } from '#resources/states/uploaded.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
@@ -72,6 +73,21 @@ describe('a state version', () => {
       attributes: { 'resource-count': 1 },
       relationships: { 'current-state-version': { data: { id: read.id } } },
     });
+  });
+
+  it('becomes current with the event of its upload, without a request', async () => {
+    const { id } = await locked();
+    const { attributes, id: versionId } = (await announce(id)).body.data;
+    const event = (key: string) => ({ detail: { object: { key } } }) as Parameters<typeof uploaded>[0];
+    await uploaded(event(`uploads/${versionId}.tfstate`));
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    await put(attributes['hosted-state-upload-url'], stateFile().text);
+    await uploaded(event(`uploads/${versionId}.json`));
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    for (let repeat = 0; repeat < 2; repeat++) await uploaded(event(`uploads/${versionId}.tfstate`));
+    const current = (await api.get(`workspaces/${id}/current-state-version`)).body.data;
+    expect(current).toMatchObject({ id: versionId, attributes: { status: 'finalized' } });
+    await uploaded(event('uploads/sv-unknown00000000.tfstate'));
   });
 
   it('is downloaded through a redirect, raw and as JSON', async () => {
