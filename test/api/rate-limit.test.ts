@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { networkOf } from '#api/admission.ts';
 import { type Count, RateLimit } from '#api/rate-limit.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
+
+const api = await startApi();
+const { networkOf } = await import('#api/admission.ts');
 
 const limit = 30;
 
@@ -78,9 +80,7 @@ it.each([
 });
 
 describe("the API's rate limit", () => {
-  let api: Api;
-  beforeAll(async () => {
-    api = await startApi();
+  beforeAll(() => {
     process.env.REQUESTS_PER_SECOND = String(limit);
   });
   afterAll(() => api.close());
