@@ -31,8 +31,9 @@ interface Row {
   /** The attribute of `actions` in a run's document; null if it does not depend on the run alone. */
   flag: `is-${string}` | null;
   /**
-   * Runs that accept the action, in a status that lists it (status.ts): without a decision or cancel, without a discard
-   * or cancel, or in any open status once the cool-off after a cancel is over.
+   * Runs that accept the action. `undecided`: in a status that lists it (status.ts), without a decision or cancel; `not
+   * discarded`: the same, but after a confirmation too; `cooled off`: in any open status, once the cool-off after a
+   * cancel is over.
    */
   accepted: 'undecided' | 'not discarded' | 'cooled off';
   /** The event in the run's timeline, in the past tense. */

@@ -43,7 +43,7 @@ const platformCreators = [versionControl, autoDestroy, healthAssessment];
 /** Whether a run's creator is a user. */
 export const isUser = (createdBy: string): boolean => !platformCreators.includes(createdBy);
 
-/** Display name of a creator without a user: the committer. */
+/** Display name of the creator; for runs that version control starts, the committer's. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 
@@ -161,6 +161,8 @@ export interface Run {
   overrides?: Overrides;
   /** The failed check and the reason, for users. */
   failure?: string;
+  /** Names of the mandatory run tasks that failed it. */
+  failedTasks?: string[];
   /**
    * The last state of its apply, if the workspace does not have it; found after the runner has stopped. No other run is
    * applied until a user resolves it. `stored`: users can download it (HCP API: applies, errored state). `copy`: part of

@@ -89,7 +89,7 @@ export const httpFunctions = {
 
 /**
  * `EnterState` serves every state that only waits, `RunTask` and `TaskUnanswered` serve the states of a stage's tasks,
- * `TaskStageDone` serves every `…TasksDone`, and `Complete` is the one finisher.
+ * `TaskStageDone` serves every `…TasksDone`, and `Complete` serves every ending.
  */
 type SharedByStates = 'EnterState' | 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
 

@@ -49,7 +49,7 @@ it('the organization token cannot map a group to the owners team', async () => {
   expect((await scene.get(mallory, `organizations/${scene.organization}`)).status).toBe(404);
 });
 
-it('cannot start a run by importing a template', async () => {
+it('the organization token cannot start a run by importing a template', async () => {
   const call = async (path: string, type: string, body: Uint8Array | string) => {
     const headers = { 'coder-session-token': token, 'content-type': type };
     const url = `${scene.platform.local.environmentsUrl}/api/v2${path}`;

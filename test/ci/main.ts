@@ -14,6 +14,8 @@ const folder = join(root, '.build/ci');
 const report = (name: string): string => join(folder, `${name}.json`);
 const strict = process.env.STEPFORM_CI_STRICT === '1';
 const changedFilesAlone = 15;
+/** Lines of a failed part that are repeated at the end. */
+const endLines = 40;
 
 const npm = (...args: string[]): [string, ...string[]] => ['npm', 'run', '--silent', ...args];
 
@@ -24,6 +26,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     parts.end();
     process.exit(1);
   });
+
+/** One more try, because other processes may have interfered (test/support/second-tries.ts). */
+const retries = { STEPFORM_TEST_RETRIES: '1' };
 
 /** Sequential, beside the tests, which wait for other processes for a third of their time. */
 const runBeside = async (): Promise<void> => {
@@ -36,11 +41,9 @@ const runBeside = async (): Promise<void> => {
   await parts.run({
     name: 'changed files alone',
     command: npm('test:alone', '--', '--limit', String(changedFilesAlone)),
+    env: retries,
   });
 };
-
-/** One more try, because other processes may have interfered (test/support/second-tries.ts). */
-const retries = { STEPFORM_TEST_RETRIES: '1' };
 
 const runAll = async (): Promise<void> => {
   // coder and Gitea, unmodified, for tests: built with Go unless the cache has them, at the lowest priority.
@@ -71,7 +74,7 @@ const runAll = async (): Promise<void> => {
 };
 
 await runAll();
-const { passed, failed, skipped, skippedIn } = countTests([report('tests'), report('from-source')], root);
+const { passed, failed, skipped, skippedIn, failures } = countTests([report('tests'), report('from-source')], root);
 writeFileSync(
   report('parts'),
   JSON.stringify(
@@ -85,5 +88,10 @@ console.log(`\n${tableOf(parts.results)}`);
 for (const [file, count] of skippedIn) console.log(`${count} skipped in ${file}`);
 if (strict && !proven)
   console.log('STEPFORM_CI_STRICT=1: each part must pass, and everything listed as "not proven" must be provided.');
+// The end of this output is what a hosted CI shows first.
+for (const { name, outcome, output } of parts.results)
+  if (outcome === 'failed')
+    console.log(`\nend of "${name}":\n${output.trimEnd().split('\n').slice(-endLines).join('\n')}`);
+for (const failure of failures) console.log(`\nfailed: ${failure}`);
 console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = proven ? 0 : 1;

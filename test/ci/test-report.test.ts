@@ -11,7 +11,7 @@ const reportOf = (name: string, files: [file: string, status: string, tests: str
   const testResults = files.map(([file, status, tests]) => ({
     name: `/root/${file}`,
     status,
-    message: '',
+    message: status === 'failed' ? 'cannot be loaded' : '',
     assertionResults: tests.map((one) => ({ status: one })),
   }));
   writeFileSync(path, JSON.stringify({ testResults }));
@@ -29,9 +29,22 @@ it('a later report of a file replaces the earlier one', () => {
     failed: 0,
     skipped: 1,
     skippedIn: new Map([['gitea.test.ts', 1]]),
+    failures: [],
   });
 });
 
 it('a file that cannot be loaded counts as a failure', () => {
-  expect(countTests([reportOf('broken', [['a.test.ts', 'failed', []]])], '/root').failed).toBe(1);
+  const broken = reportOf('broken', [['a.test.ts', 'failed', []]]);
+  expect(countTests([broken], '/root')).toMatchObject({ failed: 1, failures: ['a.test.ts\n  cannot be loaded'] });
+});
+
+it('a failed test is listed with the first lines of its failure', () => {
+  const path = join(folder, 'failed.json');
+  const failureMessages = [`Error: 1 is not 2\n${'    at line\n'.repeat(50)}`];
+  const assertionResults = [{ status: 'passed' }, { status: 'failed', fullName: 'the sum is right', failureMessages }];
+  const testResults = [{ name: '/root/a.test.ts', status: 'failed', message: '', assertionResults }];
+  writeFileSync(path, JSON.stringify({ testResults }));
+  const { failures } = countTests([path], '/root');
+  expect(failures).toEqual([expect.stringMatching(/^a\.test\.ts: the sum is right\n {2}Error: 1 is not 2\n/)]);
+  expect(failures[0]?.split('\n').length).toBeLessThan(20);
 });

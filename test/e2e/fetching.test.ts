@@ -46,9 +46,3 @@ it('a run with an invalid configuration archive fails before its plan, with the 
   expect(reasonOf(ended)).toMatch(/not a gzip file/);
   expect(ended.attributes['status-timestamps']).not.toHaveProperty('planning-at');
 });
-
-it('a run that waits for its configuration can be canceled', async () => {
-  const { run } = await announce();
-  await client.act(run.id, 'cancel');
-  expect((await untilFinal(run)).attributes.status).toBe('canceled');
-});

@@ -253,7 +253,7 @@ const expected: Record<FunctionId, string[]> = {
   Sweep: [
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
-    // Once for each of the two.
+    // The finisher and the creation of runs have a statement each.
     ...objects('GetObject', 'uploads'),
     'dynamodb:Query table/index/due',
     'lambda:InvokeFunction EnvironmentSweepFunction',

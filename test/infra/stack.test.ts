@@ -496,7 +496,7 @@ describe('operations', () => {
     const { widgets } = JSON.parse(readable(only('AWS::CloudWatch::Dashboard').Properties.DashboardBody)) as {
       widgets: { properties: { title: string } }[];
     };
-    expect(widgets.map(({ properties }) => properties.title)).toContain('Runs by how they ended');
+    expect(widgets.map(({ properties }) => properties.title)).toContain('Runs by outcome');
     expect(widgets.length).toBeGreaterThan(6);
   });
 });

@@ -208,6 +208,26 @@ it('a lock that an interrupted function took for an ended run is released', asyn
   expect(await store.getWorkspace(workspaceId)).toMatchObject({ lock: { runId: next.id }, latestRunId: ended.id });
 });
 
+it('a run that was given the lock by an interrupted function starts, although another was moved to the front', async () => {
+  const workspaceId = await open();
+  const [claimed, moved] = [await queued(workspaceId), await queued(workspaceId)];
+  expect(await store.claim(claimed), 'the function stopped after this').toBe(true);
+  await store.updateRun(claimed.id, { set: { wait: { state: 'Pending', token: claimed.id } } });
+  await store.moveToFront(moved);
+  expect(await store.startNext(workspaceId)).toBe(true);
+  expect([await isCurrent(claimed), await isCurrent(moved)]).toEqual([true, false]);
+  expect(aws.sent.map(({ input }) => input.taskToken)).toContain(claimed.id);
+  await store.finishRun(claimed.id, 'Canceled');
+  expect(await isCurrent(moved), 'the moved run follows').toBe(true);
+});
+
+it('the lock of a run that was never created is released when the queue starts', async () => {
+  const workspaceId = await open({ kind: 'run', runId: 'run-neverCreated0000', at: '' });
+  const next = await queued(workspaceId);
+  expect(await store.startNext(workspaceId)).toBe(true);
+  expect(await isCurrent(next)).toBe(true);
+});
+
 it('an unlock succeeds although the lock changes up to three times meanwhile, and returns the workspace', async () => {
   const userLock = { kind: 'user' as const, userId: 'user-1', reason: '', at: '' };
   const unlockAfter = async (changes: number) => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { AwsError } from '#infra/local/host/errors.ts';
 import type { Run } from '#run/run.ts';
 import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
@@ -164,8 +165,8 @@ it('the sweep starts a runner after a crash between withdrawal and start', async
 
 it.each([
   ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
-  ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
-  ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
+  ['throttles', new AwsError('ThrottlingException', 'Rate exceeded')],
+  ['is at a limit', new AwsError('ClientException', 'You’ve reached the limit on the number of tasks')],
 ])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal) => {
   await open({ status: 'pending', current: true });
   aws.refusal = refusal;
@@ -208,7 +209,7 @@ it.each([
 
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
-  aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
+  aws.refusal = new AwsError('InvalidParameterException', 'TaskDefinition is inactive');
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
 });
 
@@ -303,7 +304,7 @@ it('the sweep waits for a container that is still being provisioned', async () =
 it('the next sweep replaces a hanging container if ECS had no capacity in the first one', async () => {
   await open(waiting.plan);
   await enter('plan');
-  aws.refusal = { __type: 'ThrottlingException', message: 'Rate exceeded' };
+  aws.refusal = new AwsError('ThrottlingException', 'Rate exceeded');
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await sweepAfter(101);
   expect((await now()).plan.taskArn).toBeUndefined();

@@ -208,7 +208,9 @@ describe('an apply that ended without its last state', () => {
     await store.finishRun(front.id, 'ApplyErrored', timedOut);
     const ended = await store.getRun(front.id);
     expect(ended?.unsaved?.changes).toEqual({ done: ['a.done'], open: ['a.begun'] });
-    expect(ended?.endReason).toContain('By its log, a.done was done, and a.begun was begun.');
+    expect(ended?.endReason).toContain(
+      'According to its log, a.done was done, and a.begun was started but not finished.',
+    );
   });
 
   it.each([

@@ -21,7 +21,7 @@ it('assessments, tests of modules and queries are hidden, and no other run is', 
   for (const kind of ['assessment', 'test', 'query']) expect(isHidden({ [kind]: {} } as never), kind).toBe(true);
 });
 
-it('the widest of the priority sets configures a provider, otherwise the narrowest of the others', () => {
+it('a provider is configured by the priority set with the widest scope, otherwise by the set with the narrowest scope', () => {
   const scopes = { global: false, ofProject: false, ofWorkspace: false };
   const [global, project, workspace] = [
     { ...scopes, global: true },

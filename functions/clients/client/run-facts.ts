@@ -13,6 +13,8 @@ export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFa
   autoApply: attributes['auto-apply'],
   planOnly: attributes['plan-only'],
   statusTimestamps: attributes['status-timestamps'],
+  failedStep: attributes['failed-step'],
+  hasChanges: attributes['has-changes'],
 });
 
 /** Time of the last status change. */

@@ -5,6 +5,7 @@ import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { createLimited, type Limit } from '#platform/store/limited.ts';
 import { batchGet, create, put, queryAll, remove } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { startExecution } from '#resources/runs/execution.ts';
 import { getRun } from '#resources/runs/records.ts';
@@ -48,7 +49,7 @@ const prepare = async (
     inputsKey,
     ...(planTimeout ? { timeLimits: { plan: secondsIn(planTimeout) } } : {}),
   });
-  const expiresAt = Math.floor(Date.parse(run.createdAt) / 1000) + keptSeconds;
+  const expiresAt = expiryIn(keptSeconds, Date.parse(run.createdAt));
   await put({ ...pointer(run.createdAt, id), runId: id, expiresAt });
   await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
   await beginHidden(run);

@@ -54,7 +54,9 @@ const newOfModule: Finder<NewWorkspaceOfModule> = {
 const releaseFor = async (noCode: NoCodeModule) => {
   const module = await moduleOf(noCode);
   if (!noCode.enabled) {
-    throw conflict(`No-code provisioning of ${addressOf(module)} is switched off; set enabled of ${noCode.id} first.`);
+    throw conflict(
+      `No-code provisioning of ${addressOf(module)} is disabled; set enabled of ${noCode.id} to true first.`,
+    );
   }
   const release = await currentRelease(module, noCode);
   if (!release) {
@@ -103,7 +105,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   if (settings.executionMode === 'local') {
     throw unprocessable(
       '/data/attributes/execution-mode',
-      'execution-mode: local has no runs here; use remote or agent',
+      'execution-mode: must be remote or agent, because local workspaces have no runs on this platform',
     );
   }
   checkAdmitted({ ...settings, organization: record.name });
@@ -195,7 +197,7 @@ const notNeeded = (workspace: Workspace, version: string): Answer =>
     attributes: {
       status: null,
       'plan-url': null,
-      message: `Workspace ${workspace.name} has version ${version} of its module already.`,
+      message: `Workspace ${workspace.name} already has version ${version} of its module.`,
     },
   });
 

@@ -72,7 +72,7 @@ export const createFrom = async (request: RunRequest): Promise<Run> => {
     !planOnly &&
     !savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
-  // A retried run counts for its commit; a triggered one does not.
+  // A retried run is part of its commit's status; a triggered run is not.
   const commit = wanted.commit ?? (trigger ? undefined : version.commit);
   const newRun = {
     ...wanted,

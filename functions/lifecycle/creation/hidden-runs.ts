@@ -16,11 +16,11 @@ const markerOf = ({ organization, id, test, query: asksForResources }: Run): Key
   return asksForResources ? keys.querying(organization, id) : keys.assessing(organization, id);
 };
 
-/** Counts the run from now on. Idempotent. 1 write. */
+/** Adds the run's marker, which counts toward the limit. Idempotent. 1 write. */
 export const beginHidden = async (run: Run): Promise<void> =>
   void (await put({ ...markerOf(run), runId: run.id, workspaceId: run.workspaceId }));
 
-/** Idempotent. 1 write. */
+/** Removes the marker. Idempotent. 1 write. */
 export const endHidden = async (run: Run): Promise<void> => void (await remove(markerOf(run)));
 
 /** Maximum of concurrent test runs, and of query runs, in an organization. */

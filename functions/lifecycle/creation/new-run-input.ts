@@ -19,7 +19,7 @@ import { acceptUpload } from './create-run.ts';
 /** Input of a new run (HCP API: runs, create). */
 
 const otherFields: OtherFields = {
-  shown: `actions canceled-at created-at end-reason force-cancel-available-at has-changes permissions
+  shown: `actions canceled-at created-at end-reason failed-step force-cancel-available-at has-changes permissions
       position-in-queue source source-name status status-timestamps trigger-reason triggering-source-name updated-at`,
   related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
       run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,

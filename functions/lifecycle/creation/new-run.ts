@@ -35,7 +35,7 @@ export type ChosenRun = Pick<Run, 'createdBy' | 'source'> &
     >
   >;
 
-/** A run as its creator stores it. The others of its attributes follow from its workspace. */
+/** A run as its creator stores it. Its other attributes follow from its workspace. */
 export type NewRun = ChosenRun &
   Pick<Run, 'configurationVersionId' | 'structuredOutput' | 'terraformVersion'> &
   Partial<
@@ -162,7 +162,9 @@ const countRun = async (
     ...(move ? { condition: stillFollows } : {}),
     values: move ? { ':follows': move.follows, ':n': move.n, ':repository': move.repository } : {},
     refusal: (workspace: Workspace) =>
-      move && !isNewest(workspace, move) ? new OutdatedCommitError(`workspace ${workspaceId} has moved on`) : undefined,
+      move && !isNewest(workspace, move)
+        ? new OutdatedCommitError(`workspace ${workspaceId} already has a newer commit`)
+        : undefined,
   };
   try {
     return await takePlace({ id, workspaceId }, commit, queued);

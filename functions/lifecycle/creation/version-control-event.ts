@@ -49,12 +49,12 @@ const orchestration: Orchestration = {
       await discardStale(run.id);
       return 'stale';
     }
-    return decide(run, 'apply', userId, 'Asked for in a comment on the pull request.');
+    return decide(run, 'apply', userId, 'Requested in a comment on the pull request.');
   },
 };
 
 interface DueEvent {
-  /** Handles an item that the sweep found due. */
+  /** The item that the sweep found due. */
   due: Key;
 }
 

@@ -27,7 +27,7 @@ const act =
     );
   };
 
-/** A build of an environment, an import or a dry run (decisions/0041). */
+/** Rejects actions on builds of environments, template imports and dry runs (decisions/0041). */
 const checkNoBuild = ({ environment, workspaceName }: Run, action: ManagedAction): void =>
   checkUnmanaged(
     { name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) },

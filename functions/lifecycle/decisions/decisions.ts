@@ -56,7 +56,7 @@ export const decide: Decide = async (run, action, by, comment, which) => {
   // The SDK retries a write whose response was lost: the run then has this very change.
   if (earlier.at === at) await recordRunEvent(run, event, by, comment);
   else if (!repeatable) return 'conflict';
-  // An earlier request may have been interrupted between its write and this.
+  // An earlier request may have been interrupted after its write, before this step.
   await deliver(current);
   return 'accepted';
 };

@@ -40,23 +40,29 @@ export const startNext = async (workspaceId: string): Promise<boolean> => {
       await remove({ pk, sk });
       continue;
     }
-    if (!(await lockFor(workspaceId, runId))) {
-      if (await hasBecomeFree(workspaceId)) continue;
-      return false;
+    if (await lockFor(workspaceId, runId)) {
+      if (await resume(workspaceId, runId)) return true;
+      continue;
     }
-    const run = await updateRun(runId, { set: { current: true } });
-    if (run) {
-      await deliver(run);
-      return true;
-    }
-    // The run ended after its entry was read.
-    await releaseLock(workspaceId, runId, await getRun(runId));
+    const holder = await holderOf(workspaceId);
+    if (holder.is === 'busy') return false;
+    // Another run was moved to the front after this one was given the lock.
+    if (holder.is === 'waiting' && (await resume(workspaceId, holder.runId))) return true;
+    if (holder.is === 'ended' && !(await releaseLock(workspaceId, holder.run.id, holder.run))) return false;
   }
 };
 
+/** Marks the run that has the lock current, and resumes its execution. @returns false if it has ended: the lock is free */
+const resume = async (workspaceId: string, runId: string): Promise<boolean> => {
+  const run = await updateRun(runId, { set: { current: true } });
+  if (run) await deliver(run);
+  else await releaseLock(workspaceId, runId, await getRun(runId));
+  return run !== undefined;
+};
+
 /**
- * {@link startNext} for callers that have not released a lock. 2 reads while another run is in progress, which starts
- * the next one when it ends, and 1 write if its lock was uncontended.
+ * {@link startNext} for callers that have not released a lock. While another run is in progress, that run will start
+ * the next one when it ends: 2 reads, and 1 write if its lock was uncontended.
  */
 export const startIfFree = async (workspaceId: string): Promise<boolean> =>
   (await holderOf(workspaceId)).is !== 'busy' && (await startNext(workspaceId));
@@ -87,7 +93,7 @@ export const unmark = async (workspaceId: string, { dueAt }: Due): Promise<void>
  * finished it may have stopped before releasing the lock. `waiting`: locked for a run that was made current but may
  * not have been resumed. `busy`: locked by a user, or by a run in progress, which starts the next run when it ends.
  */
-type Holder = { is: 'free' | 'waiting' | 'busy' } | { is: 'ended'; run: Run };
+type Holder = { is: 'free' | 'busy' } | { is: 'waiting'; runId: string } | { is: 'ended'; run: Run };
 
 /**
  * Clears the uncontended mark of the run that holds the lock, so that it starts the next run when it ends. 2 reads,
@@ -104,17 +110,7 @@ const holderOf = async (workspaceId: string): Promise<Holder> => {
   const run = await getRun(lock.runId);
   if (run && isFinal(run.status)) return { is: 'ended', run };
   const isResumed = run?.current && run.wait?.state !== 'Pending' && run.wait?.state !== 'Confirmed';
-  return { is: isResumed ? 'busy' : 'waiting' };
-};
-
-/**
- * Whether to try again to lock the workspace: its lock was released meanwhile, or is released here because an
- * interrupted function locked the workspace for a run that has left the queue.
- */
-const hasBecomeFree = async (workspaceId: string): Promise<boolean> => {
-  const holder = await holderOf(workspaceId);
-  if (holder.is !== 'ended') return holder.is === 'free';
-  return (await releaseLock(workspaceId, holder.run.id, holder.run)) !== undefined;
+  return isResumed ? { is: 'busy' } : { is: 'waiting', runId: lock.runId };
 };
 
 /**

@@ -19,7 +19,7 @@ import { endAssessment } from './end-assessment.ts';
  * ever waits for one. A run that becomes current ends it.
  */
 
-/** Why a workspace cannot be assessed now, for people; `passes`: the reason is temporary. */
+/** Reason why a workspace cannot be assessed now, for users; `passes`: the reason is temporary. */
 export interface Obstacle {
   reason: string;
   passes: boolean;

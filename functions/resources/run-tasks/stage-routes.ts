@@ -56,7 +56,7 @@ const withRun = async (result: TaskResult | undefined): Promise<Result | undefin
   return { organization: run.organization, workspaceId: run.workspaceId, run: run, result };
 };
 
-/** Skips a result that an overtaken creation of the run left behind: the run does not list it. */
+/** Skips a result that the run does not list: a superseded attempt to create the run left it behind. */
 const listed = (run: StageFacts, { id, stage }: TaskResult): boolean =>
   run.checks?.tasks?.[stage]?.taskResultIds.includes(id) ?? false;
 

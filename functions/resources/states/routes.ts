@@ -92,7 +92,7 @@ const workspaceOfFilters: Finder<Workspace> = {
     if (!organization || !name) {
       throw badRequest('filter[organization][name] and filter[workspace][name] are required.');
     }
-    return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
+    return findWorkspace(organization, name);
   },
   visibleWith: workspace.visibleWith,
   scope: workspace.scope,

@@ -229,7 +229,7 @@ describe('a project', () => {
     return (await getWorkspace(workspaceId))?.projectNotifies ?? false;
   };
 
-  it('notifies of the runs in its workspaces, of older and newer ones and those that move in', async () => {
+  it('notifies of runs in all of its workspaces: older, newer and moved ones', async () => {
     const projectId = await project();
     const [older, outside] = [await inProject(projectId), (await api.workspace()).id];
     await api.configuration(older);
@@ -248,16 +248,19 @@ describe('a project', () => {
     expect(await responsesOf(id)).toHaveLength(2);
   });
 
-  it('without its last configuration leaves its workspaces as they were', async () => {
+  it('does not notify after its last configuration was deleted', async () => {
     const projectId = await project();
     const workspace = await inProject(projectId);
     const [first, second] = [await configureProject(projectId), await configureProject(projectId)];
+    await api.configuration(workspace);
+    const open = await runIn(workspace);
+    const { getRun, updateRun } = await import('#resources/runs/records.ts');
+    await updateRun(open, { remove: ['notifies'] });
     await api.call('DELETE', pathOf(first));
     expect(await notifiesOf(workspace)).toBe(true);
     await api.call('DELETE', pathOf(second));
     expect(await notifiesOf(workspace)).toBe(false);
-    await api.configuration(workspace);
-    const { getRun } = await import('#resources/runs/records.ts');
+    expect((await getRun(open))?.notifies).toBeUndefined();
     expect((await getRun(await runIn(workspace)))?.notifies).toBeUndefined();
   });
 

@@ -33,6 +33,9 @@ const files = {
   'outputs.tf': 'output "id" {\n  description = "its id"\n  value = 1\n}\n',
   'README.md': '# A module\n',
   'modules/part/main.tf': 'variable "name" {}\n',
+  'modules/part/README.md': '# A part\n',
+  'examples/small/main.tf': '',
+  'other/main.tf': 'variable "none" {}\n',
 };
 
 /** A small archive with one file that claims a size of 1 GB (POSIX.1: ustar). */
@@ -89,7 +92,25 @@ describe('a module', () => {
       outputs: [{ name: 'id', description: 'its id' }],
       resources: [{ type: 'null_resource', name: 'a' }],
     });
-    expect(body.submodules).toMatchObject([{ path: 'modules/part', inputs: [{ name: 'name', required: true }] }]);
+    const part = {
+      path: 'modules/part',
+      name: 'part',
+      readme: '# A part\n',
+      inputs: [{ name: 'name', required: true }],
+    };
+    expect(body.submodules).toMatchObject([part]);
+    expect(body.examples).toMatchObject([{ path: 'examples/small', name: 'small', empty: false }]);
+    expect(body).toMatchObject({
+      id: `acme/${name}/aws/1.0.0`,
+      owner: 'acme',
+      namespace: 'acme',
+      name,
+      provider: 'aws',
+      version: '1.0.0',
+      versions: ['1.0.0'],
+      verified: false,
+      deprecation: null,
+    });
   });
 
   it('returns the marks of its inputs and the providers that it requires', async () => {
@@ -121,6 +142,24 @@ describe('a module', () => {
       { name: 'own', namespace: 'acme', source: 'registry.example.com/acme/own', version: '' },
       { name: 'random', namespace: 'hashicorp', source: 'hashicorp/random', version: '3.1.0' },
     ]);
+  });
+
+  it('of a repository takes its versions from tags alone', async () => {
+    const { document, path } = await newModule();
+    expect(document.attributes).toMatchObject({
+      'publishing-mechanism': 'non_vcs',
+      'vcs-repo': null,
+      'test-config': null,
+    });
+    const { connectModule, getModule } = await import('#resources/registry/modules/records.ts');
+    const repository = { identifier: 'acme/vpc', branch: '' } as never;
+    await connectModule((await getModule(document.id)) as never, repository, 'v');
+    expect(await statuses(path)).toMatchObject({
+      'publishing-mechanism': 'git_tag',
+      'vcs-repo': { identifier: 'acme/vpc', tags: true, 'tag-prefix': 'v' },
+    });
+    const { status, body } = await api.post(`${path}/versions`, { version: '1.0.0' });
+    expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('come from tags of acme/vpc')]);
   });
 
   it('has no details before its content was read', async () => {
@@ -169,7 +208,7 @@ describe('a module', () => {
     expect(attributes['version-statuses'][0].error).toMatch(why);
   });
 
-  it('has each name and each version once', async () => {
+  it('has a unique name and unique versions', async () => {
     const { name, path } = await newModule();
     const again = await api.post(modules, { name, provider: 'aws' });
     expect([again.status, again.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
@@ -178,7 +217,7 @@ describe('a module', () => {
   });
 
   it('is deleted with its last version', async () => {
-    const { name, path } = await newModule();
+    const { name, path, document } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await publish(name, '1.1.0', await packFiles(files));
     const remove = (version: string) => api.call('POST', `registry-modules/actions/delete/acme/${name}/aws/${version}`);
@@ -186,7 +225,13 @@ describe('a module', () => {
     expect((await api.get(path)).status).toBe(200);
     expect((await remove('1.1.0')).status).toBe(204);
     expect((await api.get(path)).status).toBe(404);
+    const { keys } = await import('#platform/store/keys.ts');
+    const { queryAll } = await import('#platform/store/table.ts');
+    expect(await queryAll({ pk: keys.module(document.id).pk })).toEqual([]);
     expect((await api.post(modules, { name, provider: 'aws' })).status).toBe(201);
+    const removed = await Promise.all([1, 2].map(() => api.call('DELETE', path)));
+    expect(removed.map(({ status }) => status)).toContain(204);
+    expect((await api.get(path)).status).toBe(404);
   });
 
   it('reports that a version is deprecated', async () => {

@@ -72,7 +72,7 @@ const acting = (name: string, action: DirectAction, about: string, doneText: str
   more: 'Without a run ID, acts on the current run of the workspace, after asking.',
   run: async (call, session) => {
     const run = await chooseRun(call, session, name[0]?.toUpperCase() + name.slice(1));
-    // The API accepts a repeated confirmation, of a run that has ended since too.
+    // The API would accept a repeated confirmation even of a run that has ended.
     if (isFinalRun(run)) throw await refused(session.client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));
     try {
       await session.client.act(run.id, action, call.text('comment'));

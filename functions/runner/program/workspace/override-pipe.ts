@@ -15,7 +15,8 @@ const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
  * files skip it, so that a configuration sees the same files here as elsewhere.
  *
  * Each reader gets its own pipe: before the text is written to a pipe, the next one replaces it. Otherwise unread
- * text or a second reader would garble the content.
+ * text or the next reader would garble the content. Readers come one after another, as Terraform's do: one that opens
+ * the pipe in the instant of its replacement may share it.
  */
 export class OverridePipe {
   /** Path of the pipe, in a folder that Terraform's user cannot write: the runner opens it repeatedly. */

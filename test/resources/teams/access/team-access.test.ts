@@ -104,6 +104,18 @@ describe('access to a workspace', () => {
       expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/team']);
     }
     expect((await give(id, team.id, { access: 'maintain' })).status).toBe(422);
+    const [record] = (await api.get(`team-workspaces?filter[workspace][id]=${id}`)).body.data;
+    expect((await api.get(`team-projects/${record.id}`)).status, 'no grant on a project').toBe(404);
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const many = Object.fromEntries(
+      Array.from({ length: 99 }, (_, n) => [`team-${n}`, { id: `tws-${n}`, access: 'read' }]),
+    );
+    await update(keys.workspace(id), { set: { teamAccess: many } });
+    expect((await give(id, team.id, { access: 'read' })).status).toBe(201);
+    const another = (await members.withFlags('acme')).team.id;
+    const beyond = await give(id, another, { access: 'read' });
+    expect([beyond.status, beyond.body.errors[0].source.pointer]).toEqual([422, '/data']);
     expect((await give('ws-none', team.id, { access: 'read' })).status).toBe(404);
   });
 
@@ -125,6 +137,13 @@ describe('access to a workspace', () => {
       ids((await api.get(`team-workspaces?filter[workspace][id]=${id}`, { token })).body.data);
     expect(await list(reader.token)).toEqual([mine.body.data.id]);
     expect(await list(admin.token)).toHaveLength(2);
+    const all = (await api.get(`team-workspaces?filter[workspace][id]=${id}`)).body.data;
+    const teamIds = all.map(
+      ({ relationships }: { relationships: { team: { data: { id: string } } } }) => relationships.team.data.id,
+    );
+    expect(teamIds, 'by name').toEqual([admin.team.id, reader.team.id, secret.team.id, visible]);
+    const ofOne = await api.get(`team-workspaces?filter[workspace][id]=${id}&filter[team][id]=${reader.team.id}`);
+    expect(ids(ofOne.body.data)).toEqual([mine.body.data.id]);
     const path = `team-workspaces/${input.body.data.id}`;
     const read = async (one: string, token: string) => (await api.get(one, { token })).status;
     expect(await read(path, reader.token)).toBe(404);
@@ -233,7 +252,7 @@ describe('access to a project', () => {
   });
 });
 
-it('lets delegated teams and override managers override policies', async () => {
+it('delegated teams and override managers can override policies', async () => {
   const { id } = await api.workspace();
   const permissions = async (token: string) => {
     const run = (await api.get(`workspaces/${id}/runs`, { token })).body.data[0];

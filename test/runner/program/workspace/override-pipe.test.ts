@@ -48,13 +48,6 @@ describe('the override pipe', () => {
     for (let n = 0; n < 8; n++) expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
-  it('serves readers at the same time', async () => {
-    for (let n = 0; n < 5; n++) {
-      const readers = await Promise.all([read(), read(), read()]);
-      for (const got of readers) expect(got.replaceAll(text, '').replaceAll('--\n', '')).toBe('');
-    }
-  });
-
   it('does not keep its process alive, even if the pipe was removed', async () => {
     const module = new URL('../../../../functions/runner/program/workspace/override-pipe.ts', import.meta.url).href;
     const program = `
