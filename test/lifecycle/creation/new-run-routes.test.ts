@@ -48,6 +48,11 @@ describe('creating a run', () => {
       },
     });
     expect((await api.get(`runs/${run.id}`)).body.data).toEqual(run);
+    const planOnly = await help.create(id, { 'plan-only': true });
+    const numbers = await Promise.all([run, planOnly].map(async (one) => (await help.store.getRun(one.id))?.number));
+    expect(numbers).toEqual([1, 2]);
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
+    expect(await getWorkspace(id)).toMatchObject({ runCount: 2, planOnlyCount: 1 });
     expect(api.aws.sent).toContainEqual({
       action: 'StartExecution',
       input: expect.objectContaining({ name: run.id, input: expect.stringContaining(run.id) }),
