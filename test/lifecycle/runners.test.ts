@@ -210,6 +210,22 @@ it.each([
   expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
 });
 
+it.each([
+  ['is offered to the runner that stands by', true, 10_000, true],
+  ['is not offered shortly before the end of its lease', true, 2_000, false],
+  ['is not offered without the state for offers', false, 10_000, false],
+])('an apply %s', async (_, isOffer, leaseMs, isOffered) => {
+  const heldUntil = new Date(Date.now() + leaseMs).toISOString();
+  const report = { outcome: 'finished', hasChanges: true } as const;
+  const plan = { status: 'finished', statusTimestamps: {}, report, heldUntil } as const;
+  await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan });
+  const offer = isOffer ? ({ isOffer } as const) : {};
+  await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...offer });
+  expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(
+    isOffered ? [true, 0] : [false, 1],
+  );
+});
+
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };

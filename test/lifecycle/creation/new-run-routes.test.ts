@@ -85,6 +85,26 @@ describe('creating a run', () => {
     expect(run.attributes).toMatchObject({ 'plan-only': true, 'auto-apply': false });
   });
 
+  it('has the time limits of its organization, and the version of a plan-only run', async () => {
+    const { id } = await help.ready();
+    const limit = (plan: string | null, apply: string | null) =>
+      api.patch('organizations/acme', {
+        'terraform-build-worker-plan-timeout': plan,
+        'terraform-build-worker-apply-timeout': apply,
+      });
+    const limits = async () => (await help.store.getRun((await help.create(id)).id))?.timeLimits;
+    for (const [plan, apply, expected] of [
+      ['2h', null, { plan: 7200 }],
+      [null, '3h', { apply: 10_800 }],
+      [null, null, undefined],
+    ] as const) {
+      expect((await limit(plan, apply)).status).toBe(200);
+      expect(await limits()).toEqual(expected);
+    }
+    const older = await help.create(id, { 'plan-only': true, 'terraform-version': '1.5.0' });
+    expect(older.attributes['terraform-version']).toBe('1.5.0');
+  });
+
   it('sets auto-apply only for callers with permission to apply', async () => {
     const { id } = await help.ready({ 'auto-apply': true });
     const planner = await help.user('plan');
