@@ -2,31 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import {
-  client,
-  newName,
-  newWorkspace,
-  organization,
-  platform,
-  readLog,
-  resources,
-  startRun,
-  untilFinal,
-  untilUnlocked,
-} from './support/world.ts';
-
-/** Sends a request unchanged, for input that no client would send. */
-const raw = (method: string, path: string, body?: string | Uint8Array, headers: Record<string, string> = {}) =>
-  fetch(`${platform.url}/api/v2${path}`, {
-    method,
-    headers: { authorization: `Bearer ${platform.token}`, ...headers },
-    body: body as BodyInit | undefined,
-  });
-
-interface Errors {
-  errors: { status: string; title: string; detail?: string; source?: { pointer: string } }[];
-}
-const errorsOf = async (response: Response): Promise<Errors['errors']> => ((await response.json()) as Errors).errors;
+import { client, newWorkspace, readLog, resources, startRun, untilFinal, untilUnlocked } from './support/world.ts';
 
 const tar = async (entries: { name: string; type?: 'symlink' | 'link'; linkname?: string; content?: Buffer }[]) => {
   const archive = pack();
@@ -132,97 +108,5 @@ describe('a configuration', () => {
     const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }));
     expect(run.attributes.status).toBe('errored');
     expect(await readLog(run, 'plan')).toContain('0.0.1');
-  });
-});
-
-describe('a request', () => {
-  it('for a run in a workspace without configuration is rejected', async () => {
-    const workspace = await newWorkspace();
-    await expect(client.createRun(workspace.id)).rejects.toMatchObject({ status: 422 });
-  });
-
-  it('with a megabyte of garbage is a 400', async () => {
-    const response = await raw('POST', `/organizations/${organization}/workspaces`, 'x'.repeat(1024 * 1024), {
-      'content-type': 'application/vnd.api+json',
-    });
-    expect(response.status).toBe(400);
-    expect((await errorsOf(response))[0]).toMatchObject({ status: '400' });
-  });
-
-  it('without a content type is accepted or rejected with a message', async () => {
-    const name = newName();
-    const body = new TextEncoder().encode(JSON.stringify({ data: { type: 'workspaces', attributes: { name } } }));
-    const response = await raw('POST', `/organizations/${organization}/workspaces`, body);
-    expect([201, 415]).toContain(response.status);
-  });
-
-  it.each([
-    ['no token', {}],
-    ['an unknown token', { authorization: 'Bearer unknown.atlasv1.token' }],
-    ['another scheme', { authorization: 'Basic Zm9vOmJhcg==' }],
-  ])('with %s is a 401', async (_, headers) => {
-    const response = await fetch(`${platform.url}/api/v2/organizations`, {
-      headers: headers as Record<string, string>,
-    });
-    expect(response.status).toBe(401);
-    expect((await errorsOf(response))[0]?.status).toBe('401');
-  });
-
-  const unknown = 'aaaaaaaaaaaaaaaa';
-  it.each([
-    '/organizations/missing',
-    '/organizations/missing/workspaces',
-    `/organizations/${organization}/workspaces/none`,
-    `/workspaces/ws-${unknown}`,
-    `/workspaces/ws-${unknown}/vars`,
-    `/workspaces/ws-${unknown}/runs`,
-    `/workspaces/ws-${unknown}/current-state-version`,
-    `/configuration-versions/cv-${unknown}`,
-    `/runs/run-${unknown}`,
-    `/plans/plan-${unknown}`,
-    `/plans/plan-${unknown}/json-output`,
-    `/applies/apply-${unknown}`,
-    `/state-versions/sv-${unknown}`,
-    `/state-version-outputs/wsout-${unknown}`,
-    `/projects/prj-${unknown}`,
-    '/no/such/path',
-    '/runs/%2e%2e%2f%2e%2e',
-  ])('for %s is a 404', async (path) => {
-    const response = await raw('GET', path);
-    expect(response.status).toBe(404);
-    expect((await errorsOf(response))[0]?.status).toBe('404');
-  });
-
-  it.each(['a/b', 'ünïcode', 'with space', '', '.', 'x'.repeat(200), '<script>'])(
-    'with the workspace name %j gets the rule for names',
-    async (name) => {
-      const response = await raw(
-        'POST',
-        `/organizations/${organization}/workspaces`,
-        JSON.stringify({ data: { type: 'workspaces', attributes: { name } } }),
-        { 'content-type': 'application/vnd.api+json' },
-      );
-      expect(response.status).toBe(422);
-      expect((await errorsOf(response))[0]?.source?.pointer).toBe('/data/attributes/name');
-    },
-  );
-
-  it.each([
-    ['a run', () => '/runs', 'runs', { 'is-destroy': 'yes' }, '/data/attributes/is-destroy'],
-    [
-      'a workspace',
-      () => `/organizations/${organization}/workspaces`,
-      'workspaces',
-      { name: 'ok', 'auto-apply': 1 },
-      '/data/attributes/auto-apply',
-    ],
-  ])('with a wrong type in %s points at the field', async (_, path, type, attributes, pointer) => {
-    const workspace = await newWorkspace();
-    const body = {
-      data: { type, attributes, relationships: { workspace: { data: { type: 'workspaces', id: workspace.id } } } },
-    };
-    const response = await raw('POST', path(), JSON.stringify(body), { 'content-type': 'application/vnd.api+json' });
-    expect(response.status).toBe(422);
-    expect((await errorsOf(response))[0]?.source?.pointer).toBe(pointer);
   });
 });

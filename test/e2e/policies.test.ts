@@ -53,20 +53,6 @@ describe.concurrent('a policy check', () => {
       override: { comment: 'this once' },
     });
   });
-
-  it('that fails softly is discarded, or ends a plan-only run', async () => {
-    const workspace = await newWorkspace();
-    await attachPolicy(workspace, 'soft-mandatory');
-    const run = await untilStatus(await startRun(workspace, files), 'policy_override');
-    await client.act(run.id, 'discard');
-    expect((await untilFinal(run)).attributes.status).toBe('discarded');
-    const planned = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
-    expect(planned.attributes.status).toBe('policy_soft_failed');
-    expect((await policyCheck(planned)).attributes).toMatchObject({
-      status: 'soft_failed',
-      actions: { 'is-overridable': false },
-    });
-  });
 });
 
 describe.concurrent('a policy evaluation', () => {

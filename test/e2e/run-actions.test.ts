@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { packFiles } from '#clients/cli/archive.ts';
 import { endCoolOff, operate } from './support/operator.ts';
-import { slowState } from './support/slow-state.ts';
 import {
   client,
   inState,
@@ -10,7 +8,6 @@ import {
   reasonOf,
   resources,
   startRun,
-  untilConfirmable,
   untilFinal,
   untilStatus,
 } from './support/world.ts';
@@ -27,50 +24,6 @@ const refused = (status: number, detail: RegExp) => ({
 });
 
 describe.concurrent('a run', () => {
-  it('that is pending is moved to the front by force-execute, which discards the run that waits for a person', async () => {
-    const workspace = await newWorkspace();
-    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
-    const create = () => client.createRun(workspace.id, {}, version.id);
-    const front = await untilConfirmable(await create());
-    const [second, third] = [await create(), await create()];
-    await expect(client.act(front.id, 'force-execute')).rejects.toMatchObject(refused(403, /is planned/));
-
-    await client.act(third.id, 'force-execute', 'urgent');
-    expect((await untilFinal(front)).attributes.status).toBe('discarded');
-    const next = await untilConfirmable(third);
-    expect(next.attributes.actions['is-confirmable']).toBe(true);
-    expect((await client.run(second.id)).attributes.status).toBe('pending');
-    const comments = await client.list(`/runs/${third.id}/comments`);
-    expect(comments.map(({ attributes }) => attributes.body)).toEqual(['urgent']);
-
-    await client.act(third.id, 'apply');
-    expect((await untilFinal(third)).attributes.status).toBe('applied');
-    expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
-  });
-
-  it('cannot be moved to the front without a run ahead, or ahead of an active run', async ({ onTestFinished }) => {
-    const workspace = await newWorkspace();
-    const slow = await slowState();
-    onTestFinished(() => slow.close());
-    const front = await startRun(workspace, { 'main.tf': slow.configuration });
-    const behind = await startRun(workspace, { 'main.tf': slow.configuration });
-    await slow.asked;
-    await expect(client.act(behind.id, 'force-execute')).rejects.toMatchObject(
-      refused(409, /does not await a decision/),
-    );
-    expect((await client.run(behind.id)).attributes.status).toBe('pending');
-    await Promise.all([client.act(behind.id, 'cancel'), client.act(front.id, 'cancel')]);
-    await Promise.all([untilFinal(behind), untilFinal(front)]);
-
-    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
-    const alone = await client.createRun(workspace.id);
-    await expect(client.act(alone.id, 'force-execute')).rejects.toMatchObject(
-      refused(403, /does not wait for another/),
-    );
-    await client.act(alone.id, 'discard');
-    expect((await untilFinal(alone)).attributes.status).toBe('discarded');
-  });
-
   it('that does not stop when canceled can be force-canceled, and keeps completed changes', async ({ expect }) => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const deaf = `${resources(['quick'])}

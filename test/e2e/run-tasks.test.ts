@@ -4,7 +4,7 @@ import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import type { RunPayload } from '#run/notifications/run.ts';
 import type { TaskPayload } from '#run/task-payload.ts';
 import { signatureOf } from '#test/support/task-server.ts';
-import { attach, callBack, fails, isSilent, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
+import { attach, callBack, fails, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
 import {
   client,
   newName,
@@ -16,7 +16,6 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-  untilStatus,
 } from './support/world.ts';
 
 const files = { 'main.tf': resources(['a']) };
@@ -99,18 +98,6 @@ describe.concurrent('run tasks', () => {
     expect(await stagesOf(run)).toEqual(['post_plan: passed (failed)', 'post_apply: passed (failed)']);
   });
 
-  it('that are mandatory outweigh any number of advisory ones', async () => {
-    const strict = await newTask(fails);
-    const workspace = await newWorkspace();
-    const advisory = await Promise.all(Array.from({ length: 5 }, () => newTask(passes)));
-    for (const { task } of advisory) await attach(workspace, task, ['pre_plan'], 'advisory');
-    await attach(workspace, strict.task, ['pre_plan'], 'mandatory');
-    const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
-    expect(run.attributes.status).toBe('errored');
-    const [stage] = await stagesOf(run);
-    expect(stage?.match(/passed/g)).toHaveLength(5);
-  });
-
   it('are called in parallel: fifty of them, at most forty at once', async () => {
     const workspace = await newWorkspace();
     const payloads: TaskPayload[] = [];
@@ -130,62 +117,6 @@ describe.concurrent('run tasks', () => {
     for (const one of [task, ...more]) await attach(workspace, one, ['pre_plan']);
     const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
     expect([run.attributes.status, payloads.length]).toEqual(['planned_and_finished', 50]);
-  });
-
-  it('of a canceled run may still report a result, which does not resume the run', async () => {
-    const { server, task } = await newTask(isSilent);
-    const workspace = await newWorkspace();
-    await attach(workspace, task, ['post_plan']);
-    const run = await startRun(workspace, files);
-    const { payload } = await server.request(2);
-    await callBack(payload, { status: 'running', message: 'half of it' });
-    await client.act(run.id, 'cancel');
-    const ended = await untilFinal(run);
-    expect(ended.attributes.status).toBe('canceled');
-    expect(await stagesOf(run)).toEqual(['post_plan: canceled (canceled)']);
-    expect(await callBack(payload, { status: 'passed' })).toBe(200);
-    expect(await stagesOf(run)).toEqual(['post_plan: canceled (unreachable)']);
-    expect((await client.run(run.id)).attributes.status).toBe('canceled');
-  });
-
-  it('report outcomes with tags', async () => {
-    const { server, task } = await newTask(isSilent);
-    const workspace = await newWorkspace();
-    await attach(workspace, task, ['pre_plan']);
-    const run = await startRun(workspace, files, { 'plan-only': true });
-    const { payload } = await server.request(2);
-    await untilStatus(run, 'pre_plan_running');
-    const outcome = {
-      type: 'task-result-outcomes',
-      attributes: {
-        'outcome-id': 'CC-1',
-        description: 'a public bucket',
-        body: '# Why',
-        url: 'https://task.test/CC-1',
-        tags: { Severity: [{ label: 'High', level: 'error' }] },
-      },
-    };
-    expect(await callBack(payload, { status: 'running', message: '1 of 2' }, [outcome])).toBe(200);
-    expect(await callBack(payload, { status: 'passed', message: 'done' })).toBe(200);
-    await untilFinal(run);
-    const [storedOutcome] = await client.list(`/task-results/${payload.task_result_id}/outcomes`);
-    expect(storedOutcome?.attributes).toMatchObject({
-      'outcome-id': 'CC-1',
-      tags: [{ label: 'Severity', value: [{ label: 'High', level: 'error' }] }],
-    });
-  });
-
-  it('that are removed during the run do not block it', async () => {
-    const { server, task } = await newTask(isSilent);
-    const workspace = await newWorkspace();
-    const { id } = await attach(workspace, task, ['pre_apply']);
-    const run = await untilConfirmable(await startRun(workspace, files));
-    await client.call('DELETE', `/workspaces/${workspace.id}/tasks/${id}`);
-    await client.call('DELETE', `/tasks/${task.id}`);
-    await client.act(run.id, 'apply');
-    const ended = await untilFinal(run);
-    expect([ended.attributes.status, server.requests.length]).toEqual(['errored', 1]);
-    expect(await stagesOf(run)).toEqual(['pre_apply: failed (errored)']);
   });
 });
 
