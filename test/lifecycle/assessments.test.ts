@@ -67,7 +67,9 @@ describe('an assessment', () => {
     const id = await applied();
     expect((await assess(id)).status).toBe(200);
     const run = await going(id);
-    expect(run).toMatchObject({ number: 0, planOnly: true, assessment: { stateId: 'sv-1' } });
+    expect(run).toMatchObject({
+      ...{ number: 0, planOnly: true, autoApply: false, structuredOutput: true, assessment: { stateId: 'sv-1' } },
+    });
     expect((await api.get(`workspaces/${id}/runs`)).body.data).toHaveLength(1);
     expect((await api.get('organizations/acme/runs')).body.data.map((one: Run) => one.id)).not.toContain(run.id);
     for (const path of [`runs/${run.id}`, `plans/${run.id.replace('run-', 'plan-')}`, `runs/${run.id}/run-events`]) {

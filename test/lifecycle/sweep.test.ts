@@ -146,6 +146,13 @@ it('the sweep starts the first run of a free workspace, and checks a healthy run
   await store.update(store.keys.workspace(run.workspaceId), { remove: ['lock'] });
   await store.sweep();
   expect((await now(run)).current).toBe(true);
+  const created = await due({ status: 'pending' });
+  lines.length = 0;
+  await store.sweep();
+  expect(Date.parse((await now(created)).dueAt as string), 'its execution begins').toBeGreaterThan(
+    Date.now() + 290_000,
+  );
+  expect(lines).toEqual([]);
   const planning = await waits('Planning', { status: 'planning' });
   await store.sweep();
   const next = Date.parse((await now(planning)).dueAt as string) - Date.now();

@@ -210,6 +210,12 @@ describe('creating a run', () => {
   it("is rejected if the workspace's settings forbid it", async () => {
     const destroy = await help.ready({ 'allow-destroy-plan': false });
     expect((await api.post('runs', { 'is-destroy': true }, on(destroy.id))).status).toBe(422);
+    const tofu = await help.ready();
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    await update(keys.workspace(tofu.id), { set: { engine: 'tofu' } });
+    const older = await api.post('runs', { 'plan-only': true, 'terraform-version': '1.5.0' }, on(tofu.id));
+    expect(older.body.errors[0]).toMatchObject({ source: { pointer: '/data/attributes/terraform-version' } });
     const local = await help.ready({ 'execution-mode': 'local' });
     expect((await api.post('runs', {}, on(local.id))).body.errors[0].detail).toMatch(/runs Terraform locally/);
   });

@@ -273,7 +273,11 @@ describe('team membership', () => {
 });
 
 describe('the owners team', () => {
-  const owners = async () => (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
+  const owners = async () => {
+    const { data } = (await api.get('organizations/acme/teams?filter[names]=owners')).body;
+    expect(data).toHaveLength(1);
+    return data[0];
+  };
 
   it('exists, has full access, and cannot be changed', async () => {
     const { id, attributes, relationships } = await owners();

@@ -37,7 +37,7 @@ describe('access to a workspace', () => {
       return [status, ...['can-read-run', 'can-queue-run', 'can-lock', 'can-update'].map((one) => all[one])];
     };
     expect(await may()).toEqual([404, undefined, undefined, undefined, undefined]);
-    const response = await give(id, team.id, { access: 'write' });
+    const response = await give(id, team.id, { access: 'write', runs: 'apply' });
     expect(response.status).toBe(201);
     expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^tws-/),
@@ -175,7 +175,9 @@ describe('access to a project', () => {
     const workspaceId = await inProject(projectId);
     const elsewhere = await api.workspace();
     const { token, team } = await members.withFlags('acme');
-    const response = await giveProject(projectId, team.id, { access: 'maintain' });
+    // Clients may repeat what the level includes.
+    const included = { 'project-access': { settings: 'read' }, 'workspace-access': { create: true, runs: 'apply' } };
+    const response = await giveProject(projectId, team.id, { access: 'maintain', ...included });
     expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^tprj-/),
       attributes: {
