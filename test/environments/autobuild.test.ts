@@ -244,7 +244,7 @@ it('scheduled builds are recorded in the audit trail', async () => {
     organization: { name: 'acme' },
   });
   expect(await logs(`resource_id:${end.resource_id} request_id:${end.request_id}`)).toHaveLength(1);
-  for (const search of ['username:nobody', 'organization:other', 'action:start', 'date_to:2026-01-04', 'request_id:x'])
+  for (const search of ['username:unknown', 'organization:other', 'action:start', 'date_to:2026-01-04', 'request_id:x'])
     expect((await logs(`build_reason:autostop ${search}`)).length, search).toBe(0);
   expect(await logs('date_from:2026-01-05 date_to:2026-01-05 build_reason:autostop')).toHaveLength(1);
   const [made, ...others] = (await world.call('GET', '/audit?q=resource_type:workspace%20action:create')).body

@@ -98,7 +98,7 @@ it('an environment is created only from one template, with a usable version and 
   const { username } = (await world.call('GET', '/users/me', person)).body;
   expect((await create({ template_id: id }, {}, username))[0], 'for another user').toBe(201);
   expect((await create({ template_id: id }, person, 'owner'))[0]).toBe(403);
-  expect((await create({ template_id: id }, {}, 'nobody-here'))[0]).toBe(404);
+  expect((await create({ template_id: id }, {}, 'unknown-user'))[0]).toBe(404);
 });
 
 it('a build is refused, and leaves none behind, for options that contradict each other and for another template', async () => {
@@ -190,7 +190,7 @@ it('a build takes the values of the request, its preset or the build before it, 
   ]);
 });
 
-it('a running build is canceled by users who may interrupt builds, a pending one by its owner too', async () => {
+it('a running build is canceled by users with permission to interrupt it, and a pending one by its owner too', async () => {
   const { updateRun } = await import('#resources/runs/records.ts');
   const template = await world.addTemplate();
   const person = await world.members.withLevel('acme', 'plan');

@@ -250,7 +250,7 @@ it('a template is created from a version of its own, and found by id, by name an
     'deprecated:false',
   ])
     expect(await search(query), query).toContain(name);
-  for (const query of ['none', 'exact_name:found', 'author:nobody', 'organization:other', 'deprecated:true'])
+  for (const query of ['none', 'exact_name:found', 'author:unknown', 'organization:other', 'deprecated:true'])
     expect(await search(query), query).not.toContain(name);
   expect((await world.call('GET', '/templates?q=color:red')).status).toBe(400);
 });
@@ -342,9 +342,15 @@ it('versions of a template are found by name, renamed, promoted, and archived un
   await finish(unfinished, planned, { status: 'errored' });
   expect([await unused(false), await unused(true), await unused(true)]).toEqual([[unfinished], [first.id], []]);
   expect(await archive(first.id)).toBe('Template version is already archived');
+  expect(messageOf(await promote(first.id))).toEqual([400, 'The provided template version is archived.']);
+  const listed = async (query: string) =>
+    (await world.call('GET', `/templates/${template.id}/versions${query}`)).body.map((one: { id: string }) => one.id);
+  expect(await listed('')).not.toContain(first.id);
+  expect(await listed('?include_archived=true')).toContain(first.id);
+  expect((await world.call('POST', `${first.path}/unarchive`)).body.archived).toBe(false);
+  expect(await listed('')).toContain(first.id);
   const again = await world.call('POST', `${second.path}/unarchive`);
   expect(messageOf(again)).toEqual([400, 'Template version is already not archived']);
-  expect(messageOf(await promote(first.id))).toEqual([400, 'The provided template version is archived.']);
 });
 
 it('a template is deleted once no environment uses it, with its workspace', async () => {
