@@ -50,7 +50,7 @@ const planned: Plan = {
   },
 };
 
-const endRun = async (runId: string, plan: Plan, set: object) => {
+const endRun = async (runId: string, plan: Plan, set: Record<string, unknown>) => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
   const { updateRun } = await import('#resources/runs/records.ts');
@@ -59,7 +59,11 @@ const endRun = async (runId: string, plan: Plan, set: object) => {
 };
 
 /** Ends the runs of an import. @returns the version's document */
-const finish = async (versionId: string, plan: Plan = planned, set: object = { status: 'planned_and_finished' }) => {
+const finish = async (
+  versionId: string,
+  plan: Plan = planned,
+  set: Record<string, unknown> = { status: 'planned_and_finished' },
+) => {
   for (const runId of await runsOf(versionId)) await endRun(runId, plan, set);
   return (await world.call('GET', `/templateversions/${versionId}`)).body;
 };
