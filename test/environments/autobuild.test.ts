@@ -139,20 +139,6 @@ describe('autostart', () => {
   });
 });
 
-describe('failure TTL', () => {
-  it('stops environments that failed to start', async () => {
-    const template = await world.addTemplate({ failureTtlMs: hour });
-    const id = (await world.create(template)).body.id;
-    await world.end(id, 'errored');
-    later(59 * minute);
-    await sweep();
-    expect(await seen(id)).toMatchObject({ transition: 'start', number: 1 });
-    later(2 * minute);
-    await sweep();
-    expect(await seen(id)).toEqual({ transition: 'stop', reason: 'autostop', number: 2 });
-  });
-});
-
 describe('dormancy', () => {
   it('stops and marks unused environments, deletes them later, and ends with a start', async () => {
     const template = await world.addTemplate({ timeTilDormantMs: 24 * hour, timeTilDormantAutodeleteMs: 48 * hour });

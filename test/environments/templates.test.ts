@@ -167,6 +167,18 @@ it('a version fails to import without required values, with its run, and for a p
   expect(refused.job).toMatchObject({ status: 'failed', error: expect.stringContaining('"github" is required') });
 });
 
+it('a version is refused when its files are nested too deep, and from the token of an organization', async () => {
+  const deep = `variable "a" {\n  default = ${'['.repeat(200_000)}\n}\n`;
+  expect((await push({}, { 'main.tf': deep })).body.detail).toContain('200 levels');
+  const { token } = await world.members.acting('acme', 'organization');
+  const archive = await tarOf({ 'main.tf': '' });
+  const headers = { 'content-type': 'application/x-tar' };
+  const { hash } = (await world.call('POST', '/files', { body: archive, headers, token })).body;
+  const body = { file_id: hash };
+  const refused = await world.call('POST', '/organizations/acme/templateversions', { body, token });
+  expect(messageOf(refused)).toEqual([403, expect.stringContaining('run:plan')]);
+});
+
 it('an import is canceled once, in the state that the caller expects', async () => {
   const path = `/templateversions/${(await push()).body.id}/cancel`;
   const cancel = async (query = '') => (await world.call('PATCH', path + query)).status;
