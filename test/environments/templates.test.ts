@@ -224,6 +224,10 @@ it('a dry run plans a version with the values of its author, who reads its resou
   expect([(await world.call('GET', own, other)).status, (await world.call('GET', own)).status]).toEqual([404, 200]);
   const second = `${path}/${(await start({}, person)).body.id}`;
   expect((await world.call('PATCH', `${second}/cancel`, person)).status).toBe(200);
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const canceled = (await dryRunById(id, second.slice(path.length + 1)))?.runIds[0] ?? '';
+  await updateRun(canceled, { set: { status: 'canceled' } });
+  expect((await world.call('GET', second, person)).body).toMatchObject({ status: 'canceled', error: '' });
 });
 
 it('a template is created from a version of its own, and found by id, by name and by search', async () => {
