@@ -32,8 +32,10 @@ export const tokenLimits = ({ maxTtlEnabled, tokenTtls }: TtlPolicies): TokenLim
 export const policyTypeOf = (kind: string): PolicyType | undefined =>
   policyTypes.find((type) => type === kind.replace('-', '_'));
 
-/** Calendar years, the default lifetime of tokens, may be a day longer than years of 365.2425 days. */
-const leapDayMs = (limitMs: number): number => (limitMs >= defaultTtlMs ? 86_400_000 : 0);
+const dayMs = 86_400_000;
+
+/** Calendar years, the default lifetime of tokens, may have a leap day; the tfe provider's have 365 days. */
+const leapDayMs = (limitMs: number): number => (limitMs >= 365 * dayMs ? dayMs : 0);
 
 /** @param lifetimeMs from creation to expiry; absent for sessions, which have no policy */
 export const outlives = (kind: string, lifetimeMs: number | undefined, limits: TokenLimits | undefined): boolean => {
