@@ -49,10 +49,16 @@ const act = async (
   let changed = await updateRun(run.id, { ...change, set: { ...change.set, ...checkIn(run.id, 30, run) } });
   changed ??= await getRun(run.id).then((current) => (current && isMine(current) ? current : undefined));
   if (!changed) return 'conflict';
-  await recordRunEvent(run, action, userId, comment);
+  await recordRunEvent(run, action, userId, comment, now(), descriptionOf(action, changed));
   await deliver(changed);
   return 'accepted';
 };
+
+/** A run whose apply has finished stays applied when its post-apply run tasks are canceled. */
+const descriptionOf = (action: string, { status }: Run): string | undefined =>
+  action === 'canceled' && status === 'post_apply_running'
+    ? 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'
+    : undefined;
 
 /** A repeated request of the same user: the first one may have been interrupted between write and delivery. */
 const repeated = async (runId: string, isSame: (run: Run) => boolean): Promise<ActionResult> => {
