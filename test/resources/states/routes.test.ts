@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi } from '#test/support/api.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
