@@ -29,6 +29,8 @@ export interface StartedContainer {
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
+  /** Reason in StopTask. */
+  stopReason?: string;
   /** Runs on after StopTask. */
   ignoresStop?: boolean;
   isProvisioning?: boolean;
@@ -85,6 +87,8 @@ interface EcsInput {
   startedBy: string;
   desiredStatus: string;
   task: string;
+  reason: string;
+  nextToken?: string;
   tasks: string[];
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
@@ -118,11 +122,13 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
         (input.startedBy === undefined || startedBy === input.startedBy) &&
         stopped === (input.desiredStatus === 'STOPPED'),
     );
-    return { taskArns: listed.map(({ arn }) => arn) };
+    const from = Number(input.nextToken ?? 0);
+    const nextToken = listed.length > from + 100 ? String(from + 100) : undefined;
+    return { taskArns: listed.slice(from, from + 100).map(({ arn }) => arn), nextToken };
   }
   if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
   const one = all.find(({ arn }) => arn === input.task);
-  if (one && !one.ignoresStop) one.stopped = true;
+  if (one) Object.assign(one, { stopReason: input.reason, ...(one.ignoresStop ? {} : { stopped: true }) });
   return {};
 };
 

@@ -84,7 +84,7 @@ const asSeen = (error: Error, call: string, log: (line: string) => void): Error 
   return new AwsError(code, error.message, status);
 };
 
-/** S3's error responses are results; a lost connection is none. */
+/** S3's error responses are results; a lost connection is thrown. */
 export const asReply = (error: Error): AwsResponse => {
   if (!(error instanceof AwsError)) throw error;
   const { name, message, statusCode: status } = error;
