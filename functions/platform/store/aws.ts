@@ -19,7 +19,7 @@ const signingKeys = new Map<string, ArrayBuffer>();
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 
 export interface SendOptions {
-  /** Larger bodies are not read: the response's is empty, and `content-length` has its size. */
+  /** A larger body is not read: the response has an empty one, and its size in `content-length`. */
   maxBytes?: number;
   /** Region of the signature; missing: the function's own. */
   region?: string;
@@ -108,7 +108,7 @@ const send = async (service: string, url: string, call: Call, sending: SendOptio
   }
 };
 
-/** A request to S3. @param url as of {@link presign} */
+/** A request to S3. @param url in the form that {@link presign} takes */
 export const callS3 = (url: string, call: Call, sending?: SendOptions): Promise<AwsResponse> =>
   local ? local.objects(url, call) : send('s3', url, call, sending);
 

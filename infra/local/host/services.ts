@@ -49,19 +49,15 @@ export const servicesOf = (
     states: clientOf((action, input) => operate('states', action, input)),
     tasks: clientOf((action, input) => operate('ecs', action, input)),
     keys: <T>(action: string, input: object) => operate('kms', action, input) as Promise<T>,
-    invoke: (name, event) =>
-      call('Invoke', ({ calls }, origin) => calls.invokeLater(name, JSON.stringify(event), origin)),
+    invoke: async (name, event) => {
+      await call('Invoke', ({ calls }, origin) => calls.invoke(name, JSON.stringify(event), origin, true));
+    },
     mail: async (message) => {
       await call('SendEmail', ({ calls }, origin) => calls.email(message, origin), 2);
     },
     connection: (url, id, message) =>
       call('@connections', ({ calls }, origin) =>
-        calls.connection(
-          new URL(url).pathname.slice(1),
-          id,
-          message === undefined ? undefined : Buffer.from(message),
-          origin,
-        ),
+        calls.connection(new URL(url).pathname.slice(1), id, message, origin),
       ).then(
         () => true,
         (error: Error) => error.name !== 'GoneException' && Promise.reject(error),
@@ -88,7 +84,7 @@ const asSeen = (error: Error, call: string, log: (line: string) => void): Error 
   return new AwsError(code, error.message, status);
 };
 
-/** S3's error responses are results; a lost connection is none. */
+/** S3's error responses are results; a lost connection is thrown. */
 export const asReply = (error: Error): AwsResponse => {
   if (!(error instanceof AwsError)) throw error;
   const { name, message, statusCode: status } = error;
