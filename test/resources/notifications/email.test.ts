@@ -148,7 +148,7 @@ describe('a configuration', () => {
     expect((await users([{ type: 'users', id: 'user-stranger' }])).status).toBe(422);
     await notify({ id: 'e1', runId, ...created });
     expect(toOf()).toEqual([after.email]);
-    const many = Array.from({ length: 40 }, (_, n) => `somebody-${n}@outside.test`);
+    const many = Array.from({ length: 40 }, (_, n) => `recipient-${n}@outside.test`);
     await api.patch(`notification-configurations/${id}`, { 'email-addresses': many });
     await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
     expect((await responses(id))[0].body).toHaveLength(1000);
