@@ -54,7 +54,7 @@ const tell = async ({ uuid, id }: Pick<Delivery, 'uuid' | 'id'>): Promise<void> 
     await invokeLater(environment.versionControlEventFunction, event);
   } catch (error) {
     // The delivery stays due, so the sweep handles it.
-    logWarning('delivery left to the sweep', { delivery: id, error: (error as Error).name });
+    logWarning('delivery not handled at once; the sweep repeats it', { delivery: id, error: (error as Error).name });
   }
 };
 

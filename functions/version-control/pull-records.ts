@@ -34,8 +34,8 @@ export const getPullRequest = (repository: string, number: number): Promise<Pull
   get<PullRequest>(keys.pullRequest(repository, number));
 
 /**
- * Makes a commit the current one, as read from the forge after `seen` was read. Undefined after a concurrent
- * delivery: read from the forge again.
+ * Makes a commit the pull request's current one. The caller reads the record (`seen`) first and then the commit from
+ * the forge; undefined after a concurrent delivery, which means that both must be read again.
  */
 export const claimPull = async (
   repository: string,

@@ -71,25 +71,4 @@ describe.concurrent('a policy evaluation', () => {
     await client.act(run.id, 'apply');
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
-
-  it.each([
-    ['deny := ["too large"]', /^Policy "sizes" of set "[\w-]+" failed\./],
-    ['deny contains', /could not be evaluated: sizes\.rego line 3/],
-    ['deny := http.send({"method": "get", "url": "http://127.0.0.1/"}).body', /undefined function http\.send/],
-    ['deny := "text"', /returned a string; return a set or a list/],
-  ])('of %s fails the run with the reason', async (rule, reason) => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    await attachPolicy(workspace, 'mandatory', { rule });
-    const run = await untilFinal(await startRun(workspace, files));
-    expect([run.attributes.status, reasonOf(run)]).toEqual(['errored', expect.stringMatching(reason)]);
-    expect((await policyEvaluation(run)).attributes.status).toBe('failed');
-  });
-
-  it('that is advisory is shown and does not stop the run', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    await attachPolicy(workspace, 'advisory');
-    const run = await untilFinal(await startRun(workspace, files));
-    expect([run.attributes.status, reasonOf(run)]).toEqual(['applied', '']);
-    expect((await policyEvaluation(run)).attributes['result-count']).toMatchObject({ 'advisory-failed': 1 });
-  });
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
 import { endCoolOff, operate } from './support/operator.ts';
 import {
   client,
@@ -8,6 +9,7 @@ import {
   reasonOf,
   resources,
   startRun,
+  untilConfirmable,
   untilFinal,
   untilStatus,
 } from './support/world.ts';
@@ -24,6 +26,27 @@ const refused = (status: number, detail: RegExp) => ({
 });
 
 describe.concurrent('a run', () => {
+  it('that is pending is moved to the front by force-execute, which discards the run that waits for a person', async () => {
+    const workspace = await newWorkspace();
+    const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
+    const create = () => client.createRun(workspace.id, {}, version.id);
+    const front = await untilConfirmable(await create());
+    const [second, third] = [await create(), await create()];
+    await expect(client.act(front.id, 'force-execute')).rejects.toMatchObject(refused(403, /is planned/));
+
+    await client.act(third.id, 'force-execute', 'urgent');
+    expect((await untilFinal(front)).attributes.status).toBe('discarded');
+    const next = await untilConfirmable(third);
+    expect(next.attributes.actions['is-confirmable']).toBe(true);
+    expect((await client.run(second.id)).attributes.status).toBe('pending');
+    const comments = await client.list(`/runs/${third.id}/comments`);
+    expect(comments.map(({ attributes }) => attributes.body)).toEqual(['urgent']);
+
+    await client.act(third.id, 'apply');
+    expect((await untilFinal(third)).attributes.status).toBe('applied');
+    expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
+  });
+
   it('that does not stop when canceled can be force-canceled, and keeps completed changes', async ({ expect }) => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const deaf = `${resources(['quick'])}

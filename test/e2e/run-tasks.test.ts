@@ -45,32 +45,6 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('read the configuration and plan with their token while their result is open', async ({ expect }) => {
-    const readByTask: Record<string, number | string> = {};
-    const { server, task } = await newTask(async (payload) => {
-      const read = async (url: string) => {
-        const response = await fetch(url, { headers: { authorization: `Bearer ${payload.access_token}` } });
-        return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
-      };
-      const configuration = await read(payload.configuration_version_download_url ?? '');
-      readByTask.configuration = configuration.body.subarray(0, 2).toString('hex');
-      readByTask.plan = JSON.parse(
-        (await read(payload.plan_json_api_url ?? '')).body.toString(),
-      ).resource_changes[0].address;
-      readByTask.other = (await read(`${platform.url}/api/v2/runs/${payload.run_id}`)).status;
-      await callBack(payload, { status: 'passed' });
-      readByTask.later = (await read(payload.plan_json_api_url ?? '')).status;
-    });
-    const workspace = await newWorkspace();
-    await attach(workspace, task, ['post_plan']);
-    const run = await untilConfirmable(await startRun(workspace, files));
-    expect(run.attributes.status).toBe('post_plan_completed');
-    await server.request(2);
-    await expect.poll(() => readByTask.later).toBe(401);
-    expect(readByTask).toEqual({ configuration: '1f8b', plan: 'terraform_data.a', other: 404, later: 401 });
-    await client.act(run.id, 'discard');
-  });
-
   it('that are mandatory fail the run, before and after the plan and before the apply', async () => {
     const { task } = await newTask(fails);
     for (const stage of ['pre_plan', 'post_plan', 'pre_apply']) {
@@ -85,17 +59,6 @@ describe.concurrent('run tasks', () => {
       expect(await stagesOf(run)).toEqual([`${stage}: failed (failed)`]);
       expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
     }
-  });
-
-  it('that are advisory or run after the apply never fail the run', async () => {
-    const { task } = await newTask(fails);
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    await attach(workspace, task, ['post_plan'], 'advisory');
-    const last = await newTask(fails);
-    await attach(workspace, last.task, ['post_apply']);
-    const run = await untilFinal(await startRun(workspace, files));
-    expect(run.attributes.status).toBe('applied');
-    expect(await stagesOf(run)).toEqual(['post_plan: passed (failed)', 'post_apply: passed (failed)']);
   });
 
   it('are called in parallel: fifty of them, at most forty at once', async () => {

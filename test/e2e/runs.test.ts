@@ -99,7 +99,7 @@ output "word" {
     expect((await client.phase(again, 'apply')).attributes.status).toBe('unreachable');
   });
 
-  it('that destroys or only refreshes does only that', async () => {
+  it('that destroys or only refreshes does nothing else', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = terraform_data.a.output }` };
     await untilFinal(await startRun(workspace, files));

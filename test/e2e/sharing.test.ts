@@ -45,6 +45,35 @@ it('a run reads another workspace’s state only while it is shared', async () =
   expect((await untilFinal(await startRun(reader, files))).attributes.status).toBe('errored');
 });
 
+it('an apply queues a run in the next workspace, which auto-applies if its setting allows', async () => {
+  const source = await newWorkspace({ 'auto-apply': true });
+  const target = await newWorkspace({ 'auto-apply-run-trigger': true });
+  const version = await startRun(target, { 'main.tf': 'output "n" { value = 1 }\n' }, { 'plan-only': true });
+  await untilFinal(version);
+  await client.create(
+    `/workspaces/${target.id}/run-triggers`,
+    'run-triggers',
+    {},
+    {
+      sourceable: { data: { type: 'workspaces', id: source.id } },
+    },
+  );
+  const applied = await untilFinal(await startRun(source, { 'main.tf': outputs }));
+  expect(applied.attributes.status).toBe('applied');
+  const { until } = await import('./support/waiting.ts');
+  const [triggered] = await until(
+    () => client.list(`/workspaces/${target.id}/runs`),
+    (runs) => runs.length > 0,
+    240_000,
+  );
+  expect(triggered?.attributes).toMatchObject({
+    'trigger-reason': 'run_trigger',
+    'triggering-source-name': source.attributes.name,
+  });
+  expect(triggered && (await untilFinal(triggered)).attributes.status).toBe('applied');
+  expect(await client.list(`/workspaces/${target.id}/runs`)).toHaveLength(1);
+});
+
 it('a run takes its values from variable sets in the documented order, and keeps their secrets', async () => {
   const workspace = await newWorkspace({ 'auto-apply': true });
   const set = async (attributes: object, variables: object[]) =>

@@ -246,11 +246,23 @@ describe('a pool', () => {
     );
     await reconcile(template);
     expect(await pool(template)).toEqual([]);
+    const { getTemplate } = await import('#environments/templates/records.ts');
+    expect(await getTemplate(template.id), 'the next pass').toHaveProperty('dueAt');
     await world.call('PUT', '/prebuilds/settings', { body: { reconciliation_paused: false } });
     await reconcile(template);
     expect(await pool(template)).toHaveLength(1);
     const { token } = await world.members.withLevel('acme', 'admin');
     expect((await world.call('PUT', '/prebuilds/settings', { ...paused, token })).status).toBe(403);
+  });
+
+  it('does not count an environment that is being destroyed', async () => {
+    const { template } = await filled(1);
+    const [one] = await pool(template);
+    await world.build(one?.id ?? '', 'delete');
+    const { updateRun } = await import('#resources/runs/records.ts');
+    await updateRun((await world.latest(one?.id ?? '')).runIds[0] ?? '', { set: { status: 'applying' } });
+    await reconcile(template);
+    expect(await pool(template)).toHaveLength(2);
   });
 
   it('is replaced when a user invalidates it', async () => {

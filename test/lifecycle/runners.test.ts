@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { AwsError } from '#infra/local/host/errors.ts';
 import type { Run } from '#run/run.ts';
 import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
@@ -82,7 +83,7 @@ it('a run that was canceled during its start leaves no container', async () => {
   aws.gate = async () => {
     if (containers().length === 0) return;
     aws.gate = undefined;
-    expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+    expect(await store.decide(await now(), 'cancel', 'user-1')).toBe('accepted');
   };
   await planQueued();
   expect((await now()).cancel).toBeDefined();
@@ -166,8 +167,8 @@ it.each([
   ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable.' }] }, ': Capacity is unavailable.'],
   ['details it', { tasks: [], failures: [{ reason: 'AGENT', detail: 'No room' }, { reason: 'B' }] }, ': No room; B'],
   ['starts none', { tasks: [] }, ': no task was started'],
-  ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }, ': Rate exceeded'],
-  ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }, 'limit'],
+  ['throttles', new AwsError('ThrottlingException', 'Rate exceeded'), ': Rate exceeded'],
+  ['is at a limit', new AwsError('ClientException', 'You’ve reached the limit on the number of tasks'), 'limit'],
 ])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal, reason) => {
   await open({ status: 'pending', current: true });
   aws.refusal = refusal;
@@ -191,7 +192,7 @@ it('an apply stays queued while ECS has no capacity, and can be canceled', async
   aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
   await expect(queue()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
   expect(await now()).toMatchObject({ status: 'apply_queued', apply: { status: 'queued' } });
-  expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+  expect(await store.decide(await now(), 'cancel', 'user-1')).toBe('accepted');
   aws.refusal = undefined;
   await queue();
   expect(containers()).toHaveLength(0);
@@ -228,7 +229,7 @@ it.each([
 
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
-  aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
+  aws.refusal = new AwsError('InvalidParameterException', 'TaskDefinition is inactive');
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
 });
 
@@ -328,7 +329,7 @@ it('the sweep waits for a container that is still being provisioned', async () =
 it('the next sweep replaces a hanging container if ECS had no capacity in the first one', async () => {
   await open(waiting.plan);
   await enter('plan');
-  aws.refusal = { __type: 'ThrottlingException', message: 'Rate exceeded' };
+  aws.refusal = new AwsError('ThrottlingException', 'Rate exceeded');
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await sweepAfter(101);
   expect((await now()).plan.taskArn).toBeUndefined();

@@ -258,7 +258,7 @@ it('a runner has to exit when its run was canceled meanwhile', async () => {
   const { runner } = await ready();
   const run = await queued();
   await store.updateRun(run.id, { set: { status: 'plan_queued', 'plan.status': 'queued' } });
-  await store.cancelRun((await store.getRun(run.id)) as Run, 'user-1');
+  await store.decide((await store.getRun(run.id)) as Run, 'cancel', 'user-1');
   await start(run);
   expect(cold()).toEqual([]);
   expect((await planOf(run)).claimHash).toBeUndefined();

@@ -13,9 +13,9 @@ import { isFinal } from '#run/status.ts';
 import { type Dependency, dependenciesIn } from './dependencies.ts';
 
 /**
- * Facts for the explorer that the workspaces' items do not contain: the content of the current state, and the status
- * of the current run. The first query that finds them missing or outdated records them, so that an unexplored
- * organization has none, and no other feature depends on them (decisions/0074).
+ * Facts for the explorer that the workspaces' items do not contain: the content of the current state, and the status of
+ * the current run. The first query that needs missing or outdated facts records them. So an organization without
+ * queries has none, and no other feature depends on them (decisions/0074).
  */
 export interface Facts {
   workspaceId: string;

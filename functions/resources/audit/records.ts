@@ -104,8 +104,8 @@ async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGe
 }
 
 /**
- * Events of one partition. An event is stored next to the note of its failure, so it is returned once its other
- * neighbour has been read.
+ * Events of one partition, each joined with the marker of its failure. The marker is stored right after the event, so
+ * going forward an event is returned only when the next item has been read.
  */
 async function* eventsIn(pk: string, from: string, direction: Direction): AsyncGenerator<AuditEvent> {
   let last: AuditEvent | undefined;

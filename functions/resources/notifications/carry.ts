@@ -7,8 +7,8 @@ import { eachWorkspaceIn } from '#resources/workspaces/lists.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * Runs record at creation whether they notify, from their workspace alone (decisions/0019). Projects copy the flag to
- * their workspaces, as with execution modes.
+ * A run records at its creation whether it sends notifications, from its workspace alone (decisions/0019). Projects
+ * copy the flag to their workspaces, as with execution modes.
  */
 
 const atOnce = 50;

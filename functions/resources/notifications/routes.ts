@@ -138,7 +138,7 @@ const listOfOwner = async ({ request, subject }: Context<Subject & Owner>): Prom
   const page = pageOf(request);
   const all = await listNotifications(subject);
   const answer = pageSlice(all, page).map(notificationDocument);
-  // HCP Terraform does not paginate these: without page parameters the whole list is returned, without pagination.
+  // As in HCP Terraform, the whole list is returned unless the request has page parameters.
   const isPaged = request.query.has('page[number]') || request.query.has('page[size]');
   return isPaged ? list(request, page, all.length, answer) : ok(all.map(notificationDocument));
 };

@@ -93,9 +93,8 @@ export const logEnd = async (runId: string, phase: PhaseName): Promise<{ length:
 const maxStoredBytes = 64 * 1024 * 1024;
 
 /**
- * Ends the log of a runner that failed to do so, and stores the single object that the runner would have stored; its
- * pieces expire like others. A runner stores the whole log before it reports, so an existing object takes precedence.
- * Can be repeated.
+ * Ends a log that its runner left unfinished, and stores it as a single object; the pieces expire. A runner stores the
+ * whole log before it reports, so an existing object takes precedence. Can be repeated.
  */
 export const storeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
   const key = objects.artifact(runId, phase, 'log');

@@ -15,7 +15,8 @@ const endOfString = (json: Buffer, from: number): number => {
 };
 
 /**
- * Position of the value of the last member with this name, which every parser uses: from its colon to its terminator.
+ * Position of a member's value, from its colon to its terminator. Of several members with the name it is the last,
+ * which every parser uses.
  */
 export const placeOf = (json: Buffer, name: string): { from: number; to: number } | undefined => {
   let found: { from: number; to: number } | undefined;

@@ -119,6 +119,12 @@ it('preflight names a missing region and missing credentials without calling AWS
   expect(actions).toEqual([]);
 });
 
+it('preflight calls no AWS without a region', async () => {
+  vi.stubEnv('AWS_REGION', undefined);
+  vi.stubEnv('AWS_DEFAULT_REGION', undefined);
+  expect([await whats(), actions]).toEqual([['Region: not set.'], []]);
+});
+
 it('preflight names credentials that AWS rejects, and stops there', async () => {
   identity = { status: 403, body: '<Error><Message>The security token is expired</Message></Error>' };
   expect(await whats()).toEqual(['Credentials: AWS rejected them (The security token is expired).']);
@@ -161,7 +167,7 @@ it('preflight names a missing service-linked role of ECS, and the command that c
   expect(await whats()).toEqual([]);
 });
 
-it('preflight names an exhausted VPC quota, except for an own network and an upgrade', async () => {
+it('preflight names an exhausted VPC quota, except with an existing network or in an upgrade', async () => {
   const networks = (tags = '') => ['vpc-1', 'vpc-2'].map((id) => `<item><vpcId>${id}</vpcId>${tags}</item>`).join('');
   quota.body = JSON.stringify({ Quota: { Value: 2 } });
   answers.DescribeVpcs = { status: 200, body: networks() };

@@ -137,7 +137,7 @@ it('a container that has not reported is stopped before the run ends, and gets t
     'plan.taskArn': hanging.arn,
     'plan.claimNonce': 'n',
     'plan.report': { outcome: 'canceled', lost: true },
-    cancel: { by: 'u', at: '', forceAvailableAt: '', forced: true },
+    cancel: { by: 'u', at: '', forceAvailableAt: '', forced: { by: 'u', at: '' } },
   });
   await store.finishRun(forced.id, 'Canceled');
   expect(hanging.stopped).toBe(true);

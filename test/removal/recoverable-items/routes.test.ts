@@ -337,7 +337,7 @@ describe('permanent deletion', () => {
     const { id } = await api.workspace();
     for (let n = 0; n < 12; n++) await api.configuration(id);
     await remove(id);
-    // The sweep passes on no item before its time.
+    // The sweep ignores items until they are due.
     api.aws.invoked.length = 0;
     await sweep(id);
     expect(api.aws.invoked).toEqual([]);

@@ -160,7 +160,7 @@ describe('the sweep', () => {
     expect(await all()).toEqual([gone, deleted, deleted, 'finalized']);
   });
 
-  it('lets users restore data that a policy deleted, and keeps it then', async () => {
+  it('keeps data that a user has restored after its deletion', async () => {
     const { id } = await api.workspace();
     const [first = '', second = ''] = await states(id, 3);
     for (const one of [first, second]) await age('stateVersion', one, 50);
@@ -329,7 +329,7 @@ describe('the sweep', () => {
     expect([await statusOfState(old), await get(keys.workspaceRetention(id))]).toEqual(['finalized', undefined]);
   });
 
-  it('leaves the timer of a policy that is set while it looks', async () => {
+  it('keeps the timer of a policy that is set during its check', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get, update } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
@@ -348,7 +348,7 @@ describe('the sweep', () => {
     }
   });
 
-  it('needs no timer where everything is kept', async () => {
+  it('needs no timer if the policy keeps everything', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
@@ -360,7 +360,7 @@ describe('the sweep', () => {
     expect(await get(keys.workspaceRetention(id))).toMatchObject({ dueAt: expect.stringMatching(/Z$/) });
   });
 
-  it('looks once a month at what it has passed', async () => {
+  it('checks items that it kept again once a month', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get, update } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { putObject } from '#platform/store/bucket.ts';
-import { type Api, gzipHead, startApi } from '#test/support/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { gzipHead, startApi } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { putObject } = await import('#platform/store/bucket.ts');
 afterAll(() => api.close());
 
 const fromCli = { headers: { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' } };

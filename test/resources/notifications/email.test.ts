@@ -1,11 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Notifications by e-mail, to an SES that records requests. */
+/** Notifications by e-mail, to an SES that records messages. */
 
 interface Message {
   FromEmailAddress: string;
@@ -20,39 +19,27 @@ interface Message {
 }
 
 let api: Api;
-let ses: Server;
 let notify: typeof import('#resources/notifications/handler.ts').handler;
 let messages: Message[] = [];
-let answer: (address: string) => { status: number; body: string };
-const accepting = () => ({ status: 200, body: '{"MessageId":"1"}' });
+let refusal: (address: string) => AwsError | undefined;
+const none = () => undefined;
 
 beforeAll(async () => {
   api = await startApi();
   notify = (await import('#resources/notifications/handler.ts')).handler;
-  ses = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      expect([request.method, request.url]).toEqual(['POST', '/v2/email/outbound-emails']);
-      const message: Message = JSON.parse(Buffer.concat(parts).toString());
-      messages.push(message);
-      const { status, body } = answer(message.Destination.ToAddresses.join());
-      response.writeHead(status, { 'content-type': 'application/json' }).end(body);
-    });
-  });
-  await new Promise<void>((resolve) => ses.listen(0, '127.0.0.1', resolve));
-  process.env.AWS_ENDPOINT_URL_SES = `http://127.0.0.1:${(ses.address() as AddressInfo).port}`;
+  api.aws.mail = async (message) => {
+    messages.push(message as Message);
+    const refused = refusal((message as Message).Destination.ToAddresses.join());
+    if (refused) throw refused;
+  };
 });
 beforeEach(() => {
   process.env.EMAIL_SENDER = 'terraform@example.com';
   messages = [];
-  answer = accepting;
+  refusal = none;
 });
 afterAll(async () => {
   delete process.env.EMAIL_SENDER;
-  delete process.env.AWS_ENDPOINT_URL_SES;
-  ses.closeAllConnections();
-  ses.close();
   await api.close();
 });
 
@@ -148,7 +135,7 @@ describe('a configuration', () => {
     expect((await users([{ type: 'users', id: 'user-stranger' }])).status).toBe(422);
     await notify({ id: 'e1', runId, ...created });
     expect(toOf()).toEqual([after.email]);
-    const many = Array.from({ length: 40 }, (_, n) => `recipient-${n}@outside.test`);
+    const many = Array.from({ length: 40 }, (_, n) => `person-${n}@outside.test`);
     await api.patch(`notification-configurations/${id}`, { 'email-addresses': many });
     await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
     expect((await responses(id))[0].body).toHaveLength(1000);
@@ -193,10 +180,10 @@ describe('an e-mail', () => {
     const { workspace, runId } = await runIn();
     const [one, two] = [await member(), await member()];
     await post(workspace, {}, [one.id, two.id]);
-    answer = (address) => (address === two.email ? { status: 503, body: '{}' } : accepting());
+    refusal = (address) => (address === two.email ? new AwsError('ServiceUnavailable', 'busy', 503) : undefined);
     await expect(notify({ id: 'e1', runId, ...created })).rejects.toThrow('was not delivered');
     expect(new Set(toOf())).toEqual(new Set([one.email, two.email]));
-    answer = accepting;
+    refusal = none;
     messages = [];
     await notify({ id: 'e1', runId, ...created });
     await notify({ id: 'e1', runId, ...created });
@@ -206,8 +193,7 @@ describe('an e-mail', () => {
   it('that SES rejects is not retried, and the configuration shows why', async () => {
     const { workspace, runId } = await runIn();
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
-    const body = '{"__type":"MessageRejected","message":"Email address is not verified."}';
-    answer = () => ({ status: 400, body });
+    refusal = () => new AwsError('MessageRejected', 'Email address is not verified.');
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toHaveLength(1);
     const [response] = await responses(id);
@@ -231,7 +217,7 @@ describe('an e-mail', () => {
     await put({ ...key, sent: 1000 });
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toEqual([]);
-    expect((await responses(id))[0].body).toContain('has sent its 1000 e-mails of today');
+    expect((await responses(id))[0].body).toContain('has reached its limit of 1000 e-mails a day');
     await api.patch(`notification-configurations/${id}`, { 'email-addresses': ['late@outside.test'] });
     expect(messages).toEqual([]);
     await remove(key);

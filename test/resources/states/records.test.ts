@@ -1,32 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as locks from '#lifecycle/queue/locks.ts';
-import { putObject } from '#platform/store/bucket.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
-import { put, queryAll, update } from '#platform/store/table.ts';
-import * as finalize from '#resources/states/finalize.ts';
-import { findStateVersions, listStateVersions } from '#resources/states/history.ts';
-import * as records from '#resources/states/records.ts';
+import type { NewStateVersion } from '#resources/states/records.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
-import * as workspaces from '#resources/workspaces/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 
+const aws = await startAws();
+const storage = await startStorage();
+const locks = await import('#lifecycle/queue/locks.ts');
+const { putObject } = await import('#platform/store/bucket.ts');
+const { put, queryAll, update } = await import('#platform/store/table.ts');
+const finalize = await import('#resources/states/finalize.ts');
+const { findStateVersions, listStateVersions } = await import('#resources/states/history.ts');
+const records = await import('#resources/states/records.ts');
+const workspaces = await import('#resources/workspaces/records.ts');
 const store = { ...records, ...finalize };
-
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
 afterAll(async () => {
   await aws.close();
   await storage.close();
 });
 
-const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as Workspace;
 
 /** A workspace locked by user-1. */
 const locked = async (): Promise<string> => {
@@ -36,16 +33,12 @@ const locked = async (): Promise<string> => {
     name: uniqueName('ws'),
     projectId: 'prj-1',
     tags: [],
-  })) as workspaces.Workspace;
+  })) as Workspace;
   await locks.lockWorkspace(workspace.id, 'user-1', '');
   return workspace.id;
 };
 
-const announce = async (
-  id: string,
-  file: ReturnType<typeof stateFile>,
-  change: Partial<records.NewStateVersion> = {},
-) => {
+const announce = async (id: string, file: ReturnType<typeof stateFile>, change: Partial<NewStateVersion> = {}) => {
   const { serial, lineage, md5 } = file;
   const workspace = await read(id);
   const common = { workspace, userId: 'user-1', force: false, intermediate: false };
@@ -58,7 +51,7 @@ const upload = async (version: StateVersion, text: string) => {
 };
 
 /** Announces, uploads and finalizes a state. @returns the reason if it is rejected */
-const push = async (id: string, content: StateFile = {}, change: Partial<records.NewStateVersion> = {}) => {
+const push = async (id: string, content: StateFile = {}, change: Partial<NewStateVersion> = {}) => {
   const file = stateFile(content);
   const outcome = await announce(id, file, change);
   return 'conflict' in outcome ? outcome.conflict : upload(outcome.stateVersion, file.text);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { handler as uploaded } from '#resources/states/uploaded.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
@@ -72,6 +73,21 @@ describe('a state version', () => {
       attributes: { 'resource-count': 1 },
       relationships: { 'current-state-version': { data: { id: read.id } } },
     });
+  });
+
+  it('becomes current with the event of its upload, without a request', async () => {
+    const { id } = await locked();
+    const { attributes, id: versionId } = (await announce(id)).body.data;
+    const event = (key: string) => ({ detail: { object: { key } } }) as Parameters<typeof uploaded>[0];
+    await uploaded(event(`uploads/${versionId}.tfstate`));
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    await put(attributes['hosted-state-upload-url'], stateFile().text);
+    await uploaded(event(`uploads/${versionId}.json`));
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    for (let repeat = 0; repeat < 2; repeat++) await uploaded(event(`uploads/${versionId}.tfstate`));
+    const current = (await api.get(`workspaces/${id}/current-state-version`)).body.data;
+    expect(current).toMatchObject({ id: versionId, attributes: { status: 'finalized' } });
+    await uploaded(event('uploads/sv-unknown00000000.tfstate'));
   });
 
   it('is downloaded through a redirect, raw and as JSON', async () => {
@@ -163,7 +179,7 @@ describe('a state version', () => {
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
 
-  it('that is awaited keeps the workspace locked, until it was uploaded', async () => {
+  it('keeps the workspace locked until its content is uploaded', async () => {
     const { id } = await locked();
     const announced = await announce(id);
     const unlock = () => api.call('POST', `workspaces/${id}/actions/unlock`);
@@ -175,7 +191,7 @@ describe('a state version', () => {
     expect(current.body.data.id).toBe(announced.body.data.id);
   });
 
-  it('is uploaded by its author alone, for as long as that user may write states', async () => {
+  it('shows its upload URL only to its author', async () => {
     const { memberHelpers } = await import('#test/support/members.ts');
     const { token } = await (await memberHelpers()).withLevel('acme', 'write');
     const { id } = await locked();

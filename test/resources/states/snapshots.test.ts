@@ -122,7 +122,7 @@ describe('state versions of a run that has ended', () => {
     expect(shown(await list(killed)), 'after a forced write').toEqual([['2 intermediate'], 1]);
   });
 
-  it('say whether the workspace has the state that the apply ended with', async () => {
+  it('show whether the workspace has the final state of the apply', async () => {
     const claimed = await runner.claim('apply');
     const hasLast = async () => store.hasLastState(await runOf(claimed));
     expect(await hasLast(), 'without a state').toBe(false);

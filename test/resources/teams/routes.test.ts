@@ -188,7 +188,7 @@ describe('team membership', () => {
     expect((await api.call('POST', byMembership, { body: unknown })).status).toBe(422);
   });
 
-  it('keeps its name when a change repeats it, and may not take a name of the platform', async () => {
+  it('accepts its own name in a change, and rejects the reserved name "owners"', async () => {
     const name = uniqueName('kept');
     const { id } = await team({ name });
     const { headers, status } = await api.patch(`teams/${id}`, { name, visibility: 'organization' });
@@ -223,7 +223,7 @@ describe('team membership', () => {
     expect(await usersOfTeam.get(id)).toEqual([one.id]);
   });
 
-  it('is listed by status, in the order asked for', async () => {
+  it('is listed by status, in the requested order', async () => {
     const { id } = await team();
     const invite = { email: 'guest@acme.test' };
     const teams = { teams: { data: [{ type: 'teams', id }] } };

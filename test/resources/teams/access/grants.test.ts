@@ -44,7 +44,7 @@ const has = async (granted: ReadonlySet<Permission> | Promise<ReadonlySet<Permis
   (await granted).has(permission);
 
 describe('permissions in an organization', () => {
-  it('do not apply to records of another one, not even for an owner of both', async () => {
+  it('do not apply to records of another organization, even for an owner of both', async () => {
     const [one, other] = [await home(), await home()];
     const { organization } = one;
     const grants = store.grantsOfUser(api.userId);
@@ -104,7 +104,7 @@ describe('permissions in an organization', () => {
     expect(await write()).toEqual([false, false, true, false]);
   });
 
-  it('include the own membership, and flags for the organization in its default project', async () => {
+  it('let users change their own membership, and in the default project include those on the organization', async () => {
     const { organization, project } = await home();
     const member = await members.withFlags(organization, 'manage-policies');
     const { on } = store.grantsOfUser(member.id);

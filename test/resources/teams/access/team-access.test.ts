@@ -259,7 +259,7 @@ describe('access to a project', () => {
   });
 });
 
-it('lets delegated teams and override managers override policies', async () => {
+it('delegated teams and override managers can override policies', async () => {
   const { id } = await api.workspace();
   const permissions = async (token: string) => {
     const run = (await api.get(`workspaces/${id}/runs`, { token })).body.data[0];
