@@ -50,11 +50,11 @@ const planned: Plan = {
   },
 };
 
-const endRun = async (runId: string, plan: Plan, set: Record<string, unknown>) => {
+const endRun = async (runId: string, plan: Plan | undefined, set: Record<string, unknown>) => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
   const { updateRun } = await import('#resources/runs/records.ts');
-  await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
+  if (plan) await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
   await updateRun(runId, { set });
 };
 
@@ -154,6 +154,9 @@ it('a version fails to import without required values, with its run, and for a p
   const { job } = await finish(failed, planned, { status: 'errored', endReason: 'no disk' });
   expect(job).toMatchObject({ status: 'failed', error: 'no disk', completed_at: expect.any(String) });
   expect(messageOf(await createTemplate(failed))[1]).toContain('built successfully');
+  const lost = (await push()).body.id;
+  for (const runId of await runsOf(lost)) await endRun(runId, undefined, { status: 'planned_and_finished' });
+  expect((await world.call('GET', `/templateversions/${lost}`)).body.job.error).toBe('The plan was deleted.');
   const auth = {
     address: 'a',
     mode: 'data' as const,
