@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lookAt } from '#environments/workspaces/executor.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startEnvironments } from './support.ts';
 
 /** Scheduled actions of the platform; the test controls the clock. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
+const world = await startEnvironments();
+const { lookAt } = await import('#environments/workspaces/executor.ts');
 afterAll(() => world.api.close());
 
 const minute = 60_000;

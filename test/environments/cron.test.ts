@@ -16,7 +16,7 @@ it.each([
   ['CRON_TZ=Pacific/Auckland 0 8 * * 1', '2026-01-04T18:00:00Z', '2026-01-04T19:00:00.000Z'],
   ['0 9 * * sun', '2026-01-05T10:00:00Z', '2026-01-11T09:00:00.000Z'],
   ['*/20 9,17 * * sat,7', '2026-01-03T09:25:00Z', '2026-01-03T09:40:00.000Z'],
-])('%s after %s is %s', (text, after, expected) => {
+])('the next time of %s after %s is %s', (text, after, expected) => {
   expect(next(text, after)).toBe(expected);
 });
 

@@ -100,10 +100,10 @@ it('an environment is created only from one template, with a usable version and 
   const { username } = (await world.call('GET', '/users/me', person)).body;
   expect((await create({ template_id: id }, {}, username))[0], 'for another user').toBe(201);
   expect((await create({ template_id: id }, person, 'owner'))[0]).toBe(403);
-  expect((await create({ template_id: id }, {}, 'unknown-user'))[0]).toBe(404);
+  expect((await create({ template_id: id }, {}, 'no-such-user'))[0]).toBe(404);
 });
 
-it('a build is refused, and leaves none behind, for options that contradict each other and for another template', async () => {
+it('a build with contradictory options or for another template is rejected, and not created', async () => {
   const template = await world.addTemplate({ requireActiveVersion: true });
   const person = await world.members.withLevel('acme', 'plan');
   const id = await world.running(template, {}, person);
@@ -192,7 +192,7 @@ it('a build takes the values of the request, its preset or the build before it, 
   ]);
 });
 
-it('a running build is canceled by users with permission to interrupt it, and a pending one by its owner too', async () => {
+it('a running build can be canceled with permission to interrupt builds, a pending one also by its owner', async () => {
   const { updateRun } = await import('#resources/runs/records.ts');
   const template = await world.addTemplate();
   const person = await world.members.withLevel('acme', 'plan');

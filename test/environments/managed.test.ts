@@ -96,7 +96,7 @@ describe('a user in a team of the project', () => {
   });
 });
 
-it('is stopped and deleted, not started, by an owner who lost the permission to plan runs', async () => {
+it('an owner who lost the permission to plan runs can stop and delete an environment, but not start it', async () => {
   const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
   const [owner, reader] = [
     await world.members.withLevel('acme', 'plan'),

@@ -24,7 +24,7 @@ const set = async (id: string, setting: string, body: object) => {
   return [status, answer.message];
 };
 
-it('a changed TTL is for the next start, and none takes the deadline away from a running environment', async () => {
+it('a changed TTL takes effect at the next start, and removing it removes the deadline of a running environment', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const { deadline } = await world.latest(id);
   expect(deadline).toBe('2026-01-05T09:00:00.000Z');
@@ -34,7 +34,7 @@ it('a changed TTL is for the next start, and none takes the deadline away from a
   expect([(await world.environmentOf(id)).ttlMs, (await world.latest(id)).deadline]).toEqual([undefined, undefined]);
 });
 
-it('a deadline is extended by half an hour at least, and only where the environment has one', async () => {
+it('a deadline can be moved to 30 minutes from now or later, if the environment has one', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const at = (ms: number) => new Date(begin + ms).toISOString();
   const extend = (ms: number) => set(id, 'extend', { deadline: at(ms) });
@@ -65,7 +65,7 @@ it('an environment is renamed unless its owner has another one of that name, reg
   expect((await world.call('GET', `/users/me/workspace/${renamed}`)).body.id).toBe(id);
 });
 
-it('settings of an environment that is gone answer 404', async () => {
+it('settings of a deleted environment return 404', async () => {
   const id = await world.running(await world.addTemplate());
   await world.build(id, 'delete');
   await world.end(id);
@@ -77,7 +77,7 @@ it('settings of an environment that is gone answer 404', async () => {
     expect((await set(id, setting, body))[0], setting).toBe(404);
 });
 
-it('autostart and automatic updates are kept, and refused where they are not valid', async () => {
+it('valid settings for autostart and automatic updates are stored, and invalid ones are rejected', async () => {
   const id = await world.running(await world.addTemplate());
   const schedule = 'CRON_TZ=UTC 0 9 * * *';
   expect((await set(id, 'autostart', { schedule }))[0]).toBe(204);
@@ -129,7 +129,7 @@ it('a build is a run that applies automatically, with the variables that the pro
   expect(await world.runOf(await world.latest(body.id))).toMatchObject({ isDestroy: true });
 });
 
-it('a build that failed, or was canceled, is a failure in the audit trail', async () => {
+it('the audit trail records a failed or canceled build as a failure', async () => {
   const statusesOf = async (status: 'applied' | 'errored' | 'canceled') => {
     const answer = await world.create(await world.addTemplate());
     const { runIds, id } = await world.latest(answer.body.id);

@@ -145,7 +145,7 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   expect((await world.call('GET', `${path}/external-auth`)).body).toEqual([]);
 });
 
-it('a version fails to import without required values, with its run, and for a plan that cannot be used', async () => {
+it('an import fails without required values, if its run fails, or if its plan cannot be used', async () => {
   const missing = (await push({ user_variable_values: [] })).body.job;
   expect(missing).toMatchObject({ status: 'failed', error_code: 'REQUIRED_TEMPLATE_VARIABLES' });
   expect(missing.error).toBe('required template variables need values: key');
@@ -278,7 +278,7 @@ it('a template is created from a version of its own, and found by id, by name an
   expect((await world.call('GET', '/templates?q=color:red')).status).toBe(400);
 });
 
-it('settings of a template are changed, and refused by name where they are not valid', async () => {
+it('settings of a template can be changed, and invalid ones are rejected by name', async () => {
   const template = await world.addTemplate();
   const change = (body: object) => world.call('PATCH', `/templates/${template.id}`, { body: { ...flags, ...body } });
   // Clients leave out flags that are false.

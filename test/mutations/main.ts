@@ -17,7 +17,10 @@ import type { Outcome, Work } from './run.ts';
  */
 
 const root = resolve(import.meta.dirname, '../..');
-/** A mutant whose tests take this and five times their baseline loops: it counts as noticed. */
+/**
+ * A mutant whose tests take longer than this plus five times their baseline is taken to loop forever, and counts as
+ * noticed.
+ */
 const hangMs = 60_000;
 
 const hang = 'a hang';
@@ -57,7 +60,10 @@ const filesOf = (target: string): string[] =>
   statSync(join(root, target)).isDirectory() ? globSync(`${target}/**/*.ts`, { cwd: root }).sort() : [target];
 const files = [...new Set(targets.flatMap(filesOf))];
 
-/** The folder or file of the same name, unless others are named. A name that begins another one ends with a slash. */
+/**
+ * The folder or file of the same name, unless others are named. Folders end with a slash, because a name could be the
+ * prefix of another.
+ */
 const mirrors = targets.map((target) => target.replace(/^functions\//, 'test/').replace(/\.ts$/, '.test.ts'));
 const tests = (values.tests?.split(',') ?? mirrors).map((name) =>
   statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() ? `${name.replace(/\/$/, '')}/` : name,

@@ -18,11 +18,11 @@ it.each([
   ['await f();', [';']],
   ["type T = 1 | true; const a = 'x' as T;", []],
   ["logWarning('x', 1);", []],
-])('%s has its changes', (source, expected) => {
+])('the code %s has the expected mutants', (source, expected) => {
   expect(mutated(source)).toEqual(expected);
 });
 
-it('the places that code executes are recorded, and its behaviour stays', () => {
+it('marked code records the executed places, and behaves as before', () => {
   const source = 'const f = (a, n) => { if (a && n > 1) { g(n); return { 1: true }; } return a ? n : !n; }; return f;';
   const mutants = mutantsOf(source.replace('return f;', ''));
   const code = marked(source.replace('return f;', ''), new Map(mutants.map((mutant, number) => [mutant, number])));

@@ -43,7 +43,7 @@ const childrenOf = (node: Node): Node[] =>
 type Change = [of: Node, after: string];
 
 const nothing = 'undefined as never';
-/** Replacing it with undefined changes nothing, or nothing for code that tests only its truth. */
+/** Replacing these with undefined has no effect, or none on code that only tests for truth. */
 const isNothing = (text: string): boolean => ['undefined', 'false'].includes(text);
 
 const isCall = ({ type, argument }: Node): boolean =>
@@ -72,7 +72,7 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
       if (typeof node.value === 'boolean') return [[node, String(!node.value)]];
       // A module's constant is a setting: a test of it would only repeat it.
       if (typeof node.value !== 'number' || !isInFunction) return [];
-      // One more of a thousand has no visible effect.
+      // Adding one to a large number has no visible effect.
       return [[node, String(node.value < 1000 ? node.value + 1 : node.value * 10)]];
     case 'ExpressionStatement':
       return isCall(child('expression')) ? [[node, ';']] : [];

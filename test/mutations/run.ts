@@ -129,7 +129,7 @@ const baselineOf = async (
   replace(vitest, new Map([...numbers].map(([path, own]) => [path, marked(readFileSync(path, 'utf8'), own)])));
   process.env.STEPFORM_COVERED_MUTANTS = list;
   const failure = await run(vitest, specifications);
-  // Not for mutants.
+  // Runs with mutants do not record coverage.
   delete process.env.STEPFORM_COVERED_MUTANTS;
   if (failure) throw new Error(`Tests must pass before mutants are made; ${failure.killer} fails: ${failure.message}`);
   const covering: string[][] = mutants.map(() => []);

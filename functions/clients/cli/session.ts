@@ -34,7 +34,10 @@ export interface Credentials {
   from: string;
 }
 
-/** Server, organization and workspace of a command, resolved on first use: commands need not give what they do not use. */
+/**
+ * Server, organization and workspace of a command, resolved on first use, so that a command requires only the ones it
+ * uses.
+ */
 export class Session {
   readonly #call: Call;
   #client: Client | undefined;

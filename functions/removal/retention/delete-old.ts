@@ -160,8 +160,7 @@ export const deleteOlder = async (
     reached.deleted = pointer.sk;
   }
   const { deleted = '' } = reached;
-  const toPurge =
-    deleted > (places.purged ?? '') ? (await pointersAfter(places.purged)).filter(({ sk }) => sk <= deleted) : [];
+  const toPurge = (await pointersAfter(places.purged)).filter(({ sk }) => sk <= deleted);
   for (const pointer of toPurge) {
     if ((await purge(idOf(pointer), days)) === 'waits') break;
     reached.purged = pointer.sk;

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import { gunzip, isArchiveFault, type TarEntry, tarEntries } from '#platform/formats/tar.ts';
 import { getObject, putObject } from '#platform/store/bucket.ts';
 import { hashSecret as digestOf } from '#platform/store/id.ts';
@@ -27,10 +28,10 @@ const pathOf = ({ name, isFile }: TarEntry): string =>
 
 /**
  * README of the directory, or else of the root; undefined when the searched part has none.
- * @param directory relative to the configuration's root, empty for the root
+ * @param directory in the configuration, with or without a slash at the start; empty for the root
  */
 export const findReadme = async (archive: Buffer, directory: string): Promise<Buffer | undefined> => {
-  const readmePath = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
+  const readmePath = posix.join('/', directory, 'readme.md').slice(1).toLowerCase();
   const take = async ({ content }: TarEntry) => (await content()).subarray(0, readmeBytes);
   let readme: Buffer | undefined;
   let entries = 0;

@@ -101,7 +101,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   return list(request, page, total, data, included(request, items));
 };
 
-/** The version that a run without its own would use cannot be archived. Clients match these words. */
+/** The current version cannot be archived, because runs that name no version use it. Clients match these words. */
 const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
   if ((await latestConfigurationVersion(workspaceId))?.id === id) {
     const detail = `configuration could not be archived because it is current: ${id}`;

@@ -10,9 +10,9 @@ export interface Tag {
   value: string;
 }
 
-/** `{data: [{attributes: {key, value}}]}` */
 export const maxTags = 50;
 
+/** `{data: [{attributes: {key, value}}]}` */
 export const tagBindingList = v.pipe(
   v.array(
     v.object({
@@ -23,9 +23,8 @@ export const tagBindingList = v.pipe(
   v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
 );
 
-/** One tag per key: the last one. */
-export const distinct = (tags: Tag[]): Tag[] =>
-  [...new Map(tags.map((tag) => [tag.key, tag])).values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+/** One tag per key: the last one, at the place of the first one. */
+export const distinct = (tags: Tag[]): Tag[] => [...new Map(tags.map((tag) => [tag.key, tag])).values()];
 
 export const bindingOf = ({ attributes }: { attributes: { key: string; value: string | null } }): Tag => ({
   key: attributes.key,

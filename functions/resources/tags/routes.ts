@@ -122,7 +122,9 @@ const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>
   }
   for (const workspace of workspaces.values()) {
     // An existing tag keeps its value.
-    await changeTags(workspace, ({ tags }) => [{ key, value: '' }, ...tags], principal.userId);
+    const tagsOf = ({ tags }: Workspace) =>
+      tags.some((tag) => tag.key === key) ? tags : [...tags, { key, value: '' }];
+    await changeTags(workspace, tagsOf, principal.userId);
   }
   return noContent();
 };

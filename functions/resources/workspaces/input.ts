@@ -53,11 +53,11 @@ const terraformVersion = v.pipe(
   ),
 );
 
+/** Stored as sent, because the provider compares it; a slash at the start stands for the configuration's root. */
 const workingDirectory = v.pipe(
   text(1000),
   v.check((path) => !path.split(/[/\\]/).includes('..'), 'must be a path inside the configuration, without ".."'),
-  v.transform((path) => path.replace(/^(\.?\/)+/, '').replace(/\/+$/, '/')),
-  v.transform((path) => (path === '' || path === '.' || path === './' ? null : path)),
+  v.transform((path) => path || null),
 );
 
 const patterns = v.pipe(v.array(text(500)), v.maxLength(100, 'may have at most 100 entries'));
@@ -80,7 +80,7 @@ const settings = {
   'apply-before-merge-enabled': setting(v.boolean()),
   'apply-before-merge-requirements': setting(
     v.pipe(
-      v.array(v.picklist(mergeRequirements, 'apply-before-merge-requirements has only approved and mergeable')),
+      v.array(v.picklist(mergeRequirements, 'apply-before-merge-requirements may contain only approved and mergeable')),
       v.transform((requested) => mergeRequirements.filter((requirement) => requested.includes(requirement))),
     ),
   ),

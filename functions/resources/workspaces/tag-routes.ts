@@ -75,9 +75,10 @@ const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
 };
 
 const addTags = async (context: Context<Workspace>): Promise<Answer> => {
-  const added = (await namesIn(context)).map((key) => ({ key, value: '' }));
+  const { tags } = context.subject;
   // An existing tag keeps its value.
-  await write(context, [...added, ...context.subject.tags]);
+  const added = (await namesIn(context)).filter((name) => !tags.some(({ key }) => key === name));
+  await write(context, [...tags, ...added.map((key) => ({ key, value: '' }))]);
   return noContent();
 };
 

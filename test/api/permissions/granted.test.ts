@@ -94,7 +94,7 @@ describe('a workspace', () => {
     expect(has(granted, ...wanted)).toEqual(expected);
   });
 
-  it('of an environment is visible to users with permission to apply there, and its secrets to its admins', () => {
+  it('of an environment is visible to users with permission to apply runs, and its states to project admins', () => {
     const on = (access: string) =>
       onWorkspace(memberOf(team()), { managedBy: 'environment', teamAccess: { 'team-1': level(access) } }, undefined);
     expect(has(on('read'), 'workspace:read', 'state:read')).toEqual([false, false]);
@@ -108,7 +108,7 @@ describe('a workspace', () => {
     expect(on('read').has('organization:read'), 'permissions outside workspaces stay').toBe(true);
   });
 
-  it('lets a team override policies that both the organization and its admin have delegated to', () => {
+  it('lets a team override policies only if both the organization and the workspace delegate it', () => {
     const delegate = team({ organizationAccess: ['delegate-policy-overrides'] });
     const on = (standing: Standing, overrides: boolean) =>
       onWorkspace(standing, { teamAccess: { 'team-1': { ...level('read'), overrides } } } as never, undefined);
@@ -120,7 +120,7 @@ describe('a workspace', () => {
   });
 });
 
-it('access that teams were given matters to members of teams alone', () => {
+it('only permissions of team members depend on team access', () => {
   const standings = [owner, organization, memberOf(), memberOf(team()), stranger];
   expect(standings.map(dependsOnGrants)).toEqual([false, false, false, true, false]);
 });
@@ -141,7 +141,7 @@ describe('a team', () => {
     expect(sees(memberOf(other), open)).toBe(true);
   });
 
-  it('of owners is changed by owners only, and its access never', () => {
+  it('of owners can be changed only by owners, and its access by no user', () => {
     const owners = team({ id: 'team-owners', owners: true, visibility: 'organization' });
     const manager = memberOf(
       team({ organizationAccess: ['manage-membership', 'manage-teams', 'manage-organization-access'] }),
@@ -154,7 +154,7 @@ describe('a team', () => {
     expect(has(onTeam(owner, team()), ...changes)).toEqual([true, true, true]);
   });
 
-  it('has tokens that its members manage where the team allows it, and never those of owners', () => {
+  it('lets members manage its tokens if it allows that, except the owners team', () => {
     const managed = (change: Partial<Team>) => onTeam(memberOf(team(change)), team(change)).has('team:manage-tokens');
     expect(managed({})).toBe(true);
     expect(managed({ allowMemberTokenManagement: false })).toBe(false);
@@ -164,7 +164,7 @@ describe('a team', () => {
     ).toBe(false);
   });
 
-  it('whose access is listed is seen by its members, and managed as far as it is seen', () => {
+  it('shows its access to its members, and only visible access can be managed', () => {
     const granted = onOrganization(owner);
     const access: Permission[] = ['workspace:read-teams', 'workspace:manage-teams', 'project:manage-teams'];
     expect(has(onTeamAccess(owner, granted, team()), ...access)).toEqual([true, true, true]);

@@ -60,7 +60,7 @@ it.each([
   }
 });
 
-it('options that a program of its own would ignore are refused', () => {
+it('options that a separate program would ignore are rejected', () => {
   const start = findCommand(['start', '--json']);
   expect(() => start && parse(start.command, start.rest)).toThrow('stepform start has no option --json');
 });

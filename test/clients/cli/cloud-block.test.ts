@@ -50,12 +50,12 @@ it.each([
     block('cloud {\n organization = ""\n }'),
     { host: undefined, organization: undefined, workspace: undefined },
   ],
-])('%s is read from HCL', (_, text, expected) => {
+])('the address, organization and workspace of %s are read from HCL', (_, text, expected) => {
   write({ 'main.tf': text, 'notes.txt': block('cloud {\n organization = "other"\n }') });
   expect(readCloudBlock(folder, {})).toEqual(expected);
 });
 
-it('is read from JSON, and completed by the environment', () => {
+it('a cloud block is read from JSON, and environment variables fill in what it lacks', () => {
   write({ 'main.tofu.json': JSON.stringify({ terraform: { cloud: { workspaces: { tags: ['a'] } } } }) });
   const env = { TF_CLOUD_HOSTNAME: 'h.test', TF_CLOUD_ORGANIZATION: 'acme', TF_WORKSPACE: 'net' };
   expect(readCloudBlock(folder, env)).toEqual({ host: 'h.test', organization: 'acme', workspace: 'net' });
@@ -67,7 +67,7 @@ it('is read from JSON, and completed by the environment', () => {
   expect(readCloudBlock(folder, env)).toEqual({ host: 'own.test', organization: 'own', workspace: 'its' });
 });
 
-it('takes the workspace that was selected, with the prefix of a backend', () => {
+it('the workspace is the selected one, with the prefix of the backend', () => {
   write({ 'main.tf': block('backend "remote" {\n organization = "acme"\n workspaces {\n prefix = "net-"\n }\n }') });
   expect(readCloudBlock(folder, {}).workspace).toBeUndefined();
   mkdirSync(join(folder, '.terraform'));
@@ -78,7 +78,7 @@ it('takes the workspace that was selected, with the prefix of a backend', () => 
   expect(readCloudBlock(folder, {}).workspace, 'without a block nothing was selected').toBeUndefined();
 });
 
-it('variables of a folder have their types, and a folder without Terraform has none', () => {
+it('the declared variables of a folder have their types, and a folder without Terraform files has none', () => {
   expect([hasConfiguration(folder), hasConfiguration(join(folder, 'nothing'))]).toEqual([false, false]);
   write({
     'a.tf': 'variable "size" {\n  type = number\n}\nvariable "any" {}\nresource "a" "b" {}\n',
@@ -109,22 +109,22 @@ it.each([
     { url: 'https://c.test', host: 'c.test', from: 'TFE_HOSTNAME' },
   ],
   [{ block: 'd.test' }, { url: 'https://d.test', host: 'd.test', from: 'the cloud block' }],
-])('of %j the first counts', (given, expected) => {
+])('the first source of an address takes precedence: %j', (given, expected) => {
   expect(findAddress(places(given))).toEqual(expected);
 });
 
 it.each(['ftp://a.test', 'https://me@a.test', 'https://a.test?q=1', 'https://a.test#x', 'a b', 'http://a.test'])(
-  'the address "%s" is wrong usage',
+  'the address "%s" is a usage error',
   (option) => {
     expect(() => findAddress(places({ option }))).toThrow(expect.objectContaining({ exitCode: exit.usage }));
   },
 );
 
-it('no address is wrong usage, and says how to get one', () => {
+it('the error for a missing address names the remedy', () => {
   expect(() => findAddress(places())).toThrow(/No server configured\. Sign in with/);
 });
 
-it('the token of the environment goes to a platform that the user has chosen alone', () => {
+it('TFE_TOKEN is sent only to an address from an option or the environment', () => {
   const address = (from: string) => ({ url: 'https://a.test', host: 'a.test', from });
   const env = { TFE_TOKEN: 'secret' };
   for (const from of ['--host', 'TFE_ADDRESS', 'TFE_HOSTNAME'])

@@ -167,7 +167,7 @@ it('preflight names a missing service-linked role of ECS, and the command that c
   expect(await whats()).toEqual([]);
 });
 
-it('preflight names an exhausted VPC quota, except for an own network and an upgrade', async () => {
+it('preflight names an exhausted VPC quota, except with an existing network or in an upgrade', async () => {
   const networks = (tags = '') => ['vpc-1', 'vpc-2'].map((id) => `<item><vpcId>${id}</vpcId>${tags}</item>`).join('');
   quota.body = JSON.stringify({ Quota: { Value: 2 } });
   answers.DescribeVpcs = { status: 200, body: networks() };

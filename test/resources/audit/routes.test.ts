@@ -325,7 +325,7 @@ describe('the trail', () => {
     expect((await api.get(`${path}?${query}`)).status).toBe(400);
   });
 
-  it('expires new events by the setting, and leaves existing ones unchanged', async () => {
+  it('sets the expiry of new events by the setting, and leaves existing ones unchanged', async () => {
     const event = (at: string, action: string) => ({
       id: 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa',
       at,

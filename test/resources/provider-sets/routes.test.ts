@@ -193,7 +193,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('reads none where none can exist', async () => {
+  it('reads no provider sets if none can exist', async () => {
     const name = uniqueName('without');
     await api.post('organizations', { name, email: 'a@example.com' });
     const of = { id: 'ws-1', organization: name, projectId: 'prj-1' };

@@ -223,7 +223,7 @@ describe('a module', () => {
     expect(attributes['version-statuses'][0].error).toMatch(why);
   });
 
-  it('has each name and each version once', async () => {
+  it('has a unique name and unique versions', async () => {
     const { name, path } = await newModule();
     const again = await api.post(modules, { name, provider: 'aws' });
     expect([again.status, again.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);

@@ -197,7 +197,7 @@ describe('a version of a provider', () => {
   });
 });
 
-it('rejects a provider without a registry name, with the error texts that clients match', async () => {
+it('a provider without a registry name is rejected with the error texts that clients match', async () => {
   const { status, body } = await api.post(providers, { name: 'thing', namespace: 'acme' });
   expect(status).toBe(422);
   expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([

@@ -58,7 +58,7 @@ describe('a workspace', () => {
       operations: false,
     });
     expect(byName.body.data.attributes).toMatchObject({
-      'working-directory': 'environments/prod/',
+      'working-directory': './environments/prod/',
       'execution-mode': 'local',
       operations: false,
     });

@@ -52,7 +52,7 @@ export const readPublicKey = (asciiArmor: string): ReadKey => {
   if (packet?.tag !== publicKeyTag) return { error: 'must begin with a PGP public key' };
   const { body } = packet;
   if (body[0] !== 4) return { error: 'must be a version 4 key' };
-  if (!algorithms.includes(body[5] ?? 0)) return { error: 'must be an RSA or DSA key: Terraform checks no others' };
+  if (!algorithms.includes(body[5] ?? 0)) return { error: 'must be an RSA or DSA key: Terraform supports no others' };
   const head = Buffer.from([0x99, body.length >> 8, body.length & 0xff]);
   const fingerprint = createHash('sha1').update(head).update(body).digest('hex');
   return { keyId: fingerprint.slice(-16).toUpperCase() };

@@ -69,7 +69,7 @@ const sumsOf = async (version: ProviderVersion): Promise<Change> => {
   if (!accepted) return undefined;
   if ('error' in accepted) return { error: accepted.error };
   const byFile = readSums((await getObject(accepted.key))?.toString('utf8') ?? '');
-  if (Object.keys(byFile).length === 0) return { error: 'SHA256SUMS has no line of a sum and a file name' };
+  if (Object.keys(byFile).length === 0) return { error: 'SHA256SUMS has no line with a checksum and a file name' };
   return { sums: { key: accepted.key, byFile } };
 };
 

@@ -164,7 +164,7 @@ const EditSchedule = ({ environment: initial, onClose }: { environment: Environm
           label="Stop after"
           name="ttl"
           value={ttl ? hoursText(ttl) : ''}
-          hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Counts from the next start on."
+          hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Takes effect at the next start."
         />
         <Select
           label="Updates"

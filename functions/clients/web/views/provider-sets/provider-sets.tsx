@@ -107,7 +107,7 @@ const Line = ({ set, onEdit, onDone }: { set: ProviderSet; onEdit(): void; onDon
           }}
           onClose={() => (deleting.value = false)}
         >
-          <p>The next runs of its workspaces have no configuration for this provider, and may fail to destroy too.</p>
+          <p>The next runs of its workspaces have no configuration for this provider: applies and destroys may fail.</p>
         </Confirm>
       )}
     </li>
@@ -169,7 +169,7 @@ const EditProviderSet = ({
         <Choice
           name="priority"
           label="High priority"
-          hint="Counts before provider sets that are nearer to a workspace."
+          hint="Takes precedence over provider sets that are nearer to a workspace."
           checked={set?.attributes.priority}
         />
         <Choice
