@@ -89,7 +89,9 @@ describe('requests to people’s URLs', () => {
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
-    await expect(post(url, { connectMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
+    const limits = { connectMs: 100, totalMs: 300_000 };
+    await expect(post(url, limits)).rejects.toMatchObject(failure('timeout', 'timed out'));
+    await expect(download({ url, headers: {} }, limits)).rejects.toMatchObject(failure('timeout', 'timed out'));
     deaf.close();
   });
 
