@@ -149,7 +149,10 @@ const executions = (aws: Aws, action: string, input: Record<string, string>): ob
   return { status };
 };
 
-/** @param options.attempts maximum attempts of a call */
+/**
+ * Modules of the product find the services when they load, so a test imports them afterwards.
+ * @param options.attempts maximum attempts of a call
+ */
 export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
@@ -229,7 +232,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   Object.assign(process, { [Symbol.for('stepform.services')]: services });
   undoAfterFile(() => Object.assign(process, { [Symbol.for('stepform.services')]: undefined }));
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+    AWS_ENDPOINT_URL: 'http://import-the-product-after-startAws.invalid',
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
@@ -245,6 +248,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
+    ENVIRONMENT_SWEEP_FUNCTION: 'EnvironmentSweepFunction',
     FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',
     VERSION_CONTROL_EVENT_FUNCTION: 'VersionControlEventFunction',
     SUBNETS: 'subnet-1',
