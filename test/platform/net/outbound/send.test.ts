@@ -227,6 +227,14 @@ it('the DNS lookup returns only the checked addresses, one or all as requested',
 });
 
 describe('a download', () => {
+  it('leaves no timer behind that would keep the process alive, as a request does not', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    await post(server.url, { connectMs: 100_000, totalMs: 100_000 });
+    await textOf(await get());
+    await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  });
+
   const get = (limits = {}) =>
     download({ url: server.url, headers: { authorization: 'secret' } }, { idleMs: 2_000, ...limits });
   const textOf = async (answer: Awaited<ReturnType<typeof download>>) => {
