@@ -87,7 +87,7 @@ const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** 
 const isPassing = ({ status, body }: AwsResponse): boolean =>
   status >= 500 ||
   status === 429 ||
-  (status === 400 && /<Code>RequestTimeout<|"__type":"[^"]*Throttl/.test(body.toString()));
+  (status === 400 && /<Code>RequestTimeout<|"__type":\s*"[^"]*Throttl/.test(body.toString()));
 
 /**
  * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks to
