@@ -73,6 +73,18 @@ describe('run actions', () => {
     expect((await act(run.id, 'force-cancel')).status).toBe(202);
   });
 
+  it.each([
+    ['post_apply_running', 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'],
+    ['applying', null],
+  ] as const)('record in the event of a cancel while %s what it cancels: %s', async (status, description) => {
+    const run = await help.create((await help.ready()).id);
+    await help.bring(run.id, { status, 'apply.status': status === 'applying' ? 'running' : 'finished' });
+    expect((await act(run.id, 'cancel')).status).toBe(202);
+    const { data } = (await api.get(`runs/${run.id}/run-events`)).body;
+    const event = data.find(({ attributes }: { attributes: { action: string } }) => attributes.action === 'canceled');
+    expect(event.attributes.description).toBe(description);
+  });
+
   it('force-cancel the phase that is under way', async () => {
     const forced = async (phase: 'plan' | 'apply') => {
       const run = await help.create((await help.ready()).id);

@@ -378,14 +378,13 @@ it('the sweep stops the runs of a deleted workspace, newest first, and removes i
 });
 
 it('the sweep splits a thousand due environments into eight lists of at most fifty', async () => {
-  process.env.ENVIRONMENT_SWEEP_FUNCTION = 'environment-sweep';
   const ids = Array.from({ length: 1000 }, (_, n) => `${n.toString(16).padStart(8, '0')}`);
   for (const id of ids) await store.put({ pk: `ENV#${id}`, sk: 'ENV', ...store.dueIn(id, -60) });
   const before = aws.invoked.length;
   await store.sweep();
   const lists = aws.invoked
     .slice(before)
-    .filter(({ name }) => name === 'environment-sweep')
+    .filter(({ name }) => name === 'EnvironmentSweepFunction')
     .map(({ event }) => (event as { due: { pk: string; sk: string }[] }).due);
   for (const key of lists.flat()) expect(key).toEqual({ pk: expect.stringMatching(/^ENV#/), sk: 'ENV' });
   expect(lists).toHaveLength(8);

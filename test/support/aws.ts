@@ -248,6 +248,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
+    ENVIRONMENT_SWEEP_FUNCTION: 'EnvironmentSweepFunction',
     FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',
     VERSION_CONTROL_EVENT_FUNCTION: 'VersionControlEventFunction',
     SUBNETS: 'subnet-1',

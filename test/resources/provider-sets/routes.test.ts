@@ -102,12 +102,16 @@ describe('a provider set', () => {
     [{ 'configuration-hcl': `${aws}\nresource "x" "y" {}` }, 'configuration-hcl', 'one provider block'],
     [{ 'configuration-hcl': 'terraform {}' }, 'configuration-hcl', 'one provider block'],
     [{ 'configuration-hcl': 'provider "aws" {\n alias = "b"\n}' }, 'configuration-hcl', 'alias'],
-    [{ 'configuration-hcl': 'provider "aws" {\n region = local.r\n}' }, 'configuration-hcl', 'local'],
     [{ 'configuration-hcl': 'provider "aws" {\n region = file("x", data.a.b)\n}' }, 'configuration-hcl', 'data'],
   ])('rejects %j', async (change, field, words) => {
     const { status, body } = await api.post(all, values(change));
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
     expect(body.errors[0].detail).toContain(words);
+  });
+
+  it('may refer to local values, as of the tfe provider’s examples', async () => {
+    const text = 'provider "aws" {\n region = local.region\n}';
+    expect((await api.post(all, values({ 'configuration-hcl': text }))).status).toBe(201);
   });
 
   it('has a unique name, and targets in its organization unless it is global', async () => {
