@@ -50,7 +50,7 @@ it('a function is invoked asynchronously', async () => {
   const { tableName: TableName } = host.local;
   const Key = { pk: { S: 'invoked' }, sk: { S: 'later' } };
   await invokeLater('CallerFunction', { orders: [{ does: 'PutItem', input: { TableName, Item: Key } }] });
-  const get = () => dynamodb.send(new GetItemCommand({ TableName, Key }));
+  const get = () => dynamodb().send(new GetItemCommand({ TableName, Key }));
   await vi.waitFor(async () => expect((await get()).Item).toEqual(Key), 20_000);
   await expect(invokeLater('none', {})).rejects.toMatchObject({ name: 'ResourceNotFoundException', statusCode: 404 });
 });
