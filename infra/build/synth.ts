@@ -218,9 +218,8 @@ const hashSources = async (folder: string): Promise<string> => {
   return hash(...files.flatMap((file) => [relative(folder, file), readFileSync(file)]));
 };
 
-/** The image is built for the architecture of this machine by default. */
 const stackInput = (sources: string, settings: Record<string, unknown>, validate: boolean): string =>
-  hash(sources, process.arch, JSON.stringify(settingsIn(settings)), String(validate));
+  hash(sources, JSON.stringify(settingsIn(settings)), String(validate));
 
 /** Name of an assembly's stamp. */
 const stackName = (assembly: string): string => `stack-${hash(relative(root, assembly)).slice(0, 8)}`;
