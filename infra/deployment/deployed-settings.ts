@@ -1,6 +1,6 @@
 import type { Finding } from '#clients/cli/account-checks.ts';
 import { type Caller, query } from '#clients/cli/ask-aws.ts';
-import { settingsOutput } from '#infra/stack/recorded-settings.ts';
+import { settingsOutput } from '#infra/settings/settings.ts';
 
 /** What a deployment says about itself. */
 export interface Deployed {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { domainEntries, domainProblems } from '#infra/stack/domain-settings.ts';
 import { environmentEntries } from '#infra/stack/environments.ts';
 import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
 import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
@@ -106,6 +107,7 @@ const schema = v.object({
   outboundAllowedCidrs: v.optional(ranges),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...domainEntries,
   ...warmRunnerEntries,
   ...signInEntries,
   ...githubAppEntries,
@@ -164,6 +166,9 @@ const chosenOf = (ours: Record<string, unknown>, all: Raw): Record<string, unkno
       }),
   );
 
+/** The output of both stacks with {@link Settings.chosen} as JSON. */
+export const settingsOutput = 'DeployedSettings';
+
 /** A setting as `-c name=value` gives it. */
 export const settingText = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value));
 
@@ -181,6 +186,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: set both, or neither for a new network');
   problems.push(
+    ...domainProblems(ours),
     ...signInProblems(ours),
     ...githubAppProblems(ours),
     ...organizationProblems(ours),

@@ -1,8 +1,5 @@
 import { CfnOutput, CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib/core';
-import { type Settings, SettingsError } from '#infra/settings/settings.ts';
-
-/** The output that `stepform deploy` reads (infra/deployment/deployed-settings.ts). */
-export const settingsOutput = 'DeployedSettings';
+import { type Settings, SettingsError, settingsOutput } from '#infra/settings/settings.ts';
 
 /** CloudFormation's quota for the value of a parameter. */
 const maximumBytes = 4096;

@@ -15,12 +15,20 @@ const stackName = 'Guarded';
 
 const program = 'functions/clients/cli/stepform.mjs';
 
-/** Without it the prerequisites fail, as in a new account. */
+/** Without it the prerequisites fail. The emulator's own service-linked role of ECS has another name than on AWS. */
 const createRoleOfEcs = async ({ environment }: Emulator): Promise<void> => {
   const client = new AwsClient({ accessKeyId: 'test', secretAccessKey: 'test', service: 'iam', region: 'us-east-1' });
-  const body = 'Action=CreateServiceLinkedRole&AWSServiceName=ecs.amazonaws.com&Version=2010-05-08';
-  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const response = await client.fetch(environment.AWS_ENDPOINT_URL as string, { method: 'POST', headers, body });
+  const body = new URLSearchParams({
+    Action: 'CreateRole',
+    RoleName: 'AWSServiceRoleForECS',
+    AssumeRolePolicyDocument: '{"Version":"2012-10-17","Statement":[]}',
+    Version: '2010-05-08',
+  });
+  const response = await client.fetch(environment.AWS_ENDPOINT_URL as string, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: body.toString(),
+  });
   if (!response.ok) throw new Error(`creating ECS's role: ${response.status} ${await response.text()}`);
 };
 
