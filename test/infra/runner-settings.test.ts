@@ -27,7 +27,7 @@ const network = { vpcId: 'vpc-0a1b2c3d', subnetIds: 'subnet-0a1b2c3d' };
 const onAll = (value: string) => Array<string>(4).fill(value);
 
 describe('runners', () => {
-  it('use x86_64 by default, whatever machine deploys', () => {
+  it('use x86_64 by default, regardless of the machine that deploys', () => {
     const { arch } = process;
     Object.defineProperty(process, 'arch', { value: 'arm64' });
     try {

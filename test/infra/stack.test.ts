@@ -71,6 +71,7 @@ describe('the stack', () => {
       'ApiUrl',
       'BootstrapFunctionName',
       'BucketName',
+      'DeployedSettings',
       'EnvironmentsUrl',
       'RecoverFunctionName',
       'StateMachineArn',
