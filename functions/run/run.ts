@@ -57,7 +57,7 @@ export interface Run {
   number: number;
   configurationVersionId: string;
   /** The archive of the configuration when the run was created; absent if it was not uploaded yet. */
-  archive?: { key: string; sha256?: string };
+  archive?: { key: string; sha256: string };
   /** Commit of its configuration, if any. */
   ingress?: Ingress;
   status: RunStatus;

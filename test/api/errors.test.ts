@@ -68,6 +68,16 @@ it.each([
   expect(answer.body.errors[0].source.pointer).toBe(pointer);
 });
 
+it('a misspelled field of an action is rejected with 422 and a pointer', async () => {
+  const { id } = await api.workspace();
+  const answer = await api.call('POST', `workspaces/${id}/actions/lock`, { body: { raeson: 'x' } });
+  expect([answer.status, answer.body.errors.length, answer.body.errors[0]?.source.pointer]).toEqual([
+    422,
+    1,
+    '/raeson',
+  ]);
+});
+
 it('a JSON body is accepted with any JSON or generic content type', async () => {
   const types = [undefined, 'application/vnd.api+json', 'application/json', 'application/x-www-form-urlencoded'];
   for (const [n, type] of types.entries()) {

@@ -98,15 +98,6 @@ describe.skipIf(!coder)('coder', () => {
     await coderSays('start', dev, '-y');
   });
 
-  it('restart: stops and starts, two applies, from the last build’s state each', async () => {
-    const before = await latest(dev);
-    const { lineage } = await stateOf(dev);
-    expect(await coderSays('restart', dev, '-y')).toContain('has been restarted');
-    expect(await latest(dev)).toMatchObject({ build_number: before.build_number + 2, transition: 'start' });
-    expect(await stateOf(dev)).toMatchObject({ lineage, managed: ['compute', 'home'] });
-    expect((await stateOf(dev, '-b', String(before.build_number + 1))).managed).toEqual(['home']);
-  });
-
   it('start --provisioner-log-debug: Terraform’s own log among the lines, for owners', async () => {
     await coderSays('stop', dev, '-y');
     expect(await coderSays('start', dev, '-y', '--provisioner-log-debug')).toContain('has been started');

@@ -73,3 +73,37 @@ it('an apply queues a run in the next workspace, which auto-applies if its setti
   expect(triggered && (await untilFinal(triggered)).attributes.status).toBe('applied');
   expect(await client.list(`/workspaces/${target.id}/runs`)).toHaveLength(1);
 });
+
+it('a run takes its values from variable sets in the documented order, and keeps their secrets', async () => {
+  const workspace = await newWorkspace({ 'auto-apply': true });
+  const set = async (attributes: object, variables: object[]) =>
+    client.call('POST', `/organizations/${organization}/varsets`, {
+      data: {
+        type: 'varsets',
+        attributes: { name: `${workspace.id} ${JSON.stringify(attributes)}`, ...attributes },
+        relationships: {
+          workspaces: { data: [{ type: 'workspaces', id: workspace.id }] },
+          vars: { data: variables.map((one) => ({ type: 'vars', attributes: { category: 'terraform', ...one } })) },
+        },
+      },
+    });
+  await client.setVariable(workspace.id, { key: 'below', value: 'workspace' });
+  await client.setVariable(workspace.id, { key: 'above', value: 'workspace' });
+  await set({ priority: false }, [
+    { key: 'below', value: 'set' },
+    { key: 'only', value: 'set' },
+    { key: 'password', value: 'correct horse', sensitive: true },
+  ]);
+  await set({ priority: true }, [{ key: 'above', value: 'priority set' }]);
+  const names = ['below', 'above', 'only', 'password'];
+  const configuration = [
+    ...names.map((name) => `variable "${name}" {}`),
+    'output "values" { value = join(", ", [var.below, var.above, var.only]) }',
+    'output "length" { value = nonsensitive(length(var.password)) }',
+  ].join('\n');
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': configuration }));
+  expect([run.attributes.status, run.attributes['end-reason']]).toEqual(['applied', null]);
+  expect(await outputOf(workspace.id, 'values')).toBe('workspace, priority set, set');
+  expect(await outputOf(workspace.id, 'length')).toBe(13);
+  expect(await readLog(run, 'plan')).not.toContain('correct horse');
+});

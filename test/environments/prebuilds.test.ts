@@ -205,6 +205,9 @@ describe('a pool', () => {
     const id = await world.addVersion(template);
     const promoted = await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } });
     expect(promoted.status).toBe(200);
+    // The pass starts at once, without waiting for the sweep.
+    const due = [{ pk: `TPL#${template.id}`, sk: 'TPL' }];
+    expect(world.api.aws.invoked).toContainEqual({ name: 'EnvironmentSweepFunction', event: { due } });
     await reconcile(template);
     expect(await world.latest(running?.id ?? '')).toMatchObject({ transition: 'delete', prebuild: 'pool' });
     for (const { id: old } of await pool(template)) await world.end(old);

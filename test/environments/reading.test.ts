@@ -117,7 +117,7 @@ it('a list has the environments that fit the search and that the caller may see,
   for (const [query, expected] of [
     ['owner:me', mine],
     [`owner:${ownerName}`, [theirs]],
-    ['owner:no-such-user', []],
+    ['owner:unknown-user', []],
     ['owner:prebuilds', []],
     ['owner:me%20status:stopped', [favorite, stopped]],
     [`name:${running.toUpperCase()}`, [running]],
@@ -150,13 +150,12 @@ it('builds are listed newest first, and read by number', async () => {
   const numbers = async (query: string) =>
     (await get(`/workspaces/${id}/builds${query}`)).map((one: { build_number: number }) => one.build_number);
   expect([await numbers(''), await numbers('?limit=1'), await numbers('?offset=1')]).toEqual([[2, 1], [2], [1]]);
-  expect(await numbers(`?after_id=${(await world.latest(id)).id}`)).toEqual([1]);
   const path = `/users/me/workspace/${name}/builds`;
   expect((await get(`${path}/1`)).transition).toBe('start');
   const statuses = [];
   for (const number of ['3', '0', 'x']) statuses.push(await statusOf('GET', `${path}/${number}`));
   expect(statuses).toEqual([404, 400, 400]);
-  for (const query of ['since=never', `after_id=${id}`, 'limit=x'])
+  for (const query of ['since=never', 'limit=x'])
     expect(await statusOf('GET', `/workspaces/${id}/builds?${query}`), query).toBe(400);
 });
 

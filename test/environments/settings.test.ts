@@ -90,33 +90,6 @@ it('valid settings for autostart and automatic updates are stored, and invalid o
   expect((await set(id, 'autoupdates', { automatic_updates: 'perhaps' }))[0]).toBe(400);
 });
 
-it('archived versions of a template are listed only on request', async () => {
-  const template = await world.addTemplate();
-  const former = template.activeVersionId;
-  const latest = await world.addVersion(template);
-  await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id: latest } });
-  const listed = async (query = ''): Promise<string[]> =>
-    (await world.call('GET', `/templates/${template.id}/versions${query}`)).body
-      .map(({ id }: { id: string }) => id)
-      .sort();
-  expect(await listed()).toEqual([former, latest].sort());
-  expect((await world.call('POST', `/templateversions/${former}/archive`)).status).toBe(200);
-  expect(await listed()).toEqual([latest]);
-  expect(await listed('?include_archived=true')).toEqual([former, latest].sort());
-  expect((await world.call('POST', `/templateversions/${former}/unarchive`)).status).toBe(200);
-  expect(await listed()).toEqual([former, latest].sort());
-});
-
-it('Terraform receives the transition of a build: start or stop', async () => {
-  const id = await world.running(await world.addTemplate());
-  const told = async () => (await world.inputsOf(id)).CODER_WORKSPACE_TRANSITION;
-  expect(await told()).toBe('start');
-  await world.build(id, 'stop');
-  expect(await told()).toBe('stop');
-  const { number } = await world.latest(id);
-  expect(number).toBe(2);
-});
-
 it('a build is a run that applies automatically, with the variables that the provider of Coder reads', async () => {
   const template = await world.addTemplate();
   const { body } = await world.create(template, { name: 'provided' });
@@ -133,6 +106,7 @@ it('a build is a run that applies automatically, with the variables that the pro
   });
   expect(await world.inputsOf(body.id)).toMatchObject({
     CODER_AGENT_URL: 'https://environments.example.test',
+    CODER_WORKSPACE_TRANSITION: 'start',
     CODER_WORKSPACE_ID: body.id,
     CODER_WORKSPACE_NAME: 'provided',
     CODER_WORKSPACE_BUILD_ID: build.id,
@@ -144,9 +118,14 @@ it('a build is a run that applies automatically, with the variables that the pro
     CODER_WORKSPACE_TEMPLATE_NAME: template.name,
     CODER_AGENT_SCRIPT_linux_amd64: '#',
   });
-  await world.end(body.id);
-  await world.build(body.id, 'delete');
-  expect((await world.inputsOf(body.id)).CODER_WORKSPACE_TRANSITION).toBe('destroy');
+  for (const [transition, told] of [
+    ['stop', 'stop'],
+    ['delete', 'destroy'],
+  ] as const) {
+    await world.end(body.id);
+    await world.build(body.id, transition);
+    expect((await world.inputsOf(body.id)).CODER_WORKSPACE_TRANSITION).toBe(told);
+  }
   expect(await world.runOf(await world.latest(body.id))).toMatchObject({ isDestroy: true });
 });
 

@@ -50,7 +50,7 @@ const planned: Plan = {
   },
 };
 
-const endRun = async (runId: string, plan: Plan, set: object) => {
+const endRun = async (runId: string, plan: Plan, set: Record<string, unknown>) => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
   const { updateRun } = await import('#resources/runs/records.ts');
@@ -59,7 +59,11 @@ const endRun = async (runId: string, plan: Plan, set: object) => {
 };
 
 /** Ends the runs of an import. @returns the version's document */
-const finish = async (versionId: string, plan: Plan = planned, set: object = { status: 'planned_and_finished' }) => {
+const finish = async (
+  versionId: string,
+  plan: Plan = planned,
+  set: Record<string, unknown> = { status: 'planned_and_finished' },
+) => {
   for (const runId of await runsOf(versionId)) await endRun(runId, plan, set);
   return (await world.call('GET', `/templateversions/${versionId}`)).body;
 };
@@ -163,6 +167,18 @@ it('an import fails without required values, if its run fails, or if its plan ca
   expect(refused.job).toMatchObject({ status: 'failed', error: expect.stringContaining('"github" is required') });
 });
 
+it('a version is refused when its files are nested too deep, and from the token of an organization', async () => {
+  const deep = `variable "a" {\n  default = ${'['.repeat(200_000)}\n}\n`;
+  expect((await push({}, { 'main.tf': deep })).body.detail).toContain('200 levels');
+  const { token } = await world.members.acting('acme', 'organization');
+  const archive = await tarOf({ 'main.tf': '' });
+  const headers = { 'content-type': 'application/x-tar' };
+  const { hash } = (await world.call('POST', '/files', { body: archive, headers, token })).body;
+  const body = { file_id: hash };
+  const refused = await world.call('POST', '/organizations/acme/templateversions', { body, token });
+  expect(messageOf(refused)).toEqual([403, expect.stringContaining('run:plan')]);
+});
+
 it('an import is canceled once, in the state that the caller expects', async () => {
   const path = `/templateversions/${(await push()).body.id}/cancel`;
   const cancel = async (query = '') => (await world.call('PATCH', path + query)).status;
@@ -208,6 +224,10 @@ it('a dry run plans a version with the values of its author, who reads its resou
   expect([(await world.call('GET', own, other)).status, (await world.call('GET', own)).status]).toEqual([404, 200]);
   const second = `${path}/${(await start({}, person)).body.id}`;
   expect((await world.call('PATCH', `${second}/cancel`, person)).status).toBe(200);
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const canceled = (await dryRunById(id, second.slice(path.length + 1)))?.runIds[0] ?? '';
+  await updateRun(canceled, { set: { status: 'canceled' } });
+  expect((await world.call('GET', second, person)).body).toMatchObject({ status: 'canceled', error: '' });
 });
 
 it('a template is created from a version of its own, and found by id, by name and by search', async () => {
@@ -250,7 +270,7 @@ it('a template is created from a version of its own, and found by id, by name an
     'deprecated:false',
   ])
     expect(await search(query), query).toContain(name);
-  for (const query of ['none', 'exact_name:found', 'author:no-such-user', 'organization:other', 'deprecated:true'])
+  for (const query of ['none', 'exact_name:found', 'author:unknown', 'organization:other', 'deprecated:true'])
     expect(await search(query), query).not.toContain(name);
   expect((await world.call('GET', '/templates?q=color:red')).status).toBe(400);
 });
@@ -342,9 +362,15 @@ it('versions of a template are found by name, renamed, promoted, and archived un
   await finish(unfinished, planned, { status: 'errored' });
   expect([await unused(false), await unused(true), await unused(true)]).toEqual([[unfinished], [first.id], []]);
   expect(await archive(first.id)).toBe('Template version is already archived');
+  expect(messageOf(await promote(first.id))).toEqual([400, 'The provided template version is archived.']);
+  const listed = async (query: string) =>
+    (await world.call('GET', `/templates/${template.id}/versions${query}`)).body.map((one: { id: string }) => one.id);
+  expect(await listed('')).not.toContain(first.id);
+  expect(await listed('?include_archived=true')).toContain(first.id);
+  expect((await world.call('POST', `${first.path}/unarchive`)).body.archived).toBe(false);
+  expect(await listed('')).toContain(first.id);
   const again = await world.call('POST', `${second.path}/unarchive`);
   expect(messageOf(again)).toEqual([400, 'Template version is already not archived']);
-  expect(messageOf(await promote(first.id))).toEqual([400, 'The provided template version is archived.']);
 });
 
 it('a template is deleted once no environment uses it, with its workspace', async () => {

@@ -101,6 +101,7 @@ const templates = [
   's3:ListBucket bucket',
   ...start,
   ...answers(),
+  'lambda:InvokeFunction EnvironmentSweepFunction',
 ];
 const keepsLostEvents = ['sqs:SendMessage lost-events'];
 

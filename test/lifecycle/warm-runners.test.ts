@@ -145,6 +145,17 @@ it("a run gets a container if its ready runner does not claim, and that runner's
   expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
 }, 20_000);
 
+it('a run that ends while a ready runner is offered to it gets no container', async () => {
+  want(1);
+  await ready();
+  const run = await queued();
+  const starting = start(run);
+  while (!(await planOf(run)).claimHash) await new Promise((resolve) => setImmediate(resolve));
+  await store.updateRun(run.id, { set: { status: 'errored' } });
+  await starting;
+  expect(cold()).toEqual([]);
+});
+
 it('the secret is rejected after the runner registered', async () => {
   want(1);
   const { container, runner } = await ready();

@@ -29,6 +29,8 @@ export interface StartedContainer {
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
+  /** Reason in StopTask. */
+  stopReason?: string;
   /** Runs on after StopTask. */
   ignoresStop?: boolean;
   isProvisioning?: boolean;
@@ -85,6 +87,8 @@ interface EcsInput {
   startedBy: string;
   desiredStatus: string;
   task: string;
+  reason: string;
+  nextToken?: string;
   tasks: string[];
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
@@ -118,11 +122,13 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
         (input.startedBy === undefined || startedBy === input.startedBy) &&
         stopped === (input.desiredStatus === 'STOPPED'),
     );
-    return { taskArns: listed.map(({ arn }) => arn) };
+    const from = Number(input.nextToken ?? 0);
+    const nextToken = listed.length > from + 100 ? String(from + 100) : undefined;
+    return { taskArns: listed.slice(from, from + 100).map(({ arn }) => arn), nextToken };
   }
   if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
   const one = all.find(({ arn }) => arn === input.task);
-  if (one && !one.ignoresStop) one.stopped = true;
+  if (one) Object.assign(one, { stopReason: input.reason, ...(one.ignoresStop ? {} : { stopped: true }) });
   return {};
 };
 
@@ -143,7 +149,10 @@ const executions = (aws: Aws, action: string, input: Record<string, string>): ob
   return { status };
 };
 
-/** @param options.attempts maximum attempts of a call */
+/**
+ * Modules of the product find the services when they load, so a test imports them afterwards.
+ * @param options.attempts maximum attempts of a call
+ */
 export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
@@ -223,7 +232,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   Object.assign(process, { [Symbol.for('stepform.services')]: services });
   undoAfterFile(() => Object.assign(process, { [Symbol.for('stepform.services')]: undefined }));
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
+    AWS_ENDPOINT_URL: 'http://import-the-product-after-startAws.invalid',
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
@@ -239,6 +248,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
+    ENVIRONMENT_SWEEP_FUNCTION: 'EnvironmentSweepFunction',
     FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',
     VERSION_CONTROL_EVENT_FUNCTION: 'VersionControlEventFunction',
     SUBNETS: 'subnet-1',

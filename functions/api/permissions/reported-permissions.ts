@@ -34,6 +34,7 @@ export const organizationPermissions = (granted: Granted) => {
     'can-update-ssh-keys': granted.has('ssh-key:write'),
     'can-update-agent-pools': granted.has('agent-pool:write'),
     'can-view-explorer': granted.has('explorer:read'),
+    'can-manage-auditing': granted.has('audit:read'),
     'can-traverse': granted.has('organization:read'),
     'can-view-usage': update,
     // Not in HCP's API; the page selects its views by them.

@@ -50,10 +50,11 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
  * | | `DELETED#<workspace id>` | → recoverable workspace, for lists |
- * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; also below a project or workspace |
+ * | | `GLOBALPOLICYSETS` | ids of policy sets that may apply to all of its workspaces |
  * | `ORGNAME#<lower case>` | `ORGNAME` | → name of the organization; unique names |
  * | `PROJECT#<id>` | `PROJECT` | project |
  * | | `WSNAME#<folded name>#<workspace name>` | → workspace id, for lists |
+ * | | `POLICYSETS` | ids of policy sets that may apply to it |
  * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `OWNVARSET#<id>` | → variable set that it may own |
  * | `USER#<id>` | `USER` | user |
@@ -86,6 +87,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `RUN#<number>` | → run id; every run, for lists |
  * | | `QUEUE#<place>#<run id>` | place in the queue (lifecycle/queue/places.ts) |
+ * | | `WSPOLICYSETS` | ids of policy sets that may apply to it |
  * | | `WSTASK#<id>` | workspace run task: the task's stages and enforcement level in it |
  * | | `CONSUMER#<workspace id>` | → workspace whose runs can read the state |
  * | | `TRIGGERIN#<workspace id>` | → run trigger that can queue runs here; one for each source |

@@ -4,11 +4,9 @@ export const objects = {
   upload: (name: string) => `uploads/${name}`,
   /** Export of the explorer; expires like uploads. */
   exported: (id: string) => `uploads/${id}.csv`,
-  /**
-   * @param copy distinguishes uploads that were accepted at the same time; missing: stored before uploads were copied
-   */
-  configuration: (configurationVersionId: string, copy?: string) =>
-    `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
+  /** @param copy distinguishes uploads that were accepted at the same time */
+  configuration: (configurationVersionId: string, copy: string) =>
+    `configurations/${configurationVersionId}/${copy}.tar.gz`,
   /** A commit as a configuration, for all followers of its repository. */
   commit: (repository: string, sha: string, sha256: string) =>
     `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,

@@ -26,7 +26,6 @@ import { configurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
 import { latestConfigurationVersion } from './latest.ts';
 import {
-  archiveOf,
   type ConfigurationVersion,
   configurationUploadUrl,
   createConfigurationVersion,
@@ -129,9 +128,9 @@ const manage =
   };
 
 const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
-  if (version?.status !== 'uploaded')
+  if (version?.status !== 'uploaded' || !version.archive)
     throw notFound('The configuration version has no uploaded content. Upload the configuration first.');
-  const { key } = archiveOf(version);
+  const { key } = version.archive;
   if (await hasExpired(key, version.createdAt)) {
     throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
   }

@@ -9,7 +9,7 @@ export interface TokenTtl {
   updatedAt: string;
 }
 
-/** Two years of 365.2425 days: the default lifetime of tokens, and their default maximum (HCP Terraform). */
+/** Two years of 365.2425 days: the default maximum (tfe provider: tfe_org_max_token_ttl_policy). */
 export const defaultTtlMs = 63_113_904_000;
 
 /** Maximum lifetime of tokens in milliseconds, by kind. */
@@ -32,8 +32,14 @@ export const tokenLimits = ({ maxTtlEnabled, tokenTtls }: TtlPolicies): TokenLim
 export const policyTypeOf = (kind: string): PolicyType | undefined =>
   policyTypes.find((type) => type === kind.replace('-', '_'));
 
+const dayMs = 86_400_000;
+
+/** Calendar years, the default lifetime of tokens, may have a leap day; the tfe provider's have 365 days. */
+const leapDayMs = (limitMs: number): number => (limitMs >= 365 * dayMs ? dayMs : 0);
+
 /** @param lifetimeMs from creation to expiry; absent for sessions, which have no policy */
 export const outlives = (kind: string, lifetimeMs: number | undefined, limits: TokenLimits | undefined): boolean => {
   const type = policyTypeOf(kind);
-  return lifetimeMs !== undefined && type !== undefined && limits !== undefined && lifetimeMs > limits[type];
+  if (lifetimeMs === undefined || type === undefined || limits === undefined) return false;
+  return lifetimeMs > limits[type] + leapDayMs(limits[type]);
 };

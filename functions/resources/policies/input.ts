@@ -53,10 +53,10 @@ const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel |
 };
 
 const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): string | null => {
-  // A Sentinel policy has one rule; HCP Terraform accepts and drops a query.
-  if (ofKind === 'sentinel') return null;
   const trimmed = query?.trim();
   if (trimmed) return trimmed;
+  // Sets of this kind contain Rego, which needs a query, and Sentinel, which has one rule.
+  if (ofKind === 'sentinel') return null;
   throw unprocessable(
     '/data/attributes/query',
     'query: is required for OPA policies: the rule to evaluate, e.g. data.terraform.deny',

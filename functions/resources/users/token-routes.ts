@@ -7,7 +7,6 @@ import { type Call, type Route, userRoute } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { latestExpiry } from '#resources/organizations/token-ttl.ts';
-import { defaultTtlMs } from '#resources/organizations/token-ttl-record.ts';
 import { getTeam } from '#resources/teams/records.ts';
 import { tokenDocument } from './token-document.ts';
 import { readToken } from './token-input.ts';
@@ -71,7 +70,11 @@ const allowedEnd = async (
 };
 
 /** Default expiry of a token, as in HCP Terraform. */
-const inTwoYears = (): string => new Date(Date.now() + defaultTtlMs).toISOString();
+const inTwoYears = (): string => {
+  const end = new Date();
+  end.setUTCFullYear(end.getUTCFullYear() + 2);
+  return end.toISOString();
+};
 
 /**
  * Creates the requested token and returns its secret, which is shown only once.

@@ -40,7 +40,10 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     record(phase, prepared);
   }
   const { runId, keptStateKey: key } = job;
-  const refuge = { address: phase.refuge, runId, key, file: keptStatePath(settings.keptStates, runId) };
+  const refuge = {
+    ...{ address: phase.refuge, runId, key, file: keptStatePath(settings.keptStates, runId) },
+    freeDisk: () => files.removeInputs(),
+  };
   const state = new StateKeeper(files.state, client, control, refuge, phase.user.owner);
   await state.watch();
   let code: number | null;

@@ -52,7 +52,12 @@ export interface StateBackup {
   file: string;
   runId: string;
   key: KeptStateKey | null;
+  /** Removes files of the run that are not needed once Terraform has ended. */
+  freeDisk: () => void;
 }
+
+/** Error codes of a file system without space. */
+const full = new Set(['ENOSPC', 'EDQUOT']);
 
 /** Part of the host's grace period that is reserved for saving the state elsewhere. */
 const spareMs = 8000;
@@ -161,10 +166,15 @@ export class StateKeeper {
 
   /** On the runner's disk. Never throws. */
   async #keep(content: Buffer): Promise<Place> {
-    const { file, runId, key } = this.#refuge;
+    const { file, runId, key, freeDisk } = this.#refuge;
     try {
       if (!key) throw new Error('no encryption key');
-      await writeKeptState(file, content, runId, key);
+      const write = () => writeKeptState(file, content, runId, key);
+      await write().catch((error) => {
+        if (!full.has(error.code)) throw error;
+        freeDisk();
+        return write();
+      });
       console.error(`the newest state was saved at ${file}`);
       return { is: 'file', file };
     } catch (failure) {

@@ -17,12 +17,12 @@ export interface AwsRequest {
 }
 
 /** Services by the prefix of `x-amz-target`, without a date. */
-const services: Record<string, JsonService> = {
-  DynamoDB: 'dynamodb',
-  AWSStepFunctions: 'states',
-  TrentService: 'kms',
-  AmazonEC2ContainerServiceV: 'ecs',
-};
+const services = new Map<string, JsonService>([
+  ['DynamoDB', 'dynamodb'],
+  ['AWSStepFunctions', 'states'],
+  ['TrentService', 'kms'],
+  ['AmazonEC2ContainerServiceV', 'ecs'],
+]);
 
 /** @param service as in the signature */
 export const answer = async (
@@ -35,25 +35,22 @@ export const answer = async (
   if (service === 'execute-api') {
     const [, stage, id] = /^\/([^/]+)\/@connections\/([^/?]+)$/.exec(decodeURIComponent(url)) ?? [];
     if (!stage || !id) throw new AwsError('NotFoundException', `no connection at ${url}`, 404);
-    await calls.connection(stage, id, method === 'DELETE' ? undefined : body, origin);
+    await calls.connection(stage, id, method === 'DELETE' ? undefined : body.toString(), origin);
     return reply(method === 'DELETE' ? 204 : 200, 'application/json', '');
   }
   if (url === '/v2/email/outbound-emails')
     return reply(200, 'application/json', inJson(await calls.email(parsed(body), origin)));
   const [, name] = /^\/2015-03-31\/functions\/([^/?]+)\/invocations/.exec(url) ?? [];
   if (name !== undefined) {
-    const named = decodeURIComponent(name);
-    if (headers['x-amz-invocation-type'] === 'Event') {
-      await calls.invokeLater(named, body.toString(), origin);
-      return reply(202, 'application/json', '');
-    }
-    const { failure, payload } = await calls.invoke(named, body.toString(), origin);
-    const answered = reply(200, 'application/json', payload);
-    if (failure) answered.headers['x-amz-function-error'] = 'Unhandled';
+    const isAsync = headers['x-amz-invocation-type'] === 'Event';
+    const result = await calls.invoke(decodeURIComponent(name), body.toString(), origin, isAsync);
+    if (!result) return reply(202, 'application/json', '');
+    const answered = reply(200, 'application/json', result.payload);
+    if (result.failure) answered.headers['x-amz-function-error'] = 'Unhandled';
     return answered;
   }
   const [prefix = '', action = ''] = String(headers['x-amz-target'] ?? '').split('.');
-  const target = services[prefix.replace(/_?\d+$/, '')];
+  const target = services.get(prefix.replace(/_?\d+$/, ''));
   if (!target) throw new AwsError('UnknownOperationException', `the local platform has no ${prefix || 'such'} API`);
   const output = await calls.operate(target, action, parsed(body), origin);
   return reply(200, String(headers['content-type'] ?? 'application/x-amz-json-1.1'), inJson(output));
@@ -145,7 +142,7 @@ export const refusalOf = (
 };
 
 /** An error in the format of the called service. */
-export const errorReply = (
+const errorReply = (
   { method, url, headers }: { method: string; url: string; headers: IncomingHttpHeaders },
   error: Error,
   log: (line: string) => void,

@@ -80,29 +80,21 @@ export class Calls {
     });
   }
 
-  invoke(name: string, payload: string, origin: Origin): Promise<InvokeResult> {
-    return this.#invoke(name, payload, origin, (invoke) => invoke());
-  }
-
-  /** Asynchronously; a failed function is retried. */
-  invokeLater(name: string, payload: string, origin: Origin): Promise<void> {
-    return this.#invoke(name, payload, origin, async (invoke) => {
-      void this.#later.attempt(name, async () => {
-        const { failure } = await invoke();
-        if (failure) throw new AwsError(failure.errorType, failure.errorMessage);
-      });
-    });
-  }
-
-  #invoke<T>(name: string, payload: string, origin: Origin, by: (invoke: () => Promise<InvokeResult>) => Promise<T>) {
+  /** @returns undefined for an asynchronous invocation, which is retried if the function fails */
+  invoke(name: string, payload: string, origin: Origin, isAsync: boolean): Promise<InvokeResult | undefined> {
     const { accesses, gate, services } = this.#options;
     const resource = services.lambda.find(name);
     const trace = gate.traced(origin.traceHeader, () => payload);
     const call = { service: 'lambda-api', action: 'Invoke', access: accesses.lambda(resource.arn), trace, ...origin };
-    return gate.perform(call, async () => ({
-      output: await by(() => services.lambda.invoke(resource.id, payload || 'null', { trace })),
-      units: {},
-    }));
+    return gate.perform(call, async () => {
+      const invoke = () => services.lambda.invoke(resource.id, payload || 'null', { trace });
+      if (!isAsync) return { output: await invoke(), units: {} };
+      void this.#later.attempt(name, async () => {
+        const { failure } = await invoke();
+        if (failure) throw new AwsError(failure.errorType, failure.errorMessage);
+      });
+      return { output: undefined, units: {} };
+    });
   }
 
   /** Permission for the local sender: the template grants it only with a configured sender (infra/stack/grants.ts). */
@@ -119,15 +111,15 @@ export class Calls {
    * Sends a function's message to a WebSocket connection, or closes it without one (API Gateway: @connections).
    * @throws AwsError GoneException
    */
-  connection(stage: string, id: string, message: Buffer | undefined, origin: Origin): Promise<void> {
+  connection(stage: string, id: string, message: string | undefined, origin: Origin): Promise<void> {
     const { accesses, gate, services } = this.#options;
     const { sockets } = services;
     if (!sockets) throw new AwsError('NotFoundException', `no connection ${id}`, 404);
-    const access = accesses.connections(message ? 'POST' : 'DELETE', stage, id);
-    const action = message ? 'PostToConnection' : 'DeleteConnection';
+    const access = accesses.connections(message === undefined ? 'DELETE' : 'POST', stage, id);
+    const action = message === undefined ? 'DeleteConnection' : 'PostToConnection';
     return gate.perform({ service: 'execute-api', action, access, trace: undefined, ...origin }, async () => {
-      if (message) await sockets.post(id, message);
-      else sockets.end(id);
+      if (message === undefined) sockets.end(id);
+      else await sockets.post(id, Buffer.from(message));
       return { output: undefined, units: {} };
     });
   }

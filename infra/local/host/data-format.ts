@@ -16,7 +16,7 @@ export interface Marker {
 }
 
 /** Increase it with each change that makes an earlier version misread the folder, or this version an earlier folder. */
-export const dataFormat = 2;
+export const dataFormat = 3;
 
 const name = 'data-folder.json';
 

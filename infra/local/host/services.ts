@@ -49,19 +49,15 @@ export const servicesOf = (
     states: clientOf((action, input) => operate('states', action, input)),
     tasks: clientOf((action, input) => operate('ecs', action, input)),
     keys: <T>(action: string, input: object) => operate('kms', action, input) as Promise<T>,
-    invoke: (name, event) =>
-      call('Invoke', ({ calls }, origin) => calls.invokeLater(name, JSON.stringify(event), origin)),
+    invoke: async (name, event) => {
+      await call('Invoke', ({ calls }, origin) => calls.invoke(name, JSON.stringify(event), origin, true));
+    },
     mail: async (message) => {
       await call('SendEmail', ({ calls }, origin) => calls.email(message, origin), 2);
     },
     connection: (url, id, message) =>
       call('@connections', ({ calls }, origin) =>
-        calls.connection(
-          new URL(url).pathname.slice(1),
-          id,
-          message === undefined ? undefined : Buffer.from(message),
-          origin,
-        ),
+        calls.connection(new URL(url).pathname.slice(1), id, message, origin),
       ).then(
         () => true,
         (error: Error) => error.name !== 'GoneException' && Promise.reject(error),

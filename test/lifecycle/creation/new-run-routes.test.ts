@@ -48,6 +48,11 @@ describe('creating a run', () => {
       },
     });
     expect((await api.get(`runs/${run.id}`)).body.data).toEqual(run);
+    const planOnly = await help.create(id, { 'plan-only': true });
+    const numbers = await Promise.all([run, planOnly].map(async (one) => (await help.store.getRun(one.id))?.number));
+    expect(numbers).toEqual([1, 2]);
+    const { getWorkspace } = await import('#resources/workspaces/records.ts');
+    expect(await getWorkspace(id)).toMatchObject({ runCount: 2, planOnlyCount: 1 });
     expect(api.aws.sent).toContainEqual({
       action: 'StartExecution',
       input: expect.objectContaining({ name: run.id, input: expect.stringContaining(run.id) }),
@@ -78,6 +83,26 @@ describe('creating a run', () => {
     const version = await api.configuration(id, { 'auto-queue-runs': false, speculative: true });
     const run = (await api.post('runs', { 'auto-apply': true }, on(id, version.id))).body.data;
     expect(run.attributes).toMatchObject({ 'plan-only': true, 'auto-apply': false });
+  });
+
+  it('has the time limits of its organization, and the version of a plan-only run', async () => {
+    const { id } = await help.ready();
+    const limit = (plan: string | null, apply: string | null) =>
+      api.patch('organizations/acme', {
+        'terraform-build-worker-plan-timeout': plan,
+        'terraform-build-worker-apply-timeout': apply,
+      });
+    const limits = async () => (await help.store.getRun((await help.create(id)).id))?.timeLimits;
+    for (const [plan, apply, expected] of [
+      ['2h', null, { plan: 7200 }],
+      [null, '3h', { apply: 10_800 }],
+      [null, null, undefined],
+    ] as const) {
+      expect((await limit(plan, apply)).status).toBe(200);
+      expect(await limits()).toEqual(expected);
+    }
+    const older = await help.create(id, { 'plan-only': true, 'terraform-version': '1.5.0' });
+    expect(older.attributes['terraform-version']).toBe('1.5.0');
   });
 
   it('sets auto-apply only for callers with permission to apply', async () => {
@@ -185,6 +210,12 @@ describe('creating a run', () => {
   it("is rejected if the workspace's settings forbid it", async () => {
     const destroy = await help.ready({ 'allow-destroy-plan': false });
     expect((await api.post('runs', { 'is-destroy': true }, on(destroy.id))).status).toBe(422);
+    const tofu = await help.ready();
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    await update(keys.workspace(tofu.id), { set: { engine: 'tofu' } });
+    const older = await api.post('runs', { 'plan-only': true, 'terraform-version': '1.5.0' }, on(tofu.id));
+    expect(older.body.errors[0]).toMatchObject({ source: { pointer: '/data/attributes/terraform-version' } });
     const local = await help.ready({ 'execution-mode': 'local' });
     expect((await api.post('runs', {}, on(local.id))).body.errors[0].detail).toMatch(/runs Terraform locally/);
   });

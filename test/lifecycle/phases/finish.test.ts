@@ -113,6 +113,7 @@ it('a container that has not reported is stopped before the run ends, and gets t
   expect(await read(working)).toMatchObject({ status: 'planning', endReason: expect.stringContaining('runner') });
   one.ignoresStop = false;
   expect((await stopping())?.status).toBe('errored');
+  expect(one).toMatchObject({ stopReason: `errored: ${working.id}` });
 
   const unclaimed = await running();
   const idle = container(unclaimed);
@@ -136,7 +137,7 @@ it('a container that has not reported is stopped before the run ends, and gets t
     'plan.taskArn': hanging.arn,
     'plan.claimNonce': 'n',
     'plan.report': { outcome: 'canceled', lost: true },
-    cancel: { by: 'u', at: '', forceAvailableAt: '', forced: true },
+    cancel: { by: 'u', at: '', forceAvailableAt: '', forced: { by: 'u', at: '' } },
   });
   await store.finishRun(forced.id, 'Canceled');
   expect(hanging.stopped).toBe(true);

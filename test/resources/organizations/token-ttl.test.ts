@@ -100,6 +100,14 @@ describe('while max-ttl-enabled is true', () => {
     expect(statuses).toEqual([401, 200]);
   });
 
+  it('a token with the default lifetime of two calendar years satisfies the default policy', async () => {
+    const { owner, path } = await make({ days: 731 });
+    const { status, body } = await owner.post(`users/${api.userId}/authentication-tokens`, { description: 'default' });
+    expect(status).toBe(201);
+    expect((await api.get(path, { token: body.data.attributes.token })).status).toBe(200);
+    expect((await owner.get(path)).status).toBe(200);
+  });
+
   it('a policy that the token of the request exceeds is rejected', async () => {
     const { limit, list } = await make({ days: 20 });
     const { status, body } = await limit('user', 10 * dayMs);

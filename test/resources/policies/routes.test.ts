@@ -42,7 +42,7 @@ describe('a policy', () => {
 
   it('defaults to an advisory Sentinel policy; "enforce" is understood', async () => {
     const policy = (await api.post(all, { name: uniqueName('p'), query: 'a.deny' })).body.data;
-    expect(policy.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
+    expect(policy.attributes).toMatchObject({ kind: 'sentinel', query: 'a.deny', 'enforcement-level': 'advisory' });
     const old = { name: uniqueName('p'), enforce: [{ path: 'x.sentinel', mode: 'hard-mandatory' }] };
     expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');
   });

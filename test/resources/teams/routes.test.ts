@@ -50,6 +50,8 @@ describe('a team', () => {
     }
     process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['acme'], readsGroups: true });
     expect((await create(mapped)).status).toBe(200);
+    process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['other'], readsGroups: false });
+    expect((await create({ ...mapped, name: uniqueName('later') })).status).toBe(200);
     delete process.env.ORGANIZATION_RULES;
     expect((await create({ ...mapped, name: uniqueName('unmapped') })).status).toBe(200);
   });
@@ -93,10 +95,12 @@ describe('a team', () => {
     await api.call('POST', `teams/${id}/relationships/users`, users(member.id));
     const on = { workspace: { data: { type: 'workspaces', id: workspace } }, team: { data: { type: 'teams', id } } };
     expect((await api.post('team-workspaces', { access: 'read' }, on)).status).toBe(201);
+    expect((await api.post(`teams/${id}/authentication-token`, {})).status).toBe(201);
     expect((await api.call('DELETE', `teams/${id}`)).status).toBe(204);
     expect((await api.get(`teams/${id}`)).status).toBe(404);
     const left = (await api.aws.items()).filter((item) => JSON.stringify(item).includes(id));
-    expect(left.filter(({ pk }) => !String(pk).startsWith('AUDIT#'))).toEqual([]);
+    // The audit trail, and the account to which it refers.
+    expect(left.filter(({ pk, sk }) => !String(pk).startsWith('AUDIT#') && sk !== 'USER')).toEqual([]);
   });
 
   it('has a unique name', async () => {
@@ -106,8 +110,12 @@ describe('a team', () => {
       for (const answer of [await create({ name }), await api.patch(`teams/${id}`, { name })])
         expect([answer.status, answer.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
     }
-    expect((await create({ name: uniqueName('with space') })).status).toBe(200);
-    for (const name of [' before', 'after ', 'a/b']) expect((await create({ name })).status).toBe(422);
+    for (const name of ['with space', 'with/slash']) {
+      const { id, attributes } = (await create({ name: uniqueName(name) })).body.data;
+      const named = encodeURIComponent(attributes.name);
+      expect(ids((await api.get(`organizations/acme/teams?filter[names]=${named}`)).body.data)).toEqual([id]);
+    }
+    for (const name of [' before', 'after ', 'a.b']) expect((await create({ name })).status).toBe(422);
   });
 
   it('has the permissions that its flags include', async () => {
@@ -152,6 +160,8 @@ describe('team membership', () => {
     const [membership] = data.relationships['organization-memberships'].data;
     const itself = included.find(({ id }: { id: string }) => id === membership.id);
     expect(Object.keys(itself.relationships).sort(), 'without its teams').toEqual(['organization', 'user']);
+    const itsUser = included.find(({ id }: { id: string }) => id === itself.relationships.user.data.id);
+    expect(itself.attributes.email).toBe(itsUser.id === api.userId ? 'owner@acme.test' : 'member@b.test');
     const listed = await api.get(`teams/${id}/relationships/organization-memberships?filter[status]=active`);
     expect(ids(listed.body.data)).toContain(membership.id);
     const typesWith = async (include: string) => {
@@ -273,7 +283,11 @@ describe('team membership', () => {
 });
 
 describe('the owners team', () => {
-  const owners = async () => (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
+  const owners = async () => {
+    const { data } = (await api.get('organizations/acme/teams?filter[names]=owners')).body;
+    expect(data).toHaveLength(1);
+    return data[0];
+  };
 
   it('exists, has full access, and cannot be changed', async () => {
     const { id, attributes, relationships } = await owners();
@@ -323,6 +337,7 @@ describe('the owners team', () => {
     await remove(keys.teamUsers(id));
     await remove(keys.teamName('acme', 'owners'));
     await update(keys.membership(api.userId, 'acme'), { remove: ['teams'] });
+    expect((await create({ name: 'owners' })).status).toBe(422);
     const again = await owners();
     expect([again.id, ids(again.relationships.users.data)]).toEqual([id, [api.userId]]);
   });

@@ -52,7 +52,7 @@ beforeEach(async () => {
   const client = new Client(plane.url, job.token, control.over, () => control.end());
   const { runId, erroredStateUrl, keptStateKey: key } = job;
   refuge = new StateBackupUrl(erroredStateUrl);
-  keeper = new StateKeeper(file, client, control, { address: refuge, runId, key, file: kept() });
+  keeper = new StateKeeper(file, client, control, { address: refuge, runId, key, file: kept(), freeDisk: () => {} });
 });
 afterEach(async () => {
   await plane.stop();

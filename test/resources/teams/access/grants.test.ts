@@ -80,6 +80,7 @@ describe('permissions in an organization', () => {
     expect(await has(grants.on({ organization, workspace: workspace.id }), 'workspace:read')).toBe(false);
     expect(await grants.visibleInLiving(organization, items)).toEqual([]);
     expect(await grants.visible(organization, items), 'history').toEqual(items);
+    expect((await store.noGrants.on({ organization, workspace: workspace.id })).size, 'of a run').toBe(0);
   });
 
   it('on a variable set include those on its owning project, and reading where variables can be read', async () => {
