@@ -26,7 +26,8 @@ const oldestBootstrap = 6;
 /** Qualifier of a bootstrap without its own (CDK: customize bootstrapping). */
 const usualQualifier = 'hnb659fds';
 
-const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
+/** Region and credentials of the environment or profile, as for the AWS CLI. */
+export const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
   const { config } = new SFNClient({});
   const orNothing = <T>(promise: Promise<T>): Promise<T | undefined> => promise.catch(() => undefined);
   // Functions of the SDK may throw synchronously.
