@@ -86,6 +86,8 @@ it('an environment is created only from one template, with a usable version and 
     400,
     'The preset does not belong to the template version.',
   ]);
+  const empty = await world.create(plain, { autostart_schedule: '', ttl_ms: 0 });
+  expect(empty.body).toMatchObject({ autostart_schedule: null, ttl_ms: null });
   const manual = await world.addTemplate({ allowUserAutostop: false, deprecationMessage: 'old' });
   expect((await create({ template_id: manual.id }))[1]).toContain('has been deprecated');
   await world.call('PATCH', `/templates/${manual.id}`, { body: { deprecation_message: '' } });

@@ -158,7 +158,7 @@ describe('a pool', () => {
       return (await world.end(claimed.body.id)).note?.text;
     };
     expect(await noteAfter(['update'], ['create'], ['delete'])).toBeUndefined();
-    expect(await noteAfter(['update'], ['delete', 'create'], ['create', 'delete'])).toContain('replaced a.r1, a.r2:');
+    expect(await noteAfter(['update'], ['delete', 'create'], ['create', 'delete'])).toContain('replaced a.r1, a.r2.');
     const { template } = await filled(0);
     const plain = await noteOf(await world.create(template, {}), [['delete', 'create']]);
     expect(plain, 'a build that claims nothing').toBeUndefined();

@@ -269,3 +269,18 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   expect(await redeemTicket(ticket)).toEqual({ kind: 'build', jobId: build.id, after: ids[1] });
   expect(await statusOf('GET', `${path}?follow&before=1`)).toBe(400);
 });
+
+it('a log that is longer than one read is complete, and leaves out no entry', async () => {
+  const { appendLog, maxPieceBytes } = await import('#resources/runs/logs.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { id } = (await world.create(await world.addTemplate())).body;
+  const { id: buildId, runIds } = await world.latest(id);
+  const lines = Array.from({ length: 6000 }, (_, n) => `line ${n} ${'.'.repeat(40)}`);
+  const log = Buffer.from(`\x02${lines.join('\n')}\n\x03`);
+  for (let at = 0; at < log.length; at += maxPieceBytes)
+    await appendLog(runIds[0] ?? '', 'plan', at, log.subarray(at, at + maxPieceBytes));
+  const ended = { status: 'finished', statusTimestamps: {} };
+  await updateRun(runIds[0] ?? '', { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
+  const entries: { output: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
+  expect(entries.map(({ output }) => output).filter((output) => output.startsWith('line'))).toEqual(lines);
+});

@@ -50,11 +50,11 @@ const planned: Plan = {
   },
 };
 
-const endRun = async (runId: string, plan: Plan, set: Record<string, unknown>) => {
+const endRun = async (runId: string, plan: Plan | undefined, set: Record<string, unknown>) => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
   const { updateRun } = await import('#resources/runs/records.ts');
-  await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
+  if (plan) await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
   await updateRun(runId, { set });
 };
 
@@ -154,6 +154,9 @@ it('an import fails without required values, if its run fails, or if its plan ca
   const { job } = await finish(failed, planned, { status: 'errored', endReason: 'no disk' });
   expect(job).toMatchObject({ status: 'failed', error: 'no disk', completed_at: expect.any(String) });
   expect(messageOf(await createTemplate(failed))[1]).toContain('built successfully');
+  const lost = (await push()).body.id;
+  for (const runId of await runsOf(lost)) await endRun(runId, undefined, { status: 'planned_and_finished' });
+  expect((await world.call('GET', `/templateversions/${lost}`)).body.job.error).toBe('The plan was deleted.');
   const auth = {
     address: 'a',
     mode: 'data' as const,
@@ -212,8 +215,9 @@ it('a dry run plans a version with the values of its author, who reads its resou
   const plan = { status: 'unreachable', statusTimestamps: {} };
   await endRun(runId, planned, { status: 'planned_and_finished', plan });
   const { handler } = await import('#environments/settle-handler.ts');
-  await handler({ runId });
-  expect((await world.call('GET', own, person)).body).toMatchObject({ status: 'succeeded', error: '' });
+  const [, ...read] = await Promise.all([handler({ runId }), ...[1, 2].map(() => world.call('GET', own, person))]);
+  const succeeded = { body: { status: 'succeeded', error: '' } };
+  expect(read, 'also for readers at the same time').toMatchObject([succeeded, succeeded]);
   expect((await world.call('GET', `${own}/resources`, person)).body).toMatchObject([
     { type: 'terraform_data', name: 'home', workspace_transition: 'start' },
   ]);

@@ -142,7 +142,7 @@ export const refusalOf = (
 };
 
 /** An error in the format of the called service. */
-export const errorReply = (
+const errorReply = (
   { method, url, headers }: { method: string; url: string; headers: IncomingHttpHeaders },
   error: Error,
   log: (line: string) => void,
