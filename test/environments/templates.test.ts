@@ -411,3 +411,30 @@ it('a template is deleted once no environment uses it, with its workspace', asyn
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   expect(await getWorkspace(template.workspaceId)).toBeUndefined();
 });
+
+it('templates and versions are changed by users who manage the project alone, and refusals are in the audit trail', async () => {
+  const template = await world.addTemplate();
+  const { id } = (await push()).body;
+  await finish(id);
+  const reader = await world.members.withLevel('acme', 'write');
+  const stranger = await world.members.newUser('stranger-of-versions');
+  const refusals: [string, string, object?][] = [
+    ['PATCH', `/templates/${template.id}`, { name: 'x' }],
+    ['DELETE', `/templates/${template.id}`],
+    ['PATCH', `/templates/${template.id}/versions`, { id }],
+    ['POST', `/templates/${template.id}/versions/archive`, {}],
+    ['PATCH', `/templateversions/${template.activeVersionId}`, { name: 'x' }],
+    ['POST', `/templateversions/${template.activeVersionId}/archive`],
+    ['POST', '/organizations/acme/templates', { name: 'x', template_version_id: id }],
+    ['POST', '/organizations/acme/templateversions', {}],
+  ];
+  for (const [method, path, body] of refusals) {
+    expect((await world.call(method, path, { body, ...reader })).status, path).toBe(403);
+    expect((await world.call(method, path, { body, ...stranger })).status, path).toBe(404);
+  }
+  expect((await world.call('GET', `/templateversions/${id}`, reader)).status, 'without a template').toBe(404);
+  const { audit_logs: logs } = (await world.call('GET', `/audit?q=resource_id:${template.id}`)).body;
+  const refused = logs.filter(({ status_code: status }: { status_code: number }) => status === 403);
+  expect(refused).toHaveLength(4);
+  expect((await createTemplate(id, { disable_everyone_group_access: true })).status).toBe(400);
+});
