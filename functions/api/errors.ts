@@ -51,6 +51,14 @@ export const signInNeeded = (organization: string): ApiError =>
     `Your last single sign-on is older than organization ${organization} allows for API tokens. Sign in to the page once, then this token works again.`,
   );
 
+/** The token's lifetime exceeds the organization's token TTL policy. */
+export const tooLongToken = (organization: string): ApiError =>
+  apiError(
+    401,
+    'unauthorized',
+    `This token is valid for longer than the token TTL policies of organization ${organization} allow. Create one with an earlier expiry.`,
+  );
+
 /** The caller is a member, but cannot call from this address. */
 export const addressRefused = (organization: string, address: string | undefined): ApiError =>
   apiError(

@@ -18,7 +18,10 @@ export interface OtherFields {
   /** Read-only attributes and relationships. */
   shown?: string;
   related?: string;
-  /** Unsupported attributes and relationships: the reason, and values that are accepted. */
+  /**
+   * Unsupported attributes and relationships: the reason, and values that are accepted. Empty values are accepted too;
+   * `false` is not if the feature is always on.
+   */
   lacking?: Record<string, string | readonly [why: string, ...same: unknown[]]>;
 }
 
@@ -51,7 +54,8 @@ const problemOf = (
   const lacks = Object.hasOwn(lacking, name) ? lacking[name] : undefined;
   if (lacks !== undefined) {
     const [why, ...same] = typeof lacks === 'string' ? [lacks] : lacks;
-    return isOff(value) || same.includes(value) ? undefined : `cannot be set: ${why}`;
+    const isRefused = value === false && same.includes(true);
+    return !isRefused && (isOff(value) || same.includes(value)) ? undefined : `cannot be set: ${why}`;
   }
   const choice = readFields.length > 0 ? `; supported: ${readFields.join(', ')}` : '';
   return `is not an attribute or relationship of ${collection}${choice}`;

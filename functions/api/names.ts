@@ -47,8 +47,8 @@ export const tagValue = v.pipe(
 export const teamName = v.pipe(
   v.string(),
   v.regex(
-    /^(?! )[A-Za-z0-9_ -]{1,90}(?<! )$/,
-    'a team name has 1 to 90 characters of A-Z, a-z, 0-9, "-", "_" and spaces, but no space at either end',
+    /^(?! )[A-Za-z0-9_/ -]{1,90}(?<! )$/,
+    'a team name has 1 to 90 characters of A-Z, a-z, 0-9, "-", "_", "/" and spaces, but no space at either end',
   ),
 );
 export const agentPoolName = plain('an agent pool', 1, 90);

@@ -4,7 +4,10 @@
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
-  'sharing the private registry between organizations': ['organizations/*/relationships/provider-producers'],
+  'sharing the private registry between organizations': [
+    'organizations/*/relationships/provider-producers',
+    'admin/organizations/*/relationships/module-consumers',
+  ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
   'moving workspaces between organizations': ['workspace-transfers'],

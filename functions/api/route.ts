@@ -4,7 +4,7 @@ import type { Run } from '#run/run.ts';
 import type { Answer } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
 import type { Authority, SharedSubject } from './authority.ts';
-import { addressRefused, forbidden, notFound, signInNeeded, tokenRefused } from './errors.ts';
+import { addressRefused, forbidden, notFound, signInNeeded, tokenRefused, tooLongToken } from './errors.ts';
 import { refuseIdempotencyKey } from './idempotency-key.ts';
 import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
@@ -95,6 +95,7 @@ export const checkRefusal = async (
   const { refuses } = await principal.standing(organization);
   if (refuses === 'user token') throw tokenRefused(organization);
   if (refuses === 'old sign-in') throw signInNeeded(organization);
+  if (refuses === 'token lifetime') throw tooLongToken(organization);
   if (refuses === 'address') throw addressRefused(organization, address);
 };
 

@@ -14,13 +14,14 @@ const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
 v.setGlobalMessage((issue) => {
   if (issue.kind !== 'schema') return issue.message;
   if (issue.received === 'undefined') return 'is missing';
-  if (issue.expected === 'never') return 'is not known here';
+  if (issue.expected === 'never') return 'is not supported';
   const choices = issue.expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
   return choices.length > 1 ? `must be one of ${choices.join(', ')}` : `must be ${article(choices[0] ?? 'value')}`;
 });
 
+/** `Auto destroy activity duration has …` of the field `auto-destroy-activity-duration`. */
 const namesField = (message: string, field: string): boolean =>
-  message.startsWith(`${field.charAt(0).toUpperCase()}${field.slice(1)} `);
+  message.startsWith(`${field.charAt(0).toUpperCase()}${field.slice(1).replaceAll('-', ' ')} `);
 
 const objectOf = (issue: v.BaseIssue<unknown>): Omit<ErrorObject, 'status'> => {
   const path = (issue.path ?? []).map(({ key }) => String(key));

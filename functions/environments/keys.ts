@@ -26,6 +26,7 @@ import { type Key, padded } from '#platform/store/keys.ts';
  * | `ENV#<id>` | `ENV` | environment |
  * | | `BUILD#<number>` | → build |
  * | `ENVOWNER#<user id>` | `NAME#<lower case>` | → environment; the uniqueness of names, and lists |
+ * | | `DELETEDNAME#<lower case>` | → environment with that name that was deleted last |
  * | | `FAVORITE#<id>` | marks the environment as a favorite |
  * | | `QUOTA#<organization>` | expected costs of the owner's current builds |
  * | `ENVBUILD#<id>` | `ENVBUILD` | build |
@@ -55,6 +56,10 @@ export const keys = {
   environmentOfTemplate: (templateId: string, id: string): Key => ({ pk: `TPL#${templateId}`, sk: `ENV#${id}` }),
   environmentIn: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `ENV#${id}` }),
   environmentName: (ownerId: string, name: string): Key => ({ pk: `ENVOWNER#${ownerId}`, sk: `NAME#${lower(name)}` }),
+  deletedEnvironmentName: (ownerId: string, name: string): Key => ({
+    pk: `ENVOWNER#${ownerId}`,
+    sk: `DELETEDNAME#${lower(name)}`,
+  }),
   favorite: (ownerId: string, id: string): Key => ({ pk: `ENVOWNER#${ownerId}`, sk: `FAVORITE#${id}` }),
   build: (id: string): Key => ({ pk: `ENVBUILD#${id}`, sk: 'ENVBUILD' }),
   buildNumber: (environmentId: string, n: number): Key => ({ pk: `ENV#${environmentId}`, sk: `BUILD#${padded(n)}` }),

@@ -1,5 +1,6 @@
 import { type Route, versioned } from '#api/route.ts';
 import { agentPoolRoutes } from '#resources/agents/routes.ts';
+import { auditConfigurationRoutes } from '#resources/audit/configuration-routes.ts';
 import { auditTrailRoutes } from '#resources/audit/routes.ts';
 import { organizationTokenRoutes } from '#resources/organizations/token-routes.ts';
 import { tokenTtlRoutes } from '#resources/organizations/token-ttl-routes.ts';
@@ -27,5 +28,6 @@ export const accessRoutes: Route[] = versioned([
   ...teamAccessRoutes,
   ...teamTokenRoutes,
   ...agentPoolRoutes,
+  ...auditConfigurationRoutes,
   ...auditTrailRoutes,
 ]);

@@ -11,7 +11,7 @@ import { findResultOfAccessToken, isAccessToken, resultIdIn } from '#resources/r
 import { findRunOfStateToken, isStateToken, runIdIn } from '#resources/runs/state-tokens.ts';
 import { sharesState } from '#resources/states/sharing.ts';
 import { grantsOfUser, noGrants } from '#resources/teams/access/grants.ts';
-import { findToken, recordTokenUse } from '#resources/users/tokens.ts';
+import { findToken, lifetimeOf, recordTokenUse } from '#resources/users/tokens.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { isResultFinal } from '#run/task-stages.ts';
@@ -34,8 +34,9 @@ const authenticate = async (request: ApiRequest): Promise<Principal> => {
   const { kind, userId, id: tokenId, organization } = token;
   // Failing to record the use must not fail the request.
   if (kind !== 'session') await recordTokenUse(token, secret).catch(() => {});
-  const grants = grantsOfUser(userId, { kind, address: request.address });
-  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, organization, ...grants };
+  const lifetimeMs = kind === 'session' ? undefined : lifetimeOf(token);
+  const grants = grantsOfUser(userId, { kind, lifetimeMs, address: request.address });
+  return { kind: kind === 'session' ? 'user' : kind, userId, tokenId, lifetimeMs, organization, ...grants };
 };
 
 /** True for Terraform's token in a run: only routes with `shared` accept it (route.ts). */

@@ -1,5 +1,5 @@
 import { type Route, versioned } from '#api/route.ts';
-import { overrideRun } from '#lifecycle/decisions/decisions.ts';
+import { decide } from '#lifecycle/decisions/decisions.ts';
 import { costEstimateRoutes } from '#resources/costs/routes.ts';
 import { policyResultRoutes } from '#resources/policies/result-routes.ts';
 import { taskCallbackRoutes } from '#resources/run-tasks/callback-routes.ts';
@@ -12,8 +12,8 @@ import { taskStageRoutes } from '#resources/run-tasks/stage-routes.ts';
  */
 export const governanceRoutes: Route[] = versioned([
   ...taskRoutes,
-  ...taskStageRoutes(overrideRun),
+  ...taskStageRoutes(decide),
   ...taskCallbackRoutes,
   ...costEstimateRoutes,
-  ...policyResultRoutes(overrideRun),
+  ...policyResultRoutes(decide),
 ]);

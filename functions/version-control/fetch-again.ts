@@ -10,15 +10,16 @@ import { fetchLater } from './handling.ts';
 
 const dayMs = 86_400_000;
 
-/** Configurations expire after a day at the earliest. 1 request to S3 for an older one. */
+/** Archived configurations are fetched again when a run needs them. Others expire after a day at the earliest: 1 request to S3 for an older one. */
 const isMissing = async ({ status, archive, createdAt }: ConfigurationVersion): Promise<boolean> => {
-  if (status === 'errored') return true;
+  if (status === 'errored' || status === 'archived') return true;
   if (status !== 'uploaded' || !archive || Date.now() - Date.parse(createdAt) < dayMs) return false;
   return (await objectSize(archive.key)) === undefined;
 };
 
 /**
- * Starts fetching a commit again that failed or has expired. No cost for other versions.
+ * Fetches a version's commit again if the fetch failed, or the archive was archived or has expired. Costs nothing for
+ * other versions.
  * @returns the version after the call: `fetching`, or unchanged
  */
 export const fetchAgain = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {

@@ -14,7 +14,7 @@ export const EnvironmentTemplates: HttpDeclaration = {
   entry: 'functions/environments/templates/handler.ts',
   description: "Templates of environments (Coder's API): versions, imports and dry runs",
   timeoutSeconds: 29,
-  environment: ['table', 'bucket', 'key', 'machine', 'requestLimit', 'environments'],
+  environment: ['table', 'bucket', 'key', 'machine', 'requestLimit', 'environments', 'environmentSweep'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     may.key('GenerateDataKey', 'Decrypt'),
@@ -23,6 +23,7 @@ export const EnvironmentTemplates: HttpDeclaration = {
     may.seeMissingObjects(),
     may.startExecutions(),
     may.answerExecutions(),
+    may.sweepEnvironments(),
   ],
   // The web page maps its paths itself (functions/clients/web/environments-client.ts): an API has no route keys to
   // spare.

@@ -120,7 +120,9 @@ export class EnvironmentApi extends Construct {
       routeKey: '$connect',
       target: `integrations/${integration.ref}`,
     });
-    acknowledge(connect, { APIG4: 'The function checks the ticket, which is good once, for one job and one minute.' });
+    acknowledge(connect, {
+      APIG4: 'The function checks the ticket, which is valid once, for one job and for one minute.',
+    });
     const stage = new apigateway.CfnStage(this, 'SocketStage', {
       apiId: this.#socketId,
       stageName,
@@ -140,6 +142,6 @@ export class EnvironmentApi extends Construct {
       ],
       roles: [delivery.role],
     });
-    acknowledgeWildcard(again, this.connectionsArn, 'Connections of this one API; API Gateway makes up their ids.');
+    acknowledgeWildcard(again, this.connectionsArn, 'Connections of this one API; API Gateway generates their ids.');
   }
 }

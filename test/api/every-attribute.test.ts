@@ -81,6 +81,9 @@ const resources: Record<string, Resource> = {
       'session-timeout': text(60 as never),
       'session-remember': text(90 as never),
       'sso-max-token-age': text(90 as never),
+      // The token of this test never expires.
+      'max-ttl-enabled': off,
+      'owners-team-saml-role-id': text('owners'),
       'collaborator-auth-policy': text('password'),
       'cost-estimation-enabled': on,
       'send-passing-statuses-for-untriggered-speculative-plans': on,
@@ -391,6 +394,7 @@ const elsewhere: Record<string, string> = {
     'as of workspaces; environment variables only: test/features/module-tests',
   'oauth-clients/{oauthClient}': 'needs a forge: test/version-control',
   'oauth-tokens/{oauthToken}': 'needs a forge: test/version-control',
+  'organizations/{organization}/audit-configuration': 'fixed values: test/resources/audit',
   'organizations/{organization}/explorer/views/{view}': 'a query: test/features/explorer',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}':
     'test/resources/registry',

@@ -130,7 +130,7 @@ it.each(kinds.slice(0, 7))('frees the new name when renaming a %s fails', async 
   else expect((await change(elsewhere, { name })).status).toBe(422);
 });
 
-it('keeps both of two tags that are added to a project concurrently', async () => {
+it('a project keeps both of two tags that are added concurrently', async () => {
   const path = `projects/${await createIn('projects', {})}/relationships/tag-bindings`;
   const keys = ['a', 'b', 'c', 'd'];
   const add = (key: string) =>

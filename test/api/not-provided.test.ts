@@ -63,7 +63,13 @@ describe('entitlements', () => {
     teams: '/teams/',
     'vcs-integrations': '/oauth-clients/',
   };
-  const never = ['private-run-tasks', 'self-serve-billing', 'sso', 'waypoint-actions', 'waypoint-templates-and-addons'];
+  const never = [
+    'private-run-tasks',
+    'self-serve-billing',
+    'stacks',
+    'waypoint-actions',
+    'waypoint-templates-and-addons',
+  ];
 
   it('are false for unsupported features', async () => {
     const { routes } = await import('#public-api/all-routes.ts');

@@ -54,3 +54,19 @@ it('a deleted environment frees its name', async () => {
   await world.end(body.id);
   expect((await world.create(template, { name })).status).toBe(201);
 });
+
+it('a deleted environment is read by its name with include_deleted, unless another one has the name', async () => {
+  const name = uniqueName('dev');
+  const { body } = await world.create(template, { name });
+  await world.end(body.id);
+  await world.build(body.id, 'delete');
+  await world.end(body.id);
+  const path = `/users/me/workspace/${name.toUpperCase()}`;
+  expect((await world.call('GET', path)).status).toBe(404);
+  const deleted = await world.call('GET', `${path}?include_deleted=true`);
+  expect([deleted.status, deleted.body.id, deleted.body.latest_build.transition]).toEqual([200, body.id, 'delete']);
+  const builds = await world.call('GET', `/workspaces/${body.id}/builds`);
+  expect([builds.status, builds.body.length]).toEqual([200, 2]);
+  const { body: next } = await world.create(template, { name });
+  expect((await world.call('GET', `${path}?include_deleted=true`)).body.id).toBe(next.id);
+});

@@ -53,7 +53,9 @@ it('a start that exceeds the remaining quota is rejected, without a trace', asyn
   const name = uniqueName('dev');
   const refused = await world.create(template, { name }, user);
   expect(refused.status).toBe(409);
-  expect(refused.body.message).toBe(`Insufficient quota: it costs ${size} a day, ${size} of ${budget} are in use.`);
+  expect(refused.body.message).toBe(
+    `Insufficient quota: the build costs ${size} a day, and ${size} of ${budget} are in use.`,
+  );
   expect((await world.call('GET', `/users/me/workspace/${name}`, user)).status).toBe(404);
   // A stopped environment costs nothing, so another one can start.
   await world.build(first, 'stop', user);

@@ -93,7 +93,7 @@ describe('API Gateway', () => {
   it('has no redundant key', () => {
     const derived = keys.filter(({ target, key }) => !subtrees(target).includes(key));
     expect(derived.length).toBeGreaterThan(50);
-    // Without a key, only requests that match it can go elsewhere.
+    // Removing a key can only affect requests that it matched.
     const chosenBy = Map.groupBy(requests, ({ method, path }) => gateway.find(method, path)?.route.key);
     const idle = derived.filter((one) => {
       const others = routerOf(keys.filter((key) => key !== one));

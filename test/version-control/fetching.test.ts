@@ -207,6 +207,24 @@ describe('a run that a user starts', () => {
     expect([(await newest(workspace)).status, fetches()]).toEqual(['uploaded', 2]);
   });
 
+  it('uses an archived commit', async () => {
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settleAndFetch();
+    const hook = new URL(workspace.attributes['vcs-repo']['webhook-url']).pathname;
+    followed.head = sha(1);
+    await followed.deliver(hook, 'push', push(0, 1));
+    await followed.settleAndFetch();
+    const [, { id }] = await versionsOf(workspace);
+    expect((await api.post(`configuration-versions/${id}/actions/archive`)).status).toBe(202);
+    const status = async () => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
+    expect(await status()).toBe('archived');
+    expect((await start(workspace, id)).status).toBe(201);
+    await followed.settleAndFetch();
+    expect(await status()).toBe('uploaded');
+  });
+
   it('without a configuration is rejected with the remedy', async () => {
     const { token } = await followed.connection();
     const refused = await start(await followed.workspace(token));

@@ -42,10 +42,10 @@ export interface Standing {
   role?: Role;
   teams: readonly Team[];
   /**
-   * Reason for missing permissions: the kind of token, the time since the user's last sign-in, or the request's
-   * address.
+   * Reason for missing permissions: the kind of token, the time since the user's last sign-in, the token's
+   * lifetime, or the request's address.
    */
-  refuses?: 'user token' | 'old sign-in' | 'address';
+  refuses?: 'user token' | 'old sign-in' | 'token lifetime' | 'address';
 }
 
 /** Permissions on everything in the organization; undefined when they depend on teams. */

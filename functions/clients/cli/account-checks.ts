@@ -1,7 +1,7 @@
 import { ask, type Caller, increase, query, quotaOf } from './ask-aws.ts';
 
 /**
- * Gaps of an account or region. A check without permission finds nothing: users who deploy with only the CDK's roles
+ * Gaps of an account or region. A check without permission reports nothing: users who deploy with only the CDK's roles
  * may see none of it, and CloudFormation reports it later.
  */
 
@@ -35,7 +35,7 @@ export const serviceLinkedRole = async (caller: Caller): Promise<Finding[]> => {
 
 const vpcQuota = { service: 'vpc', code: 'L-F678F1CE' };
 
-/** @param stackName whose own network counts already */
+/** @param stackName the platform's stack: if it has a network, the quota already covers it */
 export const roomForNetwork = async (caller: Caller, stackName: string): Promise<Finding[]> => {
   const { ok, text } = await query('ec2', caller, { Action: 'DescribeVpcs', Version: '2016-11-15' });
   if (!ok || elements(text, 'value').includes(stackName)) return [];

@@ -94,7 +94,7 @@ const lowQuota = async (
   return [{ what, todo: increase(caller.region, service, code, request) }];
 };
 
-/** A check that cannot be made finds nothing: a deployment may work nevertheless. */
+/** A check that fails reports nothing: the deployment may still work. */
 const all = async (checks: Promise<Finding[]>[]): Promise<Finding[]> =>
   (await Promise.all(checks.map((check) => check.catch(() => [])))).flat();
 

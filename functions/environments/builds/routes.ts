@@ -4,7 +4,7 @@ import { CoderError, invalidQuery, notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { logOfBuild } from '../logs/build-log.ts';
 import { answerLog, logParameters } from '../logs/routes.ts';
-import { buildById, byName, livingById } from '../workspaces/finder.ts';
+import { buildById, byId, byName } from '../workspaces/finder.ts';
 import { buildDocument, buildResources } from './document.ts';
 import { type Build, findBuild, listBuilds } from './records.ts';
 import { settleBuild } from './settle.ts';
@@ -18,7 +18,7 @@ const read = async (call: Call) => {
 };
 
 const list = async (call: Call) => {
-  const { environment } = await livingById(call);
+  const { environment } = await byId(call);
   const { limit, offset } = pageIn(call.request);
   const since = call.request.query.get('since');
   if (since && Number.isNaN(Date.parse(since))) {

@@ -14,7 +14,7 @@ import { isHidden, resourcesIn, type TemplateResource } from '../templates/plan.
 import { readPlan } from '../templates/read-plan.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { dueChange, nextDue } from '../workspaces/due.ts';
-import { type Environment, forgetEnvironment, getAnyEnvironment } from '../workspaces/records.ts';
+import { type Environment, forgetEnvironment, getAnyEnvironment, noteDeletion } from '../workspaces/records.ts';
 import { deadlinesAfter } from '../workspaces/schedule.ts';
 import { type Build, completeBuild } from './records.ts';
 
@@ -72,7 +72,7 @@ const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['no
   );
   if (replaced.length === 0) return undefined;
   const names = replaced.map(({ address }) => address).join(', ');
-  const text = `Claiming the prebuilt workspace replaced ${names}: let them not depend on the owner, or ignore the change.`;
+  const text = `Claiming the prebuilt workspace replaced ${names}. To keep them, make them independent of the owner or ignore the change.`;
   return { level: 'warn', text };
 };
 
@@ -91,6 +91,7 @@ const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): 
 /** Deletes the workspace; states stay readable through the builds. Can be repeated. */
 const endEnvironment = async (environment: Environment, workspace: Workspace | undefined, by: string) => {
   if (workspace) await deleteWorkspace(workspace, { by, force: true });
+  await noteDeletion(environment);
   await forgetEnvironment(environment);
 };
 

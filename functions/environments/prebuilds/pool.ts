@@ -1,5 +1,8 @@
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import type { Key } from '#platform/store/keys.ts';
+import { logError } from '#platform/store/log.ts';
 import { get, put, query, remove, update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import type { Preset } from '../templates/plan.ts';
@@ -77,10 +80,17 @@ export const wakePool = async (templateId: string): Promise<void> => {
   });
 };
 
-/** Called after a change of versions or settings. 1 read for a template that never had a pool. */
+/**
+ * Called after a change of versions or settings, which also cancels pending environments of a former version. 1 read
+ * for a template that never had a pool. If the invocation fails, the sweep makes the pass.
+ */
 export const wakeIfPooled = async (template: Template): Promise<void> => {
   if ((template as Pooled).wokenAt || (await getFound(template.activeVersionId)).presets.some(hasPool)) {
     await wakePool(template.id);
+    const due = [keys.template(template.id)];
+    await invokeLater(environment.environmentSweepFunction, { due }).catch((error) =>
+      logError('pool left to the sweep', error, { template: template.id }),
+    );
   }
 };
 

@@ -8,7 +8,13 @@ import { prebuildsUser, uuidIn } from '../host/uuid.ts';
 import { findPerson } from '../people/users.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { environmentDocument, type Latest } from './document.ts';
-import { type Environment, favoritesOf, findEnvironment, getAnyEnvironment } from './records.ts';
+import {
+  type Environment,
+  favoritesOf,
+  findDeletedEnvironment,
+  findEnvironment,
+  getAnyEnvironment,
+} from './records.ts';
 
 /** Finds environments for a caller; an invisible one is reported as missing. */
 
@@ -40,10 +46,13 @@ export const livingById = async (call: Call): Promise<Found> => {
   );
 };
 
+/** With `include_deleted`, the living environment of that name, or else the one that was deleted last. */
 export const byName = async (call: Call): Promise<Found> => {
   const { user = '', name = '' } = call.request.params;
   const owner = user === prebuildsUser.username ? prebuildsUser : await findPerson(call, user);
-  return seenBy(call, owner && (await findEnvironment(owner.id, name)));
+  const living = owner && (await findEnvironment(owner.id, name));
+  const deleted = owner && !living && flagIn(call.request, 'include_deleted');
+  return seenBy(call, deleted ? await findDeletedEnvironment(owner.id, name) : living);
 };
 
 export const buildById = async (call: Call): Promise<Found & { build: Build }> => {

@@ -57,6 +57,12 @@ export const findEnvironment = async (ownerId: string, name: string): Promise<En
   return environment && bearsName(environment, ownerId, name) ? environment : undefined;
 };
 
+/** The environment with this name that was deleted last, even if it was renamed or claimed before. */
+export const findDeletedEnvironment = async (ownerId: string, name: string): Promise<Environment | undefined> => {
+  const pointer = await get<Pointer>(keys.deletedEnvironmentName(ownerId, name));
+  return pointer && getAnyEnvironment(pointer.environmentId);
+};
+
 const bearsName = (environment: Environment, ownerId: string, name: string): boolean =>
   environment.ownerId === ownerId && foldCase(environment.name) === foldCase(name);
 
@@ -124,6 +130,10 @@ export const forgetEnvironment = async (environment: Environment): Promise<void>
     remove(keys.favorite(ownerId, id)),
   ]);
 };
+
+/** For {@link findDeletedEnvironment}. */
+export const noteDeletion = ({ id, ownerId, name }: Environment): Promise<unknown> =>
+  put({ ...keys.deletedEnvironmentName(ownerId, name), environmentId: id });
 
 export const setFavorite = async (ownerId: string, id: string, favorite: boolean): Promise<void> => {
   if (favorite) await put({ ...keys.favorite(ownerId, id), environmentId: id });

@@ -1,8 +1,8 @@
 import { type Rights, rightsIn } from '../access.ts';
 import { workspaceStatus } from '../builds/document.ts';
 import { ok } from '../host/answers.ts';
-import { flagIn, pageIn, searchIn } from '../host/body.ts';
-import { invalidQuery, notFound } from '../host/errors.ts';
+import { pageIn, searchIn } from '../host/body.ts';
+import { notFound } from '../host/errors.ts';
 import { type Call, type Route, route } from '../host/route.ts';
 import { prebuildsUser } from '../host/uuid.ts';
 import { findPerson, organizationsOf } from '../people/users.ts';
@@ -116,10 +116,6 @@ const list = async (call: Call) => {
 };
 
 const readByName = async (call: Call) => {
-  // Several deleted environments may have had the name.
-  if (flagIn(call.request, 'include_deleted')) {
-    throw invalidQuery({ field: 'include_deleted', detail: 'is not supported by name: use the id' });
-  }
   const { environment } = await byName(call);
   if (!environment.latestBuildId) throw notFound();
   return ok(await describe(call, environment));

@@ -6,10 +6,10 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Checks } from '#run/check-record.ts';
 import { newCostEstimate } from '#run/cost-estimate.ts';
 import { secondsIn } from '#run/limits.ts';
-import type { Run, RunOptions } from '#run/run.ts';
+import type { Run } from '#run/run.ts';
 
 /** Together with the workspace, these determine which checks a run has to pass. */
-export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
+export interface NewRunFacts extends Pick<Run, 'planOnly' | 'targetAddrs'> {
   id: string;
   /** The workspace of the environment's template, whose policy sets and run tasks apply too. */
   templateWorkspaceId?: string | undefined;

@@ -1,11 +1,12 @@
 import { type Answer, json } from '#api/answer.ts';
-import { addressRefused, badRequest, forbidden } from '#api/errors.ts';
+import { addressRefused, badRequest, forbidden, tooLongToken } from '#api/errors.ts';
 import { includable } from '#api/include.ts';
 import { pageOf, totalOf } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Call, checkRefusal, type Route, userRoute } from '#api/route.ts';
 import { permitsCaller } from '#resources/ip-allowlists/enforcement.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
+import { outlives, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
 import { membershipsOf } from '#resources/users/memberships.ts';
 import { getUsers } from '#resources/users/users.ts';
 import { getWorkspaces } from '#resources/workspaces/records.ts';
@@ -139,7 +140,8 @@ const readTrail = async (call: Call): Promise<Answer> => {
     namesOf(events),
     withWorkspaceNames(organization, events),
   ]);
-  // An audit trail token has no membership that could carry the allowlist flag, so its address is checked here.
+  // An audit trail token has no membership that could carry limits and the allowlist flag, so both are checked here.
+  if (record && outlives(principal.kind, principal.lifetimeMs, tokenLimits(record))) throw tooLongToken(organization);
   const unchecked = principal.kind === 'audit-trails' && record?.ipAllowlists !== undefined;
   if (unchecked && !(await permitsCaller(organization, request.address))) {
     throw addressRefused(organization, request.address);

@@ -1,9 +1,10 @@
+import { posix } from 'node:path';
 import { gunzip, isArchiveFault, type TarEntry, tarEntries } from '#platform/formats/tar.ts';
 import { getObject, putObject } from '#platform/store/bucket.ts';
 import { hashSecret as digestOf } from '#platform/store/id.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
-import { archiveOf, type ConfigurationVersion } from './records.ts';
+import type { ConfigurationVersion } from './records.ts';
 
 /**
  * The README.md of a configuration. A small uploaded archive can unpack to gigabytes, so it is searched once, with
@@ -27,10 +28,10 @@ const pathOf = ({ name, isFile }: TarEntry): string =>
 
 /**
  * README of the directory, or else of the root; undefined when the searched part has none.
- * @param directory relative to the configuration's root, empty for the root
+ * @param directory in the configuration, with or without a slash at the start; empty for the root
  */
 export const findReadme = async (archive: Buffer, directory: string): Promise<Buffer | undefined> => {
-  const readmePath = `${directory ? `${directory}/` : ''}readme.md`.toLowerCase();
+  const readmePath = posix.join('/', directory, 'readme.md').slice(1).toLowerCase();
   const take = async ({ content }: TarEntry) => (await content()).subarray(0, readmeBytes);
   let readme: Buffer | undefined;
   let entries = 0;
@@ -50,9 +51,10 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
 
 /** Searches the archive and stores the result. 2 requests to S3 and 1 write. */
 const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
-  const archive = await getObject(archiveOf(version).key, { from: 0, length: limits.packedBytes });
+  const { key: from, sha256 } = version.archive ?? {};
+  const archive = from ? await getObject(from, { from: 0, length: limits.packedBytes }) : undefined;
   const readme = archive && (await findReadme(archive, directory));
-  const key = readme ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
+  const key = readme ? objects.readme(version.id, digestOf(`${directory}\n${sha256}`)) : null;
   if (readme && key) await putObject(key, new Uint8Array(readme), 'text/markdown');
   await update(keys.configurationVersion(version.id), {
     set: { readme: { directory, key } },

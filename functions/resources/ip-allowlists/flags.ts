@@ -2,10 +2,9 @@ import { inBatches } from '#platform/store/batches.ts';
 import { keys } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
 import { listAgentPoolIds } from '#resources/agents/pools/records.ts';
+import { callersIn } from '#resources/organizations/callers.ts';
 import type { Organization } from '#resources/organizations/records.ts';
-import { listTeamNames } from '#resources/teams/records.ts';
-import { accountOfOrganization, accountOfTeam } from '#resources/users/accounts.ts';
-import { forgetIpAllowlists, listMembers, noteIpAllowlists } from '#resources/users/memberships.ts';
+import { forgetIpAllowlists, noteIpAllowlists } from '#resources/users/memberships.ts';
 import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '#resources/users/tokens.ts';
 
 /**
@@ -20,11 +19,6 @@ type Home = Pick<Organization, 'name' | 'externalId'>;
 
 /** Parallel writes: an organization may have thousands of members. */
 const atOnce = 20;
-
-const callersIn = async (home: Home): Promise<string[]> => {
-  const [members, teams] = await Promise.all([listMembers(home.name), listTeamNames(home.name)]);
-  return [...members, ...teams.map(({ id }) => accountOfTeam(id)), accountOfOrganization(home)];
-};
 
 /** 1 write per member, team and agent pool token; can be repeated. */
 export const noteEverywhere = async (home: Home, version: number): Promise<void> => {

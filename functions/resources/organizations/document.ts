@@ -2,6 +2,7 @@ import { one } from '#api/answer.ts';
 import type { Granted } from '#api/permissions/granted.ts';
 import { organizationPermissions } from '#api/permissions/reported-permissions.ts';
 import type { Organization } from './records.ts';
+import { tokenLimits } from './token-ttl-record.ts';
 
 export const organizationDocument = (organization: Organization, granted: Granted) => ({
   id: organization.name,
@@ -25,6 +26,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'user-tokens-enabled': organization.userTokensEnabled ?? true,
     /** Not in HCP's API; Terraform Enterprise has it for the whole installation. */
     'sso-max-token-age': organization.ssoMaxTokenAge ?? null,
+    'max-ttl-enabled': tokenLimits(organization) !== undefined,
     'assessments-enforced': organization.assessmentsEnforced,
     'default-execution-mode': organization.defaultExecutionMode,
     'default-engine': organization.defaultEngine ?? null,
@@ -38,7 +40,7 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'fair-run-queuing-enabled': false,
     'saml-enabled': false,
     'stacks-enabled': false,
-    'owners-team-saml-role-id': null,
+    'owners-team-saml-role-id': organization.ownersTeamSamlRoleId ?? null,
     'two-factor-conformant': true,
     'is-in-degraded-mode': false,
     // Every registry module can have tests.

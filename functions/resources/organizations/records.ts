@@ -6,7 +6,7 @@ import { membershipsOf } from '#resources/users/memberships.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 import type { Engine } from '#run/engine.ts';
 import type { ExecutionMode } from '#run/execution-mode.ts';
-import type { PolicyType, TokenTtl } from './token-ttl-record.ts';
+import type { TtlPolicies } from './token-ttl-record.ts';
 
 export interface OrganizationSettings {
   email: string;
@@ -25,6 +25,12 @@ export interface OrganizationSettings {
   userTokensEnabled?: boolean;
   /** Maximum minutes since a user's last sign-in at the issuer for their tokens to be accepted; null = no limit. */
   ssoMaxTokenAge?: number | null;
+  maxTtlEnabled?: TtlPolicies['maxTtlEnabled'];
+  /**
+   * Kept for clients, without effect as in HCP Terraform while `saml-enabled` is false. The group of the owners team
+   * is its `ssoTeamId`.
+   */
+  ownersTeamSamlRoleId?: string | null;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
   /** Engine of new workspaces that name none; null, or absent in older records: the platform's default. */
@@ -48,6 +54,8 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   allowForceDeleteWorkspaces: false,
   userTokensEnabled: true,
   ssoMaxTokenAge: null,
+  maxTtlEnabled: false,
+  ownersTeamSamlRoleId: null,
   assessmentsEnforced: false,
   defaultExecutionMode: 'remote',
   defaultEngine: null,
@@ -56,7 +64,7 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   terraformBuildWorkerApplyTimeout: null,
 };
 
-export interface Organization extends OrganizationSettings, NameCounts, Edited {
+export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'maxTtlEnabled'>, NameCounts, Edited {
   /** The organization's id in the API. It cannot be changed, because every record contains it. */
   name: string;
   /** `org-…`. */
@@ -64,13 +72,11 @@ export interface Organization extends OrganizationSettings, NameCounts, Edited {
   createdAt: string;
   createdBy: string;
   defaultProjectId: string;
-  /** Maximum lifetime of its tokens, by kind. */
-  tokenTtls?: Partial<Record<PolicyType, TokenTtl>>;
   /** Created by the operator with the Bootstrap function. */
   isOperators?: boolean;
   /** Templates of environments have been created here (environments/). */
   hasTemplates?: true;
-  /** Default retention of its workspaces' data (data-retention/). */
+  /** Default retention of its workspaces' data (removal/retention/). */
   dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;
@@ -102,7 +108,7 @@ export const isNameTaken = async (name: string): Promise<boolean> =>
 export const listOrganizations = async (userId: string): Promise<Organization[]> =>
   getOrganizations((await membershipsOf(userId)).map(({ organization }) => organization));
 
-/** Marks an organization from before the mark existed as created by the operator. */
+/** Marks an organization as created by the operator; for organizations older than this mark. */
 export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
   update<Organization>(keys.organization(name), {
     set: { isOperators: true },
@@ -118,7 +124,7 @@ export const noteTemplates = async ({ name, hasTemplates }: Organization): Promi
   });
 };
 
-/** Once per organization: change requests look for teams to notify only with this flag. */
+/** Sets a flag once per organization; without it, change requests do not look for teams to notify. */
 export const noteTeamNotifications = async (name: string): Promise<void> => {
   await update<Organization>(keys.organization(name), {
     set: { teamsNotified: true },

@@ -8,7 +8,7 @@ import { email, organizationName } from '#api/names.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import { type Call, type Context, checkRefusal, type Route, route, userRoute } from '#api/route.ts';
-import { readData, setting, settingsFrom, toOne } from '#api/validation.ts';
+import { readData, setting, settingsFrom, text, toOne } from '#api/validation.ts';
 import { defaultAgentPool } from '#resources/agents/pools/default-agent-pool.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
 import { projectDocuments } from '#resources/projects/document.ts';
@@ -31,6 +31,8 @@ import {
 } from './records.ts';
 import { subscriptionDocument } from './subscription.ts';
 import { carryTokenAge } from './token-age.ts';
+import { carryTokenLimits, checkOwnToken } from './token-ttl.ts';
+import { tokenLimits } from './token-ttl-record.ts';
 import { carryUserTokens } from './user-tokens.ts';
 
 const noPublishing = 'the private registry is for one organization';
@@ -48,8 +50,6 @@ const otherFields: OtherFields = {
     'enforce-hyok': noKeys,
     'global-module-sharing': noPublishing,
     'global-provider-sharing': noPublishing,
-    'max-ttl-enabled': 'set maximum lifetimes by kind of token instead, at token-ttl-policies',
-    'owners-team-saml-role-id': 'this platform has no SAML',
     'recoverable-items-enabled': ['deleted workspaces can always be recovered, for seven days', true],
     'registry-monorepo-support-enabled': noPublishing,
     'stacks-default-execution-mode': [noStacks, 'remote'],
@@ -88,6 +88,8 @@ const settings = {
   'allow-force-delete-workspaces': setting(v.boolean()),
   'user-tokens-enabled': setting(v.boolean()),
   'sso-max-token-age': setting(minutes),
+  'max-ttl-enabled': setting(v.boolean()),
+  'owners-team-saml-role-id': setting(v.nullable(text(250))),
   'assessments-enforced': setting(v.boolean()),
   'default-execution-mode': setting(v.picklist(['remote', 'local', 'agent'])),
   'default-engine': setting(v.picklist(engines)),
@@ -116,6 +118,12 @@ const settlePool = async (
 const listIncludes = includable('subscription');
 const readIncludes = includable('subscription', 'entitlement_set', 'default_project');
 
+/** Some valid tokens have no access to the organization: by age, lifetime or address. */
+const restrictsTokens = (organization: Organization): boolean =>
+  (organization.ssoMaxTokenAge ?? null) !== null ||
+  organization.ipAllowlists !== undefined ||
+  tokenLimits(organization) !== undefined;
+
 const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const page = pageOf(request);
   const include = listIncludes.of(request);
@@ -125,15 +133,13 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     name.toLowerCase().includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
   const fitting = (await listOrganizations(principal.userId)).filter(fits);
-  const isOpen = async ({ name, userTokensEnabled = true, ssoMaxTokenAge = null, ipAllowlists }: Organization) =>
-    (userTokensEnabled && ssoMaxTokenAge === null && ipAllowlists === undefined) ||
-    (await principal.on({ organization: name })).has('organization:read');
+  const isOpen = async (organization: Organization) =>
+    ((organization.userTokensEnabled ?? true) && !restrictsTokens(organization)) ||
+    (await principal.on({ organization: organization.name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);
   // If all matching organizations are closed to this caller, an error explains why; an empty list would not.
-  const closed = fitting.find(
-    ({ ipAllowlists, ssoMaxTokenAge = null }) => ipAllowlists !== undefined || ssoMaxTokenAge !== null,
-  );
+  const closed = fitting.find(restrictsTokens);
   if (closed && all.length === 0) await checkRefusal(principal, closed.name, request.address);
   const shown = pageSlice(all, page);
   const data = shown.map(async (organization) =>
@@ -156,6 +162,7 @@ const create = async ({ request, principal }: Call): Promise<Answer> => {
     ...settingsFrom(attributes, defaultOrganizationSettings),
     email: attributes.email,
   };
+  if (newSettings.maxTtlEnabled) checkOwnToken(principal, newSettings, '/data/attributes/max-ttl-enabled');
   await settlePool(newSettings, undefined, { name: attributes.name });
   const organization = await createOrganization(attributes.name, newSettings, principal.userId);
   if (!organization) throw nameTaken();
@@ -176,7 +183,7 @@ const read = async ({ request, subject, principal, granted }: Context<InOrganiza
 };
 
 const update = async (context: Context<InOrganization>): Promise<Answer> => {
-  const { request, subject, granted } = context;
+  const { request, subject, granted, principal } = context;
   const { attributes, relationships: related } = readData(
     request,
     { ...settings, name: v.optional(organizationName), email: v.optional(email) },
@@ -192,6 +199,9 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
   if (attributes.email) change.email = attributes.email;
   await settlePool(change, related['default-agent-pool'], subject.record);
+  if (change.maxTtlEnabled) {
+    checkOwnToken(principal, { ...subject.record, ...change }, '/data/attributes/max-ttl-enabled');
+  }
   const editor = await editorOf(context, subject.record, 'organization');
   const changes = Object.keys(change).length > 0;
   const organization = changes
@@ -204,6 +214,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   }
   if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
   if (change.ssoMaxTokenAge !== undefined) await carryTokenAge(organization);
+  if (change.maxTtlEnabled !== undefined) await carryTokenLimits(organization);
   if (change.assessmentsEnforced) await startHealthTimers(organization.name);
   if (change.defaultAgentPoolId !== undefined) await inheritFromOrganization(organization);
   return withEtag(ok(organizationDocument(organization, granted)), organization);

@@ -7,14 +7,22 @@ import { readData } from '#api/validation.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type InOrganization, organization } from './finder.ts';
 import type { Organization } from './records.ts';
-import { setTokenTtls } from './token-ttl.ts';
-import { policyTypes } from './token-ttl-record.ts';
+import { carryTokenLimits, changedTtls, checkOwnToken, setTokenTtls } from './token-ttl.ts';
+import { defaultTtlMs, policyTypes, tokenLimits } from './token-ttl-record.ts';
 
-/** Maximum lifetimes of tokens (HCP API: token TTL policies). They apply to tokens created afterwards. */
+/**
+ * Maximum lifetimes of tokens (HCP API: token TTL policies). While the organization's max-ttl-enabled is true, tokens
+ * with a longer lifetime are rejected.
+ */
 
-const documents = ({ name, tokenTtls = {} }: Organization): Resource[] =>
-  policyTypes.flatMap((type) => {
-    const policy = tokenTtls[type];
+/** Stored policies, and the defaults where they apply. */
+const documents = (record: Organization): Resource[] => {
+  const { name, tokenTtls = {}, createdAt } = record;
+  const limits = tokenLimits(record);
+  return policyTypes.flatMap((type) => {
+    const maxTtlMs = limits?.[type];
+    const standard = maxTtlMs && { maxTtlMs, createdAt, updatedAt: createdAt };
+    const policy = tokenTtls[type] ?? standard;
     if (!policy) return [];
     return {
       id: derivedId('ottp', `${name} ${type}`),
@@ -27,13 +35,13 @@ const documents = ({ name, tokenTtls = {} }: Organization): Resource[] =>
       },
     };
   });
+};
 
-const hourMs = 3_600_000;
-/** The default lifetime of tokens. */
-const longestMs = 2 * 366 * 24 * hourMs;
+const minuteMs = 60_000;
+/** A hundred years. */
+const longestMs = 50 * defaultTtlMs;
 
 const elsewhere: Record<string, string> = {
-  user: 'user tokens are valid in several organizations. Disable them for this one with user-tokens-enabled',
   metrics: 'this platform has no metrics tokens',
 };
 
@@ -53,21 +61,30 @@ const policies = v.array(
     'max-ttl-ms': v.pipe(
       v.number(),
       v.integer('must be a whole number of milliseconds'),
-      v.minValue(hourMs, 'must be one hour (3600000) at least'),
-      v.maxValue(longestMs, `must be two years (${longestMs}) at most`),
+      v.minValue(minuteMs, `must be one minute (${minuteMs}) at least`),
+      v.maxValue(longestMs, `must be a hundred years (${longestMs}) at most`),
     ),
   }),
 );
 
 const otherFields: OtherFields = { shown: '', related: '' };
 
-const update = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
+const update = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const { attributes } = readData(request, { 'token-ttl-policies': policies }, {}, otherFields);
   const change = new Map(
     attributes['token-ttl-policies'].map((policy) => [policy['token-type'], policy['max-ttl-ms']]),
   );
-  const updated = change.size ? await setTokenTtls(subject.record, change) : subject.record;
+  if (change.size === 0) return ok(documents(subject.record));
+  const { maxTtlEnabled, tokenTtls } = subject.record;
+  const ttls = changedTtls(subject.record, change);
+  checkOwnToken(
+    principal,
+    { maxTtlEnabled, tokenTtls: { ...tokenTtls, ...ttls } },
+    '/data/attributes/token-ttl-policies',
+  );
+  const updated = await setTokenTtls(subject.record, ttls);
   if (!updated) throw notFound('The organization was deleted at the same time.');
+  await carryTokenLimits(updated);
   return ok(documents(updated));
 };
 

@@ -1,36 +1,68 @@
+import { unprocessable } from '#api/errors.ts';
+import type { Principal } from '#api/permissions/principal.ts';
+import { inBatches } from '#platform/store/batches.ts';
 import { keys } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
+import { limitTokens } from '#resources/users/memberships.ts';
+import { callersIn } from './callers.ts';
 import type { Organization } from './records.ts';
-import type { PolicyType } from './token-ttl-record.ts';
+import { outlives, type PolicyType, policyTypeOf, type TtlPolicies, tokenLimits } from './token-ttl-record.ts';
 
 /** Maximum lifetimes of an organization's tokens (HCP API: token TTL policies). */
 
 /** Sets the given policies; others stay. Undefined when the organization is deleted. */
 export const setTokenTtls = (
-  { name, tokenTtls = {} }: Organization,
+  { name, tokenTtls }: Organization,
+  change: TtlPolicies['tokenTtls'],
+): Promise<Organization | undefined> =>
+  update<Organization>(keys.organization(name), {
+    set: { tokenTtls: { ...tokenTtls, ...change } },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+  });
+
+/** Policies as they are stored after a change. */
+export const changedTtls = (
+  { tokenTtls = {} }: Organization,
   change: ReadonlyMap<PolicyType, number>,
-): Promise<Organization | undefined> => {
+): NonNullable<TtlPolicies['tokenTtls']> => {
   const at = now();
   const changed = [...change].map(([type, maxTtlMs]) => [
     type,
     { maxTtlMs, createdAt: tokenTtls[type]?.createdAt ?? at, updatedAt: at },
   ]);
-  return update<Organization>(keys.organization(name), {
-    set: { tokenTtls: { ...tokenTtls, ...Object.fromEntries(changed) } },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  return Object.fromEntries(changed);
 };
 
-const typeOf: Record<string, PolicyType | undefined> = {
-  organization: 'organization',
-  team: 'team',
-  'audit-trails': 'audit_trails',
+/** Parallel writes: an organization may have thousands of members. */
+const atOnce = 20;
+
+/**
+ * Copies the limits to all memberships, so that authorization takes one read: tokens that exceed them stop working.
+ * 1 write per member and team; can be repeated.
+ */
+export const carryTokenLimits = async (organization: Organization): Promise<void> => {
+  const limits = tokenLimits(organization);
+  await inBatches(await callersIn(organization), atOnce, (userId) =>
+    limitTokens({ userId, organization: organization.name }, limits),
+  );
 };
 
-/** Latest expiry of a token created now; undefined without a policy. */
-export const latestExpiry = (kind: string, { tokenTtls }: Pick<Organization, 'tokenTtls'>): string | undefined => {
-  const type = typeOf[kind];
-  const policy = type && tokenTtls?.[type];
-  return policy && new Date(Date.now() + policy.maxTtlMs).toISOString();
+/**
+ * A caller cannot set limits that their own token exceeds: perhaps no other token of an owner would work afterwards.
+ * @throws {ApiError} 422
+ */
+export const checkOwnToken = ({ kind, lifetimeMs }: Principal, next: TtlPolicies, pointer: string): void => {
+  if (!outlives(kind, lifetimeMs, tokenLimits(next))) return;
+  throw unprocessable(
+    pointer,
+    'the token of this request is valid for longer than these policies allow, and would stop working. Use a token with an earlier expiry',
+  );
+};
+
+/** Latest expiry of a token created now; undefined without a policy. Users' tokens are not of one organization. */
+export const latestExpiry = (kind: string, organization: TtlPolicies): string | undefined => {
+  const type = policyTypeOf(kind);
+  const limits = tokenLimits(organization);
+  return type && type !== 'user' && limits ? new Date(Date.now() + limits[type]).toISOString() : undefined;
 };

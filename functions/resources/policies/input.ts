@@ -48,15 +48,15 @@ const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel |
   if (valid) return valid;
   throw unprocessable(
     `/data/attributes/${pointer}`,
-    `${pointer.split('/')[0]}: must be, for kind ${ofKind}, one of ${levels.join(', ')}`,
+    `${pointer.split('/')[0]}: must be one of ${levels.join(', ')} for kind ${ofKind}`,
   );
 };
 
 const checkQuery = (query: string | null | undefined, ofKind: PolicyKind): string | null => {
-  // A Sentinel policy has one rule; HCP Terraform accepts and drops a query.
-  if (ofKind === 'sentinel') return null;
   const trimmed = query?.trim();
   if (trimmed) return trimmed;
+  // Sets of this kind contain Rego, which needs a query, and Sentinel, which has one rule.
+  if (ofKind === 'sentinel') return null;
   throw unprocessable(
     '/data/attributes/query',
     'query: is required for OPA policies: the rule to evaluate, e.g. data.terraform.deny',

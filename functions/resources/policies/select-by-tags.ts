@@ -4,16 +4,16 @@ import type { Tag } from '#resources/projects/tags.ts';
 
 export interface TagSelector {
   key: string;
-  /** Null matches any value. */
+  /** Null matches a tag without a value, as in HCP Terraform (tfe provider: tfe_tag_policy_set). */
   value: string | null;
   excludes?: true;
 }
 
 const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
-  tags.some((tag) => tag.key === key && (value === null || tag.value === value));
+  tags.some((tag) => tag.key === key && tag.value === (value ?? ''));
 
 /**
- * Whether the selectors match these tags. An excluding selector wins. Without an including one everything matches,
+ * Whether the selectors match these tags. An excluding selector wins. Without an including selector everything matches,
  * because a run that skips a policy is worse than one that is checked needlessly.
  */
 export const selects = (selectors: readonly TagSelector[], tags: readonly Tag[]): boolean => {

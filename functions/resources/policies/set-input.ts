@@ -54,7 +54,10 @@ const settings = {
   'policies-path': setting(path),
   'agent-enabled': setting(v.boolean()),
   'policy-update-patterns': setting(
-    v.pipe(v.array(v.pipe(text(250), v.nonEmpty('must not be empty'))), v.maxLength(100, 'has at most 100 patterns')),
+    v.pipe(
+      v.array(v.pipe(text(250), v.nonEmpty('must not be empty'))),
+      v.maxLength(100, 'may have at most 100 patterns'),
+    ),
   ),
   // Read by the version control connection.
   'vcs-repo': v.nullish(v.unknown()),
@@ -147,6 +150,7 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
         workspaceExclusionIds: idsOf('workspaceExclusionIds'),
         projectExclusionIds: idsOf('projectExclusionIds'),
       },
+      policySet.tagSelectors,
       '/data/attributes/tag-selectors',
     );
   }
@@ -178,7 +182,7 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   const after = { ...set, ...change };
   if (after.tagSelectors?.length) {
     const field = change.global ? 'global' : 'tag-selectors';
-    checkScoping(after, `/data/attributes/${field}`);
+    checkScoping(after, after.tagSelectors, `/data/attributes/${field}`);
   }
   return change;
 };

@@ -46,12 +46,21 @@ type Explicit = Pick<
   'global' | 'workspaceIds' | 'projectIds' | 'workspaceExclusionIds' | 'projectExclusionIds'
 >;
 
-/** A set applies by tags or by name, never both. @throws {ApiError} 422 */
-export const checkScoping = (set: Explicit, pointer: string): void => {
+/**
+ * A set applies by tags or by name, never both; tags may except workspaces from a global set.
+ * @throws {ApiError} 422
+ */
+export const checkScoping = (set: Explicit, selectors: readonly TagSelector[], pointer: string): void => {
   const named = [set.workspaceIds, set.projectIds, set.workspaceExclusionIds, set.projectExclusionIds];
-  if (!set.global && named.every((ids) => !ids?.size)) return;
+  if (named.some((ids) => ids?.size)) {
+    throw unprocessable(
+      pointer,
+      'tag-selectors: a policy set with tag selectors has no workspaces, projects or exclusions. Remove one or the other',
+    );
+  }
+  if (!set.global || selectors.every(({ excludes }) => excludes)) return;
   throw unprocessable(
     pointer,
-    'tag-selectors: a policy set with tag selectors has no workspaces, projects or exclusions and is not global. Remove one or the other',
+    'tag-selectors: the selectors of a global policy set can only exclude. Set is-exclude, or global to false',
   );
 };

@@ -33,7 +33,7 @@ const change =
       if (selectors.length > maxTagSelectors) {
         throw unprocessable('/data', `tag-selectors: a policy set has at most ${maxTagSelectors}`);
       }
-      if (selectors.length > 0) checkScoping(set, '/data');
+      if (selectors.length > 0) checkScoping(set, selectors, '/data');
       if (await changeTagSelectors(set, selectors)) return noContent();
       set = await getPolicySet(set.id);
     }

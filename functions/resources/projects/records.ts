@@ -1,5 +1,6 @@
 import type { ProjectGrant, TeamAccess } from '#api/permissions/team-access.ts';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import {
@@ -11,7 +12,7 @@ import {
   pageOfNames,
 } from '#platform/store/name-index.ts';
 import type { Paging, ScanResult } from '#platform/store/scan.ts';
-import { batchGet, create, get, remove, update } from '#platform/store/table.ts';
+import { batchGet, create, get, query, remove, update } from '#platform/store/table.ts';
 import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { ExecutionMode } from '#run/execution-mode.ts';
 import type { Tag } from './tags.ts';
@@ -30,7 +31,7 @@ export interface Project extends Edited {
   inheritsExecutionMode?: boolean;
   /** Default period without a state change after which its workspaces are destroyed. */
   autoDestroyActivityDuration?: string | null;
-  /** Ordered by key, without duplicates; its workspaces inherit them. */
+  /** Without duplicates, in the order in which they were added; its workspaces inherit them. */
   tags?: Tag[];
   /** Access of teams to the project and its workspaces. */
   teamAccess?: TeamAccess<ProjectGrant>;
@@ -68,23 +69,40 @@ const named = async (entries: ProjectName[]): Promise<Project[]> => {
   return (await getProjects([...names.keys()])).filter(({ id, name }) => names.get(id) === name);
 };
 
-/** Existing projects with these names. 1 read per name, and the projects. */
-export const findProjects = async (organization: string, names: string[]): Promise<Project[]> =>
-  named(await batchGet<ProjectName>([...new Set(names)].map((name) => keys.projectName(organization, name))));
+/** Entries with this name in any case. 1 read. */
+const inAnyCase = async (organization: string, name: string): Promise<ProjectName[]> => {
+  const { pk, sk } = keys.projectName(organization, name);
+  const entries = await query<ProjectName>({ pk, prefix: sk.slice(0, sk.length - name.length) });
+  return entries.filter((entry) => foldCase(entry.name) === foldCase(name));
+};
 
-/** Ordered by name. `fits` sees only the name. Reads the page, or all entries that a filter has to check. */
+/** Names are unique in any case, as in HCP Terraform. Older projects may differ in case only. 1 read. */
+const isTaken = async ({ id, organization }: Pick<Project, 'id' | 'organization'>, name: string): Promise<boolean> =>
+  (await inAnyCase(organization, name)).some((entry) => entry.name !== name && entry.projectId !== id);
+
+/** Existing projects with these names, in any case. 1 read per name, and the projects. */
+export const findProjects = async (organization: string, names: string[]): Promise<Project[]> =>
+  named((await Promise.all([...new Set(names)].map((name) => inAnyCase(organization, name)))).flat());
+
+/** Filters of a list of projects; `matches` reads every project. */
+export interface ProjectFilter {
+  fits?(name: string): boolean;
+  matches?(project: Project): boolean;
+}
+
+/** Ordered by name. Reads the page, or all entries that a filter has to check. */
 export const listProjects = async (
   organization: NameCounts & { name: string },
   paging: Paging,
-  { descending, fits }: { descending?: boolean; fits?(name: string): boolean } = {},
+  { descending, fits, matches }: ProjectFilter & { descending?: boolean } = {},
 ): Promise<ScanResult<Project>> => {
   const names = { ...namesOf(organization.name), descending };
-  if (!fits) {
+  if (!fits && !matches) {
     const listed = await pageOfNames<ProjectName>(organization, 'project', names, paging);
     return { ...listed, items: await named(listed.items) };
   }
-  const narrow = (entries: ProjectName[]) => entries.filter(({ name }) => fits(name));
-  return findNames(names, { narrow, records: named }, paging);
+  const narrow = (entries: ProjectName[]) => (fits ? entries.filter(({ name }) => fits(name)) : entries);
+  return findNames(names, { narrow, records: named, fits: matches }, paging);
 };
 
 /** All projects, in batches. */
@@ -94,6 +112,7 @@ export async function* eachProject(organization: string): AsyncGenerator<Project
 
 /** Undefined when the name is taken. Completes a project whose creation was interrupted. */
 export const addProject = async (project: Project): Promise<Project | undefined> => {
+  if (await isTaken(project, project.name)) return undefined;
   const name = keys.projectName(project.organization, project.name);
   let { id } = project;
   if (await create({ ...name, projectId: id, name: project.name })) {
@@ -122,6 +141,7 @@ export const updateProject = async (
 ): Promise<Project | undefined> => {
   const renamed = change.name !== undefined && change.name !== project.name;
   if (renamed) {
+    if (await isTaken(project, change.name as string)) return undefined;
     const name = keys.projectName(project.organization, change.name as string);
     if (!(await create({ ...name, projectId: project.id, name: change.name }))) return undefined;
   }

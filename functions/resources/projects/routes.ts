@@ -6,6 +6,7 @@ import { list, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
 import type { Reach } from '#api/permissions/grants.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Route, route } from '#api/route.ts';
+import { foldCase } from '#platform/store/fold-case.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
@@ -21,6 +22,7 @@ import {
   type Project,
   updateProject,
 } from './records.ts';
+import { tagFilter, tagTests } from './tag-filter.ts';
 import { effectiveBindings } from './tag-routes.ts';
 
 const maxNames = 100;
@@ -44,13 +46,16 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
     .get('filter[names]')
     ?.split(',')
     .map((name) => name.trim());
+  const folded = (names ?? []).map(foldCase);
   const search = (request.query.get('q') ?? '').toLowerCase();
   const descending = request.query.get('sort') === '-name';
+  const tests = tagTests(request.query);
   const fits = (name: string) => name.toLowerCase().includes(search);
+  const matches = ({ tags = [] }: Project) => tests.every((test) => test(tags));
   const answer = async (projects: Project[], total: number) =>
     list(request, page, total, ...withTags(request, projects, await projectDocuments(principal, projects)));
   const answerAll = (projects: Project[]) => {
-    const sorted = projects.filter(({ name }) => fits(name)).sort(byName);
+    const sorted = projects.filter((project) => fits(project.name) && matches(project)).sort(byName);
     return answer(pageSlice(descending ? sorted.reverse() : sorted, page), sorted.length);
   };
   if (names && names.length > maxNames) {
@@ -59,10 +64,14 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const reach = await principal.reach(subject.organization, 'project:read');
   if (reach) {
     const visible = await within(context, reach);
-    return answerAll(names ? visible.filter(({ name }) => names.includes(name)) : visible);
+    return answerAll(names ? visible.filter(({ name }) => folded.includes(foldCase(name))) : visible);
   }
   if (names) return answerAll(await findProjects(subject.organization, names));
-  const { items, total, more } = await listProjects(subject.record, page, { descending, ...(search ? { fits } : {}) });
+  const { items, total, more } = await listProjects(subject.record, page, {
+    descending,
+    ...(search ? { fits } : {}),
+    ...(tests.length > 0 ? { matches } : {}),
+  });
   return answer(items, totalOf(page, total, more));
 };
 
@@ -142,6 +151,7 @@ export const projectRoutes = (below: Below): Route[] => [
     include,
     q: 'text',
     'filter[names]': 'text',
+    ...tagFilter,
     sort: { one: ['name', '-name'] },
   }),
   route('POST', '/organizations/{organization}/projects', 'project:create', organization, create),

@@ -2,22 +2,20 @@ import * as v from 'valibot';
 
 /** Names of modules and providers (HCP API: registry modules, registry providers). */
 
-const message = 'has 1 to 64 letters, digits, "-" and "_", with a letter or digit at both ends';
+const message = 'must have 1 to 64 letters, digits, "-" and "_", with a letter or digit at both ends';
 
 export const moduleName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/, message));
 
+/**
+ * Name of a provider: may contain a hyphen or an underscore, as in HCP Terraform, although Terraform installs modules
+ * only of providers without either, and providers only without an underscore.
+ */
 export const providerName = v.pipe(
   v.string(),
-  v.regex(/^[a-z0-9]{1,64}$/, 'has 1 to 64 lower-case letters and digits'),
-);
-
-/**
- * Name of a published provider: may contain a hyphen or an underscore, although Terraform cannot install names with
- * an underscore.
- */
-export const publishedProviderName = v.pipe(
-  v.string(),
-  v.regex(/^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/, 'has 1 to 64 lower-case letters, digits, "-" and "_"'),
+  v.regex(
+    /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/,
+    'must have 1 to 64 lower-case letters, digits, "-" and "_", with a letter or digit at both ends',
+  ),
 );
 
 export const registryName = v.picklist(['private', 'public']);

@@ -4,6 +4,7 @@ import { runPermissions } from '#api/permissions/reported-permissions.ts';
 import { applyId, costEstimateId, planId } from '#platform/store/id.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import { allowedActions } from '#run/actions.ts';
+import { failedStepOf } from '#run/failed-step.ts';
 import { policyCheckId } from '#run/policy-status.ts';
 import { isUser, type Phase, type PhaseName, type Run, versionControl } from '#run/run.ts';
 import { isFinal, isPhaseFinal } from '#run/status.ts';
@@ -15,6 +16,8 @@ import { logPath } from './log-links.ts';
 export interface Viewer {
   granted: Granted;
   userId: string;
+  /** Number of runs ahead in the workspace's queue, by run; absent in lists, where reading it would cost too much. */
+  positions?: ReadonlyMap<string, number>;
 }
 
 const userIn = (id: string | undefined): string | undefined => (id !== undefined && isUser(id) ? id : undefined);
@@ -62,7 +65,8 @@ const progress = (run: Run) => ({
   /** Not in HCP's API: resources that Terraform finishes before a canceled run ends. */
   'finishing-resources': isFinal(run.status) ? [] : (run.cancel?.open ?? []),
   'has-changes': shown(run.plan)?.hasChanges ?? false,
-  'position-in-queue': 0,
+  /** Not in HCP's API: the step that failed a run whose Terraform did not fail. */
+  'failed-step': failedStepOf(run) ?? null,
   /** Not in HCP's API: reason for the end, shown to users. */
   'end-reason': run.endReason ?? null,
 });
@@ -88,11 +92,12 @@ const relationships = (run: Run) => ({
   'run-events': { links: { related: `/api/v2/runs/${run.id}/run-events` } },
 });
 
-export const runDocument = (run: Run, { granted, userId }: Viewer, now = new Date().toISOString()) => ({
+export const runDocument = (run: Run, { granted, userId, positions }: Viewer, now = new Date().toISOString()) => ({
   id: run.id,
   type: 'runs',
   attributes: {
     ...progress(run),
+    'position-in-queue': positions && ((run.status === 'pending' && positions.get(run.id)) || 0),
     ...origin(run),
     ...options(run),
     actions: allowedActions(run, now),

@@ -8,6 +8,7 @@ import { type Context, type Finder, type Route, route, type Subject } from '#api
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
+import { positionsOf } from '#resources/workspaces/queue-entries.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { waitsForPerson } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
@@ -41,8 +42,9 @@ const read =
   (related: RelatedToRuns) =>
   async (context: Context<RunWithEvents>): Promise<Answer> => {
     const { subject, granted, principal } = context;
+    const positions = await positionsOf([subject]);
     return ok(
-      runWithEventsDocument(subject, subject.eventIds, { granted, userId: principal.userId }),
+      runWithEventsDocument(subject, subject.eventIds, { granted, positions, userId: principal.userId }),
       await related(context, [subject], () => granted),
     );
   };
@@ -116,10 +118,10 @@ const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
 const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;
   const runs = await waiting(context);
-  const granted = await grantedFor(context, runs);
+  const [granted, positions] = await Promise.all([grantedFor(context, runs), positionsOf(runs)]);
   return wholeList(
     request,
-    runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId })),
+    runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), positions, userId: principal.userId })),
   );
 };
 

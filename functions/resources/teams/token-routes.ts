@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, noContent, ok } from '#api/answer.ts';
-import { badRequest, forbidden, notFound, unprocessable } from '#api/errors.ts';
+import { ApiError, badRequest, forbidden, notFound } from '#api/errors.ts';
 import { wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
@@ -61,15 +61,16 @@ const listAll = async ({ request, subject }: Context<Team>): Promise<Answer> =>
 
 const create = async (context: Context<Team>): Promise<Answer> => {
   const { description } = readToken(context.request);
-  if (!description) {
-    throw unprocessable('/data/attributes/description', 'description: is required');
-  }
   const tokens = await listTokens(accountOfTeam(context.subject.id));
   if (tokens.some((token) => token.description === description)) {
-    throw unprocessable(
-      '/data/attributes/description',
-      'description: has already been taken by another token of the team',
-    );
+    // go-tfe recognizes these words.
+    throw new ApiError(422, [
+      {
+        title: 'invalid attributes',
+        detail: 'Validation failed: Description has already been taken',
+        source: { pointer: '/data/attributes/description' },
+      },
+    ]);
   }
   return make(context, description);
 };

@@ -2,6 +2,7 @@ import type { Role } from '#api/permissions/granted.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { type TokenLimits, type TtlPolicies, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
 import { identitiesOf } from './identities.ts';
 
 /**
@@ -19,10 +20,12 @@ export interface Membership {
   /** The organization does not accept user tokens. */
   withoutUserTokens?: true;
   /**
-   * The organization accepts tokens of this user, who has an identity at the issuer, until then
+   * End of the time in which the organization accepts the user's tokens; only for users with an identity at the issuer
    * (organizations/token-age.ts).
    */
   tokensUntil?: string;
+  /** The organization rejects tokens with a longer lifetime (organizations/token-ttl.ts). */
+  tokenLimits?: TokenLimits;
   /** A group at the issuer created the membership; it ends with the user's last team that maps a group. */
   byGroup?: true;
   /**
@@ -103,10 +106,12 @@ export const endIfDeleted = async (membership: Membership): Promise<void> => {
   if (home?.ipAllowlists !== undefined) await noteIpAllowlists(membership, home.ipAllowlists);
   if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
   if (home?.ssoMaxTokenAge) await boundTokens(membership, home.ssoMaxTokenAge);
+  const limits = home && tokenLimits(home);
+  if (limits) await limitTokens(membership, limits);
 };
 
 /** Rules of an organization that its memberships repeat, so that authorization takes one read. */
-interface Rules {
+interface Rules extends TtlPolicies {
   deletedAt?: string;
   userTokensEnabled?: boolean;
   ipAllowlists?: number;
@@ -126,6 +131,20 @@ export const boundTokens = async (
   const until = minutes === null ? undefined : new Date(Date.now() + minutes * 60_000).toISOString();
   await update<Membership>(keys.membership(userId, organization), {
     ...(until === undefined ? { remove: ['tokensUntil'] } : { set: { tokensUntil: until } }),
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/**
+ * Takes effect at once, for all tokens of the user or account.
+ * @param limits undefined removes them
+ */
+export const limitTokens = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  limits: TokenLimits | undefined,
+): Promise<void> => {
+  await update<Membership>(keys.membership(userId, organization), {
+    ...(limits ? { set: { tokenLimits: limits } } : { remove: ['tokenLimits'] }),
     condition: 'attribute_exists(pk)',
   });
 };

@@ -30,8 +30,8 @@ export interface Token {
   /** Rounded to the hour. */
   lastUsedAt?: string;
   /**
-   * What the agents of the pool's token do, fixed at its first use. Absent for a token first used before purposes
-   * existed.
+   * The purpose of the agents that use a pool's token, fixed at its first use. Absent for a token first used before
+   * purposes existed.
    */
   purpose?: AgentPurpose;
   /** Set if the pool's organization has IP allowlists (resources/ip-allowlists/flags.ts). */
@@ -53,6 +53,10 @@ const prefixes: Record<TokenKind, string> = {
   'audit-trails': 'sfaudit_',
   agent: 'sfagent_',
 };
+
+/** Milliseconds from creation to expiry; Infinity without expiry. */
+export const lifetimeOf = ({ createdAt, expiredAt }: Pick<Token, 'createdAt' | 'expiredAt'>): number =>
+  expiredAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiredAt) - Date.parse(createdAt);
 
 export type NewToken = Pick<Token, 'kind' | 'userId' | 'description' | 'expiredAt'> &
   Partial<Pick<Token, 'createdBy' | 'organization' | 'teamId' | 'madeWith'>>;

@@ -1,6 +1,6 @@
-import { badRequest } from '#api/errors.ts';
 import { commaSeparated, flag, type QueryParameters } from '#api/query-parameters.ts';
 import type { ApiRequest } from '#api/request.ts';
+import { tagFilter, tagTests } from '#resources/projects/tag-filter.ts';
 import { runStatuses } from '#run/status.ts';
 import type { WorkspaceFilter } from './lists.ts';
 
@@ -27,45 +27,14 @@ const glob = (pattern: string): ((name: string) => boolean) => {
   };
 };
 
-interface Tagged {
-  key: string;
-  value?: string;
-}
-
-/** `filter[tagged]=a,b`, or `filter[tagged][0][key]=team&filter[tagged][0][value]=net`. @throws {ApiError} 400 */
-const taggedIn = (query: URLSearchParams): Tagged[] => {
-  const byIndex = new Map<string, Partial<Tagged>>();
-  for (const [name, value] of query) {
-    const [, index, field] = /^filter\[tagged\]\[([^\]]*)\]\[(key|value)\]$/.exec(name) ?? [];
-    if (index !== undefined) byIndex.set(index, { ...byIndex.get(index), [field as 'key' | 'value']: value });
-  }
-  const pairs = [...byIndex].map(([index, { key, value }]): Tagged => {
-    const parameter = `filter[tagged][${index}][key]`;
-    if (!key) throw badRequest(`${parameter} is required with a tag value.`, parameter);
-    return { key, value };
-  });
-  return [...commaSeparated(query.get('filter[tagged]')).map((key): Tagged => ({ key })), ...pairs];
-};
-
-/**
- * All filters must match, or any with `tag-union`. A filter without a value matches any value, or none with
- * `tag-value-default-null`.
- */
-const taggedTests = (query: URLSearchParams): Test[] => {
-  const filters = taggedIn(query);
-  if (filters.length === 0) return [];
-  const otherwise = query.get('filter[tag-value-default-null]') === 'true' ? '' : undefined;
-  const tests = filters.map(({ key, value = otherwise }): Test => {
-    return ({ tags }) => tags.some((tag) => tag.key === key && (value === undefined || tag.value === value));
-  });
-  if (query.get('filter[tag-union]') === 'true') return [(entry) => tests.some((test) => test(entry))];
-  return tests;
-};
-
-const tagTests = (query: URLSearchParams): Test[] => {
+const testsOfTags = (query: URLSearchParams): Test[] => {
   const has = ({ tags }: Entry, key: string) => tags.some((tag) => tag.key === key);
   return [
-    ...taggedTests(query),
+    ...tagTests(query).map(
+      (test): Test =>
+        ({ tags }) =>
+          test(tags),
+    ),
     ...commaSeparated(query.get('search[tags]')).map(
       (key): Test =>
         (entry) =>
@@ -96,9 +65,7 @@ export const workspaceFilter: QueryParameters = {
   'search[exclude-tags]': 'text',
   'filter[project][id]': 'text',
   'filter[current-run][status]': { some: runStatuses },
-  'filter[tagged]': 'text',
-  'filter[tagged][*][key]': 'text',
-  'filter[tagged][*][value]': 'text',
+  ...tagFilter,
   'filter[tag-union]': flag,
   'filter[tag-value-default-null]': flag,
 };
@@ -111,7 +78,7 @@ export interface WorkspaceQuery extends Omit<WorkspaceFilter, 'descending'> {
 }
 
 export const readWorkspaceFilter = ({ query }: ApiRequest): WorkspaceQuery => {
-  const byTag = tagTests(query);
+  const byTag = testsOfTags(query);
   const tests = [...nameTests(query), ...byTag];
   const projectId = query.get('filter[project][id]') || undefined;
   const statuses = commaSeparated(query.get('filter[current-run][status]'));

@@ -48,3 +48,20 @@ export const firstQueued = async (workspaceId: string): Promise<string | undefin
     after = first;
   }
 };
+
+/** Positions beyond this are not counted, so that reading a run stays cheap in a long queue. */
+const maxPosition = 1000;
+
+/** Number of runs ahead of each run in its workspace's queue, of those that are in one. 1 read per workspace. */
+const placesIn = async (workspaceId: string): Promise<[runId: string, ahead: number][]> => {
+  const entries = await firstEntries(workspaceId, maxPosition);
+  // A run that is being moved has two entries.
+  return [...new Set(entries.map(({ runId }) => runId))].map((runId, ahead) => [runId, ahead]);
+};
+
+/** Number of runs ahead of each pending run, by id. 1 read per workspace with a pending run. */
+export const positionsOf = async (runs: Run[]): Promise<ReadonlyMap<string, number>> => {
+  const waiting = runs.filter(({ status }) => status === 'pending');
+  const workspaceIds = [...new Set(waiting.map(({ workspaceId }) => workspaceId))];
+  return new Map((await Promise.all(workspaceIds.map(placesIn))).flat());
+};

@@ -93,7 +93,7 @@ const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): 
 };
 
 const missing =
-  'Terraform says that it created or destroyed resources, but it has written no state. Its state was written elsewhere, or ' +
+  'Terraform reported that it created or destroyed resources, but it wrote no state here. Its state was written elsewhere, or ' +
   'could not be written.';
 
 /** An update in place can leave the state unchanged; adding or removing a resource cannot. */

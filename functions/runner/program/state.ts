@@ -24,7 +24,7 @@ import { upload } from './transfer.ts';
  */
 
 /**
- * From a change to its snapshot, and between snapshots: including the upload, written state is safe within two
+ * Pause from a change to its snapshot, and between snapshots. Including the upload, written state is safe within two
  * seconds. Shorter pauses would cost more than they save.
  */
 const pauseMs = 1000;
@@ -40,7 +40,7 @@ export interface StateOutcome {
   problem?: string;
   /** The state that was not saved. */
   unsaved?: PhaseReport['unsavedState'];
-  /** Terraform's file has half a state: the last one before it counts. */
+  /** Terraform's file contains an incomplete state: the previous snapshot counts. */
   torn?: true;
 }
 
@@ -178,7 +178,7 @@ export class StateKeeper {
       console.error(`the newest state was saved at ${file}`);
       return { is: 'file', file };
     } catch (failure) {
-      console.error(`the newest state was saved nowhere: ${messageOf(failure)}`);
+      console.error(`the newest state could not be saved anywhere: ${messageOf(failure)}`);
       return { is: 'nowhere', why: messageOf(failure) };
     }
   }
@@ -263,8 +263,8 @@ export class StateKeeper {
   }
 
   /**
-   * Raises the serial if Terraform has kept that of the start, because the state equals that of the start again: the
-   * control plane has stored other states in between and must recognize the newest.
+   * Raises the serial if the final state equals the initial one, for which Terraform keeps the initial serial: the
+   * control plane has stored other states in between and must recognize this one as the newest.
    */
   #numbered(snapshot: Snapshot): Snapshot {
     const stored = this.#stored;

@@ -108,11 +108,18 @@ it('github-app create turns the webhook off if GitHub cannot reach the platform'
   expect((await registered).webhookSecret).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('github-app create reports when GitHub does not return the secrets', async () => {
+it.each<[number, object]>([
+  [404, {}],
+  [201, { ...app, id: 'x' }],
+  [201, { ...app, slug: '' }],
+  [201, { ...app, client_id: undefined }],
+  [201, { ...app, client_secret: undefined }],
+  [201, { ...app, pem: undefined }],
+])('github-app create reports when GitHub does not return the secrets (%i %j)', async (status, body) => {
   const { registered, base, action } = await begin();
-  conversion = { status: 404, body: {} };
+  conversion = { status, body };
   await fetch(`${base}/created?code=used&state=${action.searchParams.get('state')}`);
-  await expect(registered).rejects.toThrow('did not return the app');
+  await expect(registered).rejects.toThrow(`did not return the app's secrets (${status})`);
 });
 
 it('github-app create stores the secrets in private files, in the format of the local platform', async () => {
@@ -141,6 +148,7 @@ it('github-app create stores the secrets in private files, in the format of the 
     expect(statSync(join(out, name)).mode & 0o777, name).toBe(0o600);
   }
   expect(readFileSync(join(out, 'key.pem'), 'utf8')).toBe(app.pem);
+  expect(readFileSync(join(out, 'webhook-secret'), 'utf8').trim()).toBe(app.webhook_secret);
   for (const secret of ['the-client-secret', 'the-webhook-secret', 'BEGIN RSA']) {
     expect(output.join('')).not.toContain(secret);
   }

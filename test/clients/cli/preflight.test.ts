@@ -85,6 +85,8 @@ it('preflight finds no missing prerequisites in a prepared account', async () =>
 });
 
 it('preflight names low quotas of a new account and how to raise them, without blocking the deployment', async () => {
+  quota.body = JSON.stringify({ Quota: { Value: 100 } });
+  expect((await preflight()).low, 'just enough').toEqual([]);
   quota.body = JSON.stringify({ Quota: { Value: 6 } });
   const { missing, low } = await preflight();
   expect(missing).toEqual([]);
@@ -117,6 +119,12 @@ it('preflight names a missing region and missing credentials without calling AWS
     expect.stringContaining('nothing-there not found on the PATH'),
   ]);
   expect(actions).toEqual([]);
+});
+
+it('preflight calls no AWS without a region', async () => {
+  vi.stubEnv('AWS_REGION', undefined);
+  vi.stubEnv('AWS_DEFAULT_REGION', undefined);
+  expect([await whats(), actions]).toEqual([['Region: not set.'], []]);
 });
 
 it('preflight names credentials that AWS rejects, and stops there', async () => {
@@ -161,7 +169,7 @@ it('preflight names a missing service-linked role of ECS, and the command that c
   expect(await whats()).toEqual([]);
 });
 
-it('preflight names an exhausted VPC quota, except for an own network and an upgrade', async () => {
+it('preflight names an exhausted VPC quota, except with an existing network or in an upgrade', async () => {
   const networks = (tags = '') => ['vpc-1', 'vpc-2'].map((id) => `<item><vpcId>${id}</vpcId>${tags}</item>`).join('');
   quota.body = JSON.stringify({ Quota: { Value: 2 } });
   answers.DescribeVpcs = { status: 200, body: networks() };

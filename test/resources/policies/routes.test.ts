@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maxPolicyBytes } from '#resources/policies/records.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { policyFiles, policySetOf } from '#test/support/policies.ts';
 import { ids } from '#test/support/runs.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { maxPolicyBytes } = await import('#resources/policies/records.ts');
 afterAll(() => api.close());
 
 const all = 'organizations/acme/policies';
@@ -45,7 +42,7 @@ describe('a policy', () => {
 
   it('defaults to an advisory Sentinel policy; "enforce" is understood', async () => {
     const policy = (await api.post(all, { name: uniqueName('p'), query: 'a.deny' })).body.data;
-    expect(policy.attributes).toMatchObject({ kind: 'sentinel', query: null, 'enforcement-level': 'advisory' });
+    expect(policy.attributes).toMatchObject({ kind: 'sentinel', query: 'a.deny', 'enforcement-level': 'advisory' });
     const old = { name: uniqueName('p'), enforce: [{ path: 'x.sentinel', mode: 'hard-mandatory' }] };
     expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');
   });

@@ -38,6 +38,14 @@ const workspaceIn = async (project: string) => {
 };
 
 describe('a provider set', () => {
+  it.each([`provider "aws" {\n  a = ${'['.repeat(30_000)}\n}\n`, `provider "aws" {\n${'b {\n'.repeat(8_000)}`])(
+    'is refused when its configuration is nested too deep (%#)',
+    async (configuration) => {
+      const { status, body } = await api.post(all, values({ 'configuration-hcl': configuration }));
+      expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('200 levels')]);
+    },
+  );
+
   it('is created, read by id and by name, changed and deleted', async () => {
     const workspace = (await api.workspace()).id;
     const project = await newProject();
@@ -94,12 +102,16 @@ describe('a provider set', () => {
     [{ 'configuration-hcl': `${aws}\nresource "x" "y" {}` }, 'configuration-hcl', 'one provider block'],
     [{ 'configuration-hcl': 'terraform {}' }, 'configuration-hcl', 'one provider block'],
     [{ 'configuration-hcl': 'provider "aws" {\n alias = "b"\n}' }, 'configuration-hcl', 'alias'],
-    [{ 'configuration-hcl': 'provider "aws" {\n region = local.r\n}' }, 'configuration-hcl', 'local'],
     [{ 'configuration-hcl': 'provider "aws" {\n region = file("x", data.a.b)\n}' }, 'configuration-hcl', 'data'],
   ])('rejects %j', async (change, field, words) => {
     const { status, body } = await api.post(all, values(change));
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
     expect(body.errors[0].detail).toContain(words);
+  });
+
+  it('may refer to local values, as of the tfe provider’s examples', async () => {
+    const text = 'provider "aws" {\n region = local.region\n}';
+    expect((await api.post(all, values({ 'configuration-hcl': text }))).status).toBe(201);
   });
 
   it('has a unique name, and targets in its organization unless it is global', async () => {
@@ -185,7 +197,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('reads none where none can exist', async () => {
+  it('reads no provider sets if none can exist', async () => {
     const name = uniqueName('without');
     await api.post('organizations', { name, email: 'a@example.com' });
     const of = { id: 'ws-1', organization: name, projectId: 'prj-1' };

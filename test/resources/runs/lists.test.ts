@@ -184,4 +184,21 @@ describe('the organization’s queue', () => {
     expect(ids(queue.data)).not.toContain(asking.id);
     expect(queue.meta.pagination['total-count']).toBe(queue.data.length);
   });
+
+  it('shows how many runs are ahead of a pending run, as the run itself does', async () => {
+    const { id } = await help.ready();
+    const speculative = await help.create(id, { 'plan-only': true });
+    const [first, second, third] = [await help.create(id), await help.create(id), await help.create(id)];
+    await help.bring(first.id, { status: 'planning' });
+    const positions = async (path: string) => {
+      const { data } = (await api.get(path)).body;
+      const all = [data].flat().map((run) => [run.id, run.attributes['position-in-queue']]);
+      return Object.fromEntries(all.filter(([runId]) => [first, second, third].some((run) => run.id === runId)));
+    };
+    const expected = { [first.id]: 0, [second.id]: 1, [third.id]: 2 };
+    expect(await positions('organizations/acme/runs/queue')).toEqual(expected);
+    expect(await positions(`runs/${third.id}`)).toEqual({ [third.id]: 2 });
+    const { data } = (await api.get(`runs/${speculative.id}`)).body;
+    expect(data.attributes['position-in-queue']).toBe(0);
+  });
 });

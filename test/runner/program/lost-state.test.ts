@@ -88,7 +88,7 @@ describe('an apply', () => {
       if (applied.report?.stateVersionId) return expect(process.getuid?.()).not.toBe(0);
       expect(applied.report).toMatchObject({
         outcome: 'errored',
-        stateProblem: expect.stringMatching(/created or destroyed resources, but it has written no state/),
+        stateProblem: expect.stringMatching(/created or destroyed resources, but it wrote no state here/),
         unrecorded: [],
       });
       expectNothingForgotten(applied, ledger);

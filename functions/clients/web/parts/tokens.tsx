@@ -7,6 +7,7 @@ import { all, call, create } from '../session.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Form, Select, Text, textOf } from './form.tsx';
+import { SmallButton } from './small-button.tsx';
 
 /** Lists, creates and revokes tokens of users, teams and organizations. */
 
@@ -72,14 +73,12 @@ export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
           </span>
           {onRevoke && (
             <span class="end">
-              <button
-                type="button"
-                class="small-button danger"
-                aria-label={`Revoke ${token.attributes.description || token.id}`}
+              <SmallButton
+                text="Revoke"
+                of={token.attributes.description || token.id}
+                danger
                 onClick={() => onRevoke(token)}
-              >
-                Revoke
-              </button>
+              />
             </span>
           )}
         </li>
@@ -169,11 +168,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
     <section class="stack" aria-label="Tokens">
       <div class="row spread">
         <h2>Tokens</h2>
-        {mayChange && (
-          <button type="button" class="small-button" onClick={() => (adding.value = true)}>
-            New token
-          </button>
-        )}
+        {mayChange && <SmallButton text="New token" onClick={() => (adding.value = true)} />}
       </div>
       {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
       <Loaded live={live} what="tokens">

@@ -4,6 +4,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { isExempt, permitsCaller } from '#resources/ip-allowlists/enforcement.ts';
+import { outlives } from '#resources/organizations/token-ttl-record.ts';
 import { accepted, getMembership, type Membership, roleOf } from '#resources/users/memberships.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { getTeams } from '../records.ts';
@@ -13,9 +14,11 @@ import type { Team } from '../team.ts';
 const standingOf = async (userId: string, organization: string, caller?: Caller): Promise<Standing> =>
   standingBy(await getMembership(userId, organization), caller);
 
-/** Token kind and address of a request; absent when the platform acts for a user. */
+/** Token and address of a request; absent when the platform acts for a user. */
 export interface Caller {
   kind: CallerKind;
+  /** Milliseconds from the token's creation to its expiry; absent for sessions. */
+  lifetimeMs?: number;
   /** Client IP address of the connection. */
   address: string | undefined;
 }
@@ -33,6 +36,9 @@ const standingBy = async (membership: Membership | undefined, caller: Caller | u
   if (caller?.kind === 'user' && membership.withoutUserTokens) return { teams: [], refuses: 'user token' };
   if (caller?.kind === 'user' && membership.tokensUntil !== undefined && membership.tokensUntil <= now()) {
     return { teams: [], refuses: 'old sign-in' };
+  }
+  if (caller && outlives(caller.kind, caller.lifetimeMs, membership.tokenLimits)) {
+    return { teams: [], refuses: 'token lifetime' };
   }
   const role = roleOf(membership);
   // In parallel, so that a permitted request does not wait longer.

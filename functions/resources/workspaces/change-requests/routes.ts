@@ -29,7 +29,7 @@ const archive = async ({ subject, principal }: Context<ChangeRequest>): Promise<
   const archived = await archiveChangeRequest(subject, principal.userId);
   if (archived) return ok(changeRequestDocument(archived));
   throw new ApiError(400, [
-    { title: 'already archived', detail: `Change request ${subject.id} was archived before. Nothing has to be done.` },
+    { title: 'already archived', detail: `Change request ${subject.id} is already archived. No action is needed.` },
   ]);
 };
 

@@ -212,7 +212,7 @@ const setUp = (folder: string, table: string, groups: string[]): string => {
     // fails, and there are no keys to share.
     ...(keyctl ? [`{ ${keyctl} new_session >/dev/null 2>&1 || :; }`] : []),
     ...groups.map((file) => `echo 0 >${quoted(file)}`),
-    // Once, because its start takes longer than the mounts.
+    // One call of `mount` for all mounts, because its start takes longer than they do.
     `${pathOf('mount')} -n -c -a -T ${quoted(table)} >&2`,
   ];
   return `exec 4<&0 </dev/null\n${steps.join(' &&\n')} || exit ${notMade}\n`;

@@ -194,6 +194,8 @@ describe('individually managed policies', () => {
     const rego = await withPolicies('sentinel', ['# why\npackage a\ndeny := ["no"]'], 'soft-mandatory');
     expect(rego.checks).toEqual({ policyCheck: true });
     expect((await help.checkPolicies(rego)).verdict).toBe('soft_failed');
+    const passing = await withPolicies('sentinel', ['package a\ndeny := []'], 'hard-mandatory');
+    expect((await help.checkPolicies(passing)).verdict).toBe('passed');
     const sentinel = await withPolicies('sentinel', ['main = rule { true }'], 'advisory');
     const { verdict, reason } = await help.checkPolicies(sentinel);
     expect(verdict).toBe('hard_failed');

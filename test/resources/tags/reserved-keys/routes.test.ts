@@ -83,8 +83,8 @@ describe('a reserved tag key that disables overrides', () => {
     const { data } = (await api.get(`workspaces/${id}/tag-bindings`)).body;
     expect(data.map(({ attributes }: { attributes: { key: string; value: string } }) => attributes)).toMatchObject([
       { key: 'env', value: 'prod' },
-      { key: 'other', value: 'x' },
       { key: 'owner', value: 'you' },
+      { key: 'other', value: 'x' },
     ]);
   });
 

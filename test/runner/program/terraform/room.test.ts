@@ -208,7 +208,7 @@ describe.runIf(isRoot)('in a room', () => {
     await sh('echo first');
     writeFileSync(join(folder, 'room/fstab-1'), 'nothing /nowhere/at/all none bind 0 0\n');
     await expect(sh('echo started')).rejects.toThrow(
-      /The room for Terraform could not be made: .*STEPFORM_ROOMS=none/s,
+      /The room for Terraform could not be created: .*STEPFORM_ROOMS=none/s,
     );
     expect(plan.busy).toBe(false);
   });

@@ -7,6 +7,7 @@ import { Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, create, errorText, get } from '#clients/web/session.ts';
 import { IpAllowlistFields, ipAllowlistOf, related, scopeNames } from './ip-allowlists.tsx';
 
@@ -215,12 +216,8 @@ const Line = ({ range, may: mayChange, onToggle, onEdit, onRemove }: LineProps) 
             >
               {enabled ? 'Disable' : 'Enable'}
             </button>
-            <button type="button" class="small-button" aria-label={`Change ${text}`} onClick={onEdit}>
-              Change
-            </button>
-            <button type="button" class="small-button danger" aria-label={`Remove ${text}`} onClick={onRemove}>
-              Remove
-            </button>
+            <SmallButton text="Change" of={text} onClick={onEdit} />
+            <SmallButton text="Remove" of={text} danger onClick={onRemove} />
           </span>
         </span>
       )}

@@ -5,6 +5,7 @@ import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Form, Select } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, create, related } from '#clients/web/session.ts';
 import {
   projectLevels,
@@ -134,12 +135,8 @@ const Line = ({ grant, team, on, onEdit, onRemove }: LineProps) => {
       </span>
       {on.may && (
         <span class="row">
-          <button type="button" class="small-button" aria-label={`Change the access of ${name}`} onClick={onEdit}>
-            Change
-          </button>
-          <button type="button" class="small-button" aria-label={`Remove the access of ${name}`} onClick={onRemove}>
-            Remove
-          </button>
+          <SmallButton text="Change" of={`the access of ${name}`} onClick={onEdit} />
+          <SmallButton text="Remove" of={`the access of ${name}`} onClick={onRemove} />
         </span>
       )}
     </li>

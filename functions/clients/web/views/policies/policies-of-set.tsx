@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { call, change, content, create, errorText, putText } from '#clients/web/session.ts';
 import { enforcementLevels, type PolicyKind } from '#run/policies.ts';
 
@@ -86,12 +87,8 @@ const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
       {may && (
         <span class="end">
           <span class="row">
-            <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-              Change
-            </button>
-            <button type="button" class="small-button danger" aria-label={`Remove ${name}`} onClick={onRemove}>
-              Remove
-            </button>
+            <SmallButton text="Change" of={name} onClick={onEdit} />
+            <SmallButton text="Remove" of={name} danger onClick={onRemove} />
           </span>
         </span>
       )}

@@ -9,6 +9,7 @@ import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Head } from '#clients/web/parts/head.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
 import { all, call, change, changed, create, get } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
@@ -88,12 +89,8 @@ const Line = ({ task, onEdit, onDelete }: LineProps) => {
         <span class="meta">{global.enabled ? 'global' : `in ${count(usesOf(task), 'workspace')}`}</span>
         {onEdit && onDelete && (
           <span class="row">
-            <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-              Change
-            </button>
-            <button type="button" class="small-button danger" aria-label={`Delete ${name}`} onClick={onDelete}>
-              Delete
-            </button>
+            <SmallButton text="Change" of={name} onClick={onEdit} />
+            <SmallButton text="Delete" of={name} danger onClick={onDelete} />
           </span>
         )}
       </span>

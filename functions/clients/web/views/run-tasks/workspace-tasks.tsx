@@ -5,6 +5,7 @@ import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Select } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
 import { all, call, change, create, related } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
@@ -141,12 +142,8 @@ const Line = ({
       </div>
       {own && may && (
         <div class="row">
-          <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-            Change
-          </button>
-          <button type="button" class="small-button" aria-label={`Detach ${name}`} onClick={onRemove}>
-            Detach
-          </button>
+          <SmallButton text="Change" of={name} onClick={onEdit} />
+          <SmallButton text="Detach" of={name} onClick={onRemove} />
         </div>
       )}
     </li>

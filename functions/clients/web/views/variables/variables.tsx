@@ -3,6 +3,7 @@ import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded, Value } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, related } from '#clients/web/session.ts';
 import { natural } from '#clients/web/text/lists.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
@@ -257,17 +258,8 @@ const Line = ({ variable, set, organization, may, showsKind, onEdit, onDelete }:
         ) : (
           may && (
             <div class="row ends">
-              <button type="button" class="small-button" aria-label={`Edit ${attributes.key}`} onClick={onEdit}>
-                Edit
-              </button>
-              <button
-                type="button"
-                class="small-button danger"
-                aria-label={`Delete ${attributes.key}`}
-                onClick={onDelete}
-              >
-                Delete
-              </button>
+              <SmallButton text="Edit" of={attributes.key} onClick={onEdit} />
+              <SmallButton text="Delete" of={attributes.key} danger onClick={onDelete} />
             </div>
           )
         )}

@@ -4,6 +4,7 @@ import { useEditing } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, errorText } from '#clients/web/session.ts';
 import { destinationNames, triggerNames } from '#clients/web/text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
@@ -119,9 +120,7 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
         <div class="soft small">{triggerNames(triggers)}</div>
       </div>
       <div class="row">
-        <button type="button" class="small-button" disabled={busy.value} aria-label={`Verify ${name}`} onClick={verify}>
-          Verify
-        </button>
+        <SmallButton text="Verify" of={name} disabled={busy.value} onClick={verify} />
         <button
           type="button"
           class="small-button"
@@ -131,12 +130,8 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
         >
           {enabled ? 'Disable' : 'Enable'}
         </button>
-        <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-          Change
-        </button>
-        <button type="button" class="small-button danger" aria-label={`Delete ${name}`} onClick={onDelete}>
-          Delete
-        </button>
+        <SmallButton text="Change" of={name} onClick={onEdit} />
+        <SmallButton text="Delete" of={name} danger onClick={onDelete} />
       </div>
       <div role="status">{result.value && <Notice kind={result.value.kind}>{result.value.text}</Notice>}</div>
       {responses.length > 0 && <Responses name={name} responses={responses} />}

@@ -39,3 +39,14 @@ it('the automatic apply of a run is withdrawn when one of its authors loses the 
   expect(await isWithdrawn({ appliesFor: [planner.id], decision: byUser }), 'confirmed').toBe(false);
   expect(await isWithdrawn({ appliesFor: [planner.id], status: 'apply_queued' }), 'about to be applied').toBe(false);
 });
+
+it('the authors of a run are its creator and the uploader of its configuration, unless others authorized them before', async () => {
+  const { authorsOf } = await import('#lifecycle/decisions/automatic-apply.ts');
+  const { versionControl } = await import('#run/run.ts');
+  const by = (createdBy: string) => ({ createdBy });
+  const trigger = {} as NonNullable<Run['trigger']>;
+  expect(authorsOf('user-1', by('user-2'), undefined)).toEqual(['user-1', 'user-2']);
+  expect(authorsOf('user-1', by('user-1'), undefined)).toEqual(['user-1']);
+  expect(authorsOf('user-1', by('user-2'), trigger), 'of a run trigger').toEqual(['user-2']);
+  expect(authorsOf(versionControl, by(versionControl), undefined), 'of a commit').toEqual([]);
+});

@@ -73,6 +73,18 @@ describe('run actions', () => {
     expect((await act(run.id, 'force-cancel')).status).toBe(202);
   });
 
+  it.each([
+    ['post_apply_running', 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'],
+    ['applying', null],
+  ] as const)('record in the event of a cancel while %s what it cancels: %s', async (status, description) => {
+    const run = await help.create((await help.ready()).id);
+    await help.bring(run.id, { status, 'apply.status': status === 'applying' ? 'running' : 'finished' });
+    expect((await act(run.id, 'cancel')).status).toBe(202);
+    const { data } = (await api.get(`runs/${run.id}/run-events`)).body;
+    const event = data.find(({ attributes }: { attributes: { action: string } }) => attributes.action === 'canceled');
+    expect(event.attributes.description).toBe(description);
+  });
+
   it('force-cancel the phase that is under way', async () => {
     const forced = async (phase: 'plan' | 'apply') => {
       const run = await help.create((await help.ready()).id);
@@ -113,6 +125,59 @@ describe('run actions', () => {
       expect(permissions['can-cancel']).toBe(may);
       expect((await act(run.id, 'cancel', sent)).status).toBe(may ? 202 : 403);
     }
+  });
+
+  it('are in the timeline with user and comment', async () => {
+    const timeline = async (id: string) => {
+      const { data, included } = (await api.get(`runs/${id}/run-events?include=actor,comment`)).body;
+      const { action } = data.at(-1).attributes;
+      return [
+        action,
+        ...included.map(
+          ({ attributes }: { attributes: Record<string, string> }) => attributes.body ?? attributes.username,
+        ),
+      ];
+    };
+    const done = async (status: 'planned' | 'planning', action: string, set: object = {}) => {
+      const run = await help.create((await help.ready()).id);
+      await help.bring(run.id, { status, 'plan.status': 'running', ...set });
+      expect((await act(run.id, action, { body: { comment: `to ${action}` } })).status).toBe(202);
+      return timeline(run.id);
+    };
+    const cancel = { by: 'user-1', at: '', forceAvailableAt: '2020-01-01T00:00:00.000Z' };
+    expect(await done('planned', 'apply')).toEqual(['confirmed', 'owner', 'to apply']);
+    expect(await done('planned', 'discard')).toEqual(['discarded', 'owner', 'to discard']);
+    expect(await done('planning', 'cancel')).toEqual(['canceled', 'owner', 'to cancel']);
+    expect(await done('planning', 'force-cancel', { cancel })).toEqual(['force_canceled', 'owner', 'to force-cancel']);
+  });
+
+  it('of users are refused for builds of an environment', async () => {
+    const id = await confirmable();
+    await help.bring(id, { environment: 'env-1' });
+    for (const action of ['apply', 'discard', 'cancel', 'force-execute']) {
+      const { status, body } = await act(id, action);
+      expect([action, status, body.errors[0].detail]).toEqual([action, 409, expect.stringContaining('an environment')]);
+    }
+  });
+
+  it('discard a saved plan whose state has changed, instead of applying it', async () => {
+    const { id: workspaceId } = await help.ready();
+    const run = await help.create(workspaceId, { 'save-plan': true });
+    await help.bring(run.id, { status: 'planned_and_saved', 'plan.basis': 'sv-1' });
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    await update(keys.workspace(workspaceId), {
+      set: { state: { id: 'sv-2', serial: 2, lineage: 'l', md5: '', at: '', resources: 0 } },
+    });
+    const stale = await act(run.id, 'apply');
+    expect([stale.status, stale.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringContaining('has changed since the plan'),
+    ]);
+    expect((await help.store.getRun(run.id))?.decision).toMatchObject({ action: 'discard' });
+    const good = await help.create(workspaceId, { 'save-plan': true });
+    await help.bring(good.id, { status: 'planned_and_saved', 'plan.basis': 'sv-2' });
+    expect((await act(good.id, 'apply')).status).toBe(202);
   });
 
   it('reject an invalid comment', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runActionNames, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { runStatuses } from '#run/status.ts';
 import { type Api, startApi } from '#test/support/api.ts';
@@ -50,10 +51,10 @@ const actions = (): { path: string; reported: () => Promise<boolean> }[] => {
     reported: isActive(`runs/${run.id}`, name),
   });
   return [
-    ofRun('apply', 'is-confirmable'),
-    ofRun('discard', 'is-discardable'),
-    ofRun('cancel', 'is-cancelable'),
-    ofRun('force-cancel', 'is-force-cancelable'),
+    ...runActionNames.flatMap((action) => {
+      const { flag } = runActions[action];
+      return flag ? [ofRun(action, flag)] : [];
+    }),
     ...[`policy-checks/${run.id.replace('run-', 'polchk-')}`, `task-stages/${stage}`].map((path) => ({
       path: `${path}/actions/override`,
       reported: isActive(path, 'is-overridable'),
@@ -61,22 +62,25 @@ const actions = (): { path: string; reported: () => Promise<boolean> }[] => {
   ];
 };
 
-it.each(Object.entries(situations))('accepts exactly the actions that it reports when %s', async (_, situation) => {
-  const reported: string[] = [];
-  const accepted: string[] = [];
-  for (const status of runStatuses) {
-    for (const { path, reported: isReported } of actions()) {
-      await bring({ status, ...situation });
-      if (await isReported()) reported.push(`${status} ${path}`);
-      const answer = await api.call('POST', path);
-      expect([status, path, [200, 202, 409].includes(answer.status)]).toEqual([status, path, true]);
-      if (answer.status !== 409) accepted.push(`${status} ${path}`);
+it.each(Object.entries(situations))(
+  'a run accepts exactly the actions that it reports when %s',
+  async (_, situation) => {
+    const reported: string[] = [];
+    const accepted: string[] = [];
+    for (const status of runStatuses) {
+      for (const { path, reported: isReported } of actions()) {
+        await bring({ status, ...situation });
+        if (await isReported()) reported.push(`${status} ${path}`);
+        const answer = await api.call('POST', path);
+        expect([status, path, [200, 202, 409].includes(answer.status)]).toEqual([status, path, true]);
+        if (answer.status !== 409) accepted.push(`${status} ${path}`);
+      }
     }
-  }
-  expect(accepted).toEqual(reported);
-});
+    expect(accepted).toEqual(reported);
+  },
+);
 
-it('lets a run that awaits a policy override be discarded, but not canceled', async () => {
+it('a run that awaits a policy override can be discarded, but not canceled', async () => {
   for (const status of ['policy_override', 'post_plan_awaiting_decision'] as const) {
     await bring({ status });
     expect((await api.call('POST', `runs/${run.id}/actions/cancel`)).status).toBe(409);
@@ -84,7 +88,7 @@ it('lets a run that awaits a policy override be discarded, but not canceled', as
   }
 });
 
-it('filters runs by discardable and final', async () => {
+it('runs can be filtered by discardable and final', async () => {
   for (const status of runStatuses) {
     await bring({ status });
     const { actions: may } = (await api.get(`runs/${run.id}`)).body.data.attributes;

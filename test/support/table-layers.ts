@@ -1,7 +1,6 @@
-import type { DirectCalls } from '#platform/store/direct-calls.ts';
 import { undoAfterFile } from './undo.ts';
 
-export type TableCall = DirectCalls['table'];
+export type TableCall = (operation: string, input: object) => Promise<object>;
 
 /** Layers between the product and its table in memory: they count, record or reject calls. */
 type Layer = (operation: string, input: object, next: TableCall) => Promise<object>;
