@@ -124,7 +124,7 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   }
 };
 
-const limitMs = 600_000;
+const limitMs = 900_000;
 const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
 await chmod(folder, 0o711);
 const emulator = await startEmulator(folder);

@@ -31,7 +31,7 @@ const iamHost = (region: string): string => {
   return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : 'iam.amazonaws.com';
 };
 
-type Service = 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
+type Service = 'acm' | 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
 
 /** One action. @throws {Error} without a response */
 export const ask = async (
@@ -65,7 +65,7 @@ export const query = (
 
 /** An action of a JSON service. @param target with the service's prefix */
 export const call = (
-  service: 'servicequotas' | 'ssm',
+  service: 'acm' | 'servicequotas' | 'ssm',
   caller: Caller,
   target: string,
   input: object,

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import {
+  certificateOf,
   type Finding,
   roomForNetwork,
   runtimeInRegion,
@@ -111,7 +112,10 @@ const accountFindings = async (
   const network = makesNetwork
     ? [roomForNetwork(caller, String(context.stackName ?? 'Stepform')), zonesWithFargate(caller)]
     : [];
-  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network]);
+  const { domainName, environmentsDomainName, certificateArn } = context;
+  const names = [domainName, environmentsDomainName].filter((name) => name !== undefined).map(String);
+  const certificate = certificateArn === undefined ? [] : [certificateOf(caller, String(certificateArn), names)];
+  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network, ...certificate]);
   return { missing: [...bootstrap, ...missing], low: await all(quotas.map((quota) => lowQuota(caller, quota))) };
 };
 
