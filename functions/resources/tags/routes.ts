@@ -6,7 +6,7 @@ import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
-import { distinct } from '#resources/projects/tags.ts';
+import { distinct, plainTag } from '#resources/projects/tags.ts';
 import { tagDocument } from '#resources/workspaces/document.ts';
 import { eachTagged, tagKeysOf } from '#resources/workspaces/lists.ts';
 import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '#resources/workspaces/records.ts';
@@ -120,8 +120,7 @@ const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>
   }
   for (const workspace of workspaces.values()) {
     // An existing tag keeps its value.
-    const tagsOf = ({ tags }: Workspace) =>
-      tags.some((tag) => tag.key === key) ? tags : [...tags, { key, value: '' }];
+    const tagsOf = ({ tags }: Workspace) => (tags.some((tag) => tag.key === key) ? tags : [...tags, plainTag(key)]);
     await changeTags(workspace, tagsOf, principal.userId);
   }
   return noContent();
