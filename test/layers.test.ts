@@ -56,7 +56,10 @@ it('only routes import routes of a resource', () => {
   expect(shown(among.filter(([file, target]) => isRoutes(target) && !isRoutes(file)))).toEqual([]);
 });
 
-/** Files that remain after repeatedly removing those that import none of the rest, or that none of the rest imports. */
+/**
+ * Files in import cycles, and between two cycles: repeatedly removes files that import no remaining file, or that no
+ * remaining file imports.
+ */
 const inCircles = (): string[] => {
   for (let left = imports; ; ) {
     const [importing, imported] = [new Set(left.map(([file]) => file)), new Set(left.map(([, target]) => target))];

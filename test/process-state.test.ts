@@ -26,7 +26,7 @@ it('a global that stays replaced is refused, a restored one is accepted', () => 
   expect(restore).not.toThrow();
 });
 
-it('refuses an environment that is only a copy, and puts the real one back', () => {
+it('a replaced process.env is rejected, and the original is restored', () => {
   const real = process.env;
   const restore = rememberProcess();
   process.env = { ...real };

@@ -39,8 +39,8 @@ process.env.TMPDIR = temporary;
 process.env.STEPFORM_TEST_SCRATCH = temporary;
 // Many processes read the same packages.
 process.env.NODE_COMPILE_CACHE ??= join(temporary, 'compiled');
-// Terraform, the bundler, forges and others are Go programs that exit before garbage collection pays: a third of their
-// time.
+// Terraform, the bundler, forges and others are Go programs that exit before garbage collection pays off; it would take
+// a third of their time.
 process.env.GOGC ??= 'off';
 process.env.GOMEMLIMIT ??= '1GiB';
 process.on('exit', () => {
@@ -67,6 +67,8 @@ export default defineConfig({
       // Results and durations, which CI stores.
       ...(report ? [['json', { outputFile: report }] as ['json', object]] : []),
     ],
+    // What passing tests log would hide what failing ones do.
+    silent: 'passed-only',
     tags: [{ name: 'elsewhere', description: 'also run against the deployment to an emulator (test/elsewhere)' }],
     projects: [
       {

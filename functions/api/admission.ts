@@ -21,8 +21,8 @@ const userOfToken = new Cache<string | null>({ maxWeight: 10_000 });
 
 /**
  * Call after a token was verified.
- * @param caller id of the user, or other caller; null for a run, which is exempt because its configuration decides
- * how often it sends requests
+ * @param caller id of the user or another caller; null for a run: runs are exempt, because their configuration decides
+ * how many requests they send
  */
 export const isTokenOf = (authorization: string | undefined, caller: string | null): void => {
   if (!authorization) return;

@@ -29,8 +29,8 @@ export type Answer = APIGatewayProxyStructuredResultV2;
 const mediaType = 'application/vnd.api+json';
 
 /**
- * Headers of every response, except those of the page, which has more. Without Strict-Transport-Security: on AWS the
- * API accepts only TLS, and on one machine the header would break a developer's other http://localhost sites.
+ * Headers of every API response; responses of the page have more. Without Strict-Transport-Security: on AWS the API
+ * accepts only TLS, and on one machine the header would break a developer's other http://localhost sites.
  */
 export const securityHeaders: Record<string, string> = {
   'cache-control': 'no-store',
@@ -43,7 +43,7 @@ export const securityHeaders: Record<string, string> = {
 /**
  * Clients identify the service and its features by these headers. OpenTofu and Terraform 1.4 to 1.8.1, which are older
  * than the name HCP Terraform, treat any name but "Terraform Cloud" as Terraform Enterprise, and show plans only with
- * version 202302 or later. Newer clients know the name. They assume that tags have values from version 202502 on.
+ * version 202302 or later. Newer clients know the name; for them, tags have values from version 202502 on.
  */
 export const standardHeaders: Record<string, string> = {
   'tfp-api-version': '2.6',

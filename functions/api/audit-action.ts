@@ -26,7 +26,7 @@ const actionSegments = new Set(['actions', 'relationships', 'cancel', 'force-can
 export const auditActionOf = (method: string, path: string): AuditAction => {
   const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
   const last = parts.findLastIndex((part) => part.startsWith('{'));
-  const parameter = last < 0 ? undefined : parts[last]?.slice(1, -1);
+  const parameter = parts[last]?.slice(1, -1);
   // A module address has a parameter for each of its parts.
   const owner = singular(parts.slice(0, Math.max(1, last)).findLast((part) => !part.startsWith('{')) ?? '');
   const verb = verbs[method] ?? method;

@@ -19,8 +19,8 @@ export interface OtherFields {
   shown?: string;
   related?: string;
   /**
-   * Unsupported attributes and relationships: the reason, and values that are accepted. Empty values are accepted too,
-   * but not false for a feature that is always on.
+   * Unsupported attributes and relationships: the reason, and values that are accepted. Empty values are accepted too;
+   * `false` is not if the feature is always on.
    */
   lacking?: Record<string, string | readonly [why: string, ...same: unknown[]]>;
 }

@@ -4,11 +4,11 @@
  */
 
 export interface Moving {
-  /** `copied` unchanged; `apart`: by separate code; `initial`: only at creation; `left` out. */
+  /** `copied`: unchanged; `apart`: by separate code; `initial`: only at creation; `left`: not imported. */
   import: 'copied' | 'apart' | 'initial' | 'left';
   /**
-   * As an argument of the tfe provider with the attribute's name; `left`: the provider has none, which a note in the
-   * export explains.
+   * `copied`: an argument of the tfe provider with the attribute's name; `apart`: by separate code; `left`: the
+   * provider has no argument for it, so the export contains a note.
    */
   export: 'copied' | 'apart' | 'left';
   /** With `export: 'left'`: the value that needs no note. */

@@ -3,9 +3,10 @@ import { type Includable, parseIncludes } from './include.ts';
 
 /**
  * Query parameters declared by routes. Undeclared ones are rejected by name: a client would mistake a response that
- * ignores its filter for a filtered one. Names that no route declares are ignored only because go-tfe sends names of
- * its own fields (`TagBindings`, `SubscribableChoice[Workspace][Name]`). `page[number]` and `page[size]` are accepted
- * everywhere: clients send them with every read.
+ * ignores its filter for a filtered one. Names that begin with a capital letter, and names without brackets outside
+ * {@link plainNames}, are ignored: go-tfe sends its own field names (`TagBindings`,
+ * `SubscribableChoice[Workspace][Name]`). `page[number]` and `page[size]` are accepted everywhere: clients send them
+ * with every read.
  */
 
 /**
@@ -37,7 +38,7 @@ const plainNames = [
   'workspace_id',
 ] as const;
 
-/** `[*]` matches any number or name. A declared name has it in all brackets, or only in the second-last ones. */
+/** `[*]` matches any number or name. A declared name has `[*]` in all brackets, or in the last but one only. */
 export type QueryParameters = { [N in (typeof plainNames)[number] | `${string}[${string}]`]?: Rule };
 
 export const flag: Rule = { one: ['true', 'false'] };

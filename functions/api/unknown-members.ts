@@ -62,7 +62,7 @@ const problemsOfObject = (
     if (entry) return unknownMembers(entry as v.GenericSchema, member, countsAsAbsent, [...path, name]);
     if (countsAsAbsent(member) || allowed.includes(name)) return [];
     const known = Object.keys(entries);
-    return [problemAt([...path, name], `is not known here; supported: ${known.join(', ')}`)];
+    return [problemAt([...path, name], `is not supported; use ${known.join(', ')}`)];
   });
 };
 

@@ -14,7 +14,7 @@ const article = (kind: string): string => kinds[kind] ?? `a ${kind}`;
 v.setGlobalMessage((issue) => {
   if (issue.kind !== 'schema') return issue.message;
   if (issue.received === 'undefined') return 'is missing';
-  if (issue.expected === 'never') return 'is not known here';
+  if (issue.expected === 'never') return 'is not supported';
   const choices = issue.expected?.replace(/^\(|\)$/g, '').split(' | ') ?? [];
   return choices.length > 1 ? `must be one of ${choices.join(', ')}` : `must be ${article(choices[0] ?? 'value')}`;
 });

@@ -1,4 +1,4 @@
-import { cancelRun } from '#lifecycle/decisions/decisions.ts';
+import { decide } from '#lifecycle/decisions/decisions.ts';
 import { isAccepted } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { CoderError } from './host/errors.ts';
@@ -8,7 +8,8 @@ import type { jobStatus } from './jobs.ts';
 /** Cancels the job of a build, an import or a dry run. */
 
 export const cancelRuns = async (runs: Run[], userId: string): Promise<void> => {
-  for (const run of runs) if (isAccepted('cancel', run)) await cancelRun(run, userId, 'Canceled by environments');
+  for (const run of runs)
+    if (isAccepted('cancel', run)) await decide(run, 'cancel', userId, 'Canceled by environments');
 };
 
 /** @throws {CoderError} 400 for a job that has ended or is already canceled */

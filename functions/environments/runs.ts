@@ -1,4 +1,3 @@
-import { defaultOptions } from '#lifecycle/creation/create-run.ts';
 import { freezeChecks } from '#lifecycle/creation/freeze-checks.ts';
 import { completed, createRun } from '#lifecycle/creation/new-run.ts';
 import { adoptArchive } from '#resources/configurations/records.ts';
@@ -36,16 +35,11 @@ export const createManagedWorkspace = async (
   return workspace;
 };
 
-export interface RunRequest {
-  id: string;
+export interface BuildRun extends Pick<Run, 'id' | 'createdBy' | 'message' | 'planOnly' | 'isDestroy'> {
   workspace: Workspace;
   archive: Archive;
   /** Absent: the workspace's current version. */
   configurationVersionId?: string;
-  createdBy: string;
-  message: string;
-  planOnly: boolean;
-  isDestroy: boolean;
   /** Terraform variables besides those of the workspace and its variable sets. */
   variables: FrozenVariable[];
   /** For a build: the template's workspace, whose policy sets and run tasks apply. */
@@ -59,7 +53,7 @@ export interface RunRequest {
  * the caller chooses the id.
  * @throws {ApiError} 409 when runs of the organization cannot start
  */
-export const startRun = async (request: RunRequest): Promise<Run> => {
+export const startRun = async (request: BuildRun): Promise<Run> => {
   const { id, workspace, archive, createdBy, planOnly } = request;
   const existing = await getRun(id);
   if (existing) return completed(existing);
@@ -76,7 +70,6 @@ export const startRun = async (request: RunRequest): Promise<Run> => {
     request.configurationVersionId ?? recordArchive(workspace, archive, createdBy),
   ]);
   return createRun(workspace.id, {
-    ...defaultOptions,
     id,
     message: request.message,
     isDestroy: request.isDestroy,

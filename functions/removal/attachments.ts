@@ -23,7 +23,7 @@ export type Attached = Pick<Workspace, 'id' | 'organization'> & WithAttachments;
 const idsIn = <T extends { id: string }>(sets: T[], of: (set: T) => Set<string> | undefined, id: string): string[] =>
   sets.filter((set) => of(set)?.has(id)).map((set) => set.id);
 
-/** Recorded once: at a repeat, some attachments are already removed. 3 reads, and 1 write if there are any. */
+/** Recorded once: at a repeat, some attachments are already removed. 3 reads and 1 write. */
 export const noteAttachments = async ({ id, attachments }: Attached): Promise<void> => {
   if (attachments) return;
   const [tasks, pointers, policies] = await Promise.all([
@@ -41,6 +41,5 @@ export const noteAttachments = async ({ id, attachments }: Attached): Promise<vo
     excludedFrom: idsIn(policySets, (set) => set.workspaceExclusionIds, id),
     tasks: tasks.map(({ taskId, stages, enforcementLevel }) => ({ taskId, stages, enforcementLevel })),
   };
-  if (Object.values(noted).every((ids) => ids.length === 0)) return;
   await update(keys.workspace(id), { set: { attachments: noted }, condition: 'attribute_not_exists(attachments)' });
 };

@@ -86,7 +86,7 @@ export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boo
   return true;
 };
 
-/** True when more workspaces remain. A name without a workspace belonged to one deleted earlier. */
+/** True when more workspaces remain. A name without a workspace is left from an earlier deletion. */
 const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, max: number): Promise<boolean> => {
   const entries = await query<NameItem>({ ...namesOf(name), limit: max + 1 });
   await inBatches(entries.slice(0, max), atOnce, async ({ name: workspaceName, workspaceId }) => {

@@ -19,10 +19,10 @@ import { unfollow } from '#version-control/repositories.ts';
 import { noteAttachments, type WithAttachments } from './attachments.ts';
 
 /**
- * Deletion of a workspace. One conditional write marks it as deleted for all readers. Its item stays while it has
- * unfinished runs, which the sweep stops (lifecycle/repair/deleted-workspaces.ts) and which need the item to leave
- * the queue. A recoverable workspace keeps its own data for a week (recoverable-items/) and is detached at once from
- * variable sets, policy sets and run tasks.
+ * Deletion of a workspace. One conditional write marks it as deleted for all readers. Its item stays until its runs
+ * have ended, because they need it to leave the queue; the sweep stops them (lifecycle/repair/deleted-workspaces.ts). A
+ * recoverable workspace keeps its own data for a week (recoverable-items/) and is detached at once from variable sets,
+ * policy sets and run tasks.
  */
 
 export type EndedWorkspace = Workspace &
@@ -133,7 +133,7 @@ export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
     ['VAR', 'CONSUMER#', 'CHANGEREQUEST#', 'ASSESSMENT#', 'TOLD#'].map((prefix) => queryAll<Key>({ pk, prefix })),
   );
   await Promise.all(rest.flat().map(({ sk }) => remove({ pk, sk })));
-  if (workspace.recoverableUntil) await remove(keys.recoverable(organization, id));
+  await remove(keys.recoverable(organization, id));
   await remove(keys.workspace(id));
 };
 

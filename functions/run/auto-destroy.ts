@@ -45,7 +45,10 @@ interface Resources {
 // biome-ignore lint/style/noRestrictedGlobals: arithmetic with times that are given, not the clock
 const later = (at: string, ms: number): string => new Date(Date.parse(at) + ms).toISOString();
 
-/** Time at which the workspace is destroyed; undefined without a schedule, or for a duration without resources. */
+/**
+ * Time at which the workspace is destroyed; undefined without a schedule, and for an activity duration while there are
+ * no resources.
+ */
 export const destroyTime = (
   { autoDestroyAt, autoDestroyActivityDuration: duration }: AutoDestroySettings,
   state: Resources | undefined,

@@ -65,6 +65,6 @@ export const completed = (run: Facts & Pick<Run, 'plan'>): RunStatus[] => {
   return all.filter(([, is]) => is).map(([status]) => status);
 };
 
-/** The status in which a plan waits for a decision: that of the last step that ran. */
+/** The status while a finished plan waits for a decision: the status of the last completed step. */
 export const restingStatus = (run: Facts & Pick<Run, 'plan'>): RunStatus =>
   completed(run).findLast((status) => status !== 'pre_apply_completed') ?? 'planned';

@@ -1,5 +1,5 @@
 import type { CostEstimate } from './cost-record.ts';
-import type { Run, RunOptions } from './run.ts';
+import type { Run } from './run.ts';
 import { isFinal, type Timestamp } from './status.ts';
 
 /**
@@ -7,7 +7,7 @@ import { isFinal, type Timestamp } from './status.ts';
  */
 
 /** The estimate of a new run in an organization with cost estimates; undefined for a run with `-target`. */
-export const newCostEstimate = ({ targetAddrs }: Pick<RunOptions, 'targetAddrs'>, at: Timestamp): CostEstimate =>
+export const newCostEstimate = ({ targetAddrs }: Pick<Run, 'targetAddrs'>, at: Timestamp): CostEstimate =>
   targetAddrs?.length
     ? { status: 'skipped_due_to_targeting', statusTimestamps: { 'skipped-due-to-targeting-at': at } }
     : { status: 'pending', statusTimestamps: { 'pending-at': at } };

@@ -10,6 +10,9 @@ export interface StatusFacts {
   confirmable: boolean;
   /** API `status-timestamps`: distinguishes a failed plan from a failed apply. */
   statusTimestamps: Record<string, string>;
+  /** API `failed-step`. */
+  failedStep: string | null;
+  hasChanges: boolean;
 }
 
 export interface Display {
@@ -27,10 +30,14 @@ const toneOf = ({ status, confirmable }: StatusFacts): Tone => {
 };
 
 export const displayStatus = (facts: StatusFacts): Display => {
-  const { status, confirmable, statusTimestamps } = facts;
+  const { status, confirmable, statusTimestamps, failedStep, hasChanges } = facts;
   const { label, holdsWorkspace } = statuses[status];
   const tone = toneOf(facts);
-  if (status === 'errored') return { tone, name: reachedApply(statusTimestamps) ? 'Apply Errored' : 'Plan Errored' };
+  if (status === 'errored') {
+    const phase = reachedApply(statusTimestamps) ? 'Apply Errored' : 'Plan Errored';
+    return { tone, name: failedStep ? `${phase} · ${failedStep}` : phase };
+  }
+  if (status === 'planned_and_finished' && !hasChanges) return { tone, name: `${label} · no changes` };
   // A saved plan can be confirmed too, but keeps its name: it does not hold the queue.
   return { tone, name: confirmable && holdsWorkspace ? 'Needs Confirmation' : label };
 };

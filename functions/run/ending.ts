@@ -44,7 +44,7 @@ const leftNote = (unsaved: NonNullable<Run['unsaved']>): string =>
 
 const lostNote =
   'The workspace stays locked, so that no resource is created twice. If the runner kept the newest state on its disk ' +
-  '(folder unsaved-states), the platform restores it when it finds it, and an agent sends it when it starts. Otherwise push a state that contains the ' +
+  '(folder unsaved-states), the platform restores it when it finds the file, and an agent sends it when it starts. Otherwise push a state that contains the ' +
   'changes ("terraform state push"), or force-unlock the workspace to continue from the recorded state.';
 
 /**
@@ -57,9 +57,9 @@ export const takenInReason = ({ endReason = '' }: Run, serial: number): string =
 const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): string => {
   const parts = [
     ...(done.length ? [`${done.join(', ')} ${done.length === 1 ? 'was' : 'were'} done`] : []),
-    ...(open.length ? [`${open.join(', ')} ${open.length === 1 ? 'was' : 'were'} begun`] : []),
+    ...(open.length ? [`${open.join(', ')} ${open.length === 1 ? 'was' : 'were'} started but not finished`] : []),
   ];
-  return parts.length ? `By its log, ${parts.join(', and ')}.` : '';
+  return parts.length ? `According to its log, ${parts.join(', and ')}.` : '';
 };
 
 const isQueued = ({ status }: Run): boolean => status === 'plan_queued' || status === 'apply_queued';

@@ -2,12 +2,12 @@
 export const engines = ['terraform', 'tofu'] as const;
 export type Engine = (typeof engines)[number];
 
-/** The first release of OpenTofu, a fork of Terraform 1.5: https://opentofu.org/docs/intro/whats-new/ of 1.6. */
+/** OpenTofu's first release, forked from Terraform 1.5 (https://opentofu.org/docs/intro/whats-new/, version 1.6). */
 const firstTofu = [1, 6] as const;
 
 /**
- * Message for users if the engine has no such version. Checks exact versions only; undefined for a version that can
- * exist.
+ * Message for users if the engine has no such version. Checks exact versions only; undefined for all others, and for
+ * constraints.
  */
 export const versionProblem = (engine: Engine | undefined, version: string): string | undefined => {
   const [, major, minor] = /^\s*=?\s*v?(\d+)\.(\d+)(?:\.\d+)?(?:-[\w.-]+)?\s*$/.exec(version) ?? [];

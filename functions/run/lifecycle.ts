@@ -163,8 +163,8 @@ export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
 };
 
 /**
- * Guards every plan and every apply, on any path of the machine: a plan needs the run's turn, an apply needs a
- * confirmation or automatic apply, and both need the run tasks before them.
+ * Guards every plan and every apply, on any path of the machine: a plan starts only when the queue reaches the run, an
+ * apply only after a confirmation or by auto-apply, and both only after the run tasks that precede them.
  */
 export const mayEnter = (state: RunState, run: Run): boolean => {
   if ((state !== 'PlanQueued' && state !== 'ApplyQueued') || isStopped(run)) return true;

@@ -1,6 +1,6 @@
 import type { TaskStage } from './check-record.ts';
 import { completed, restingStatus } from './checks.ts';
-import type { Run, RunOptions } from './run.ts';
+import type { Run } from './run.ts';
 import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
 
 /** The states of the machine, and the effect of each on the run when it is entered. Pure. */
@@ -21,7 +21,7 @@ export const waitingStates = [
 ] as const;
 export type WaitingState = (typeof waitingStates)[number];
 
-/** States of the machine that count as another state for the run: same function, same status. */
+/** States of the machine that the run treats as another state, with the same function and the same status. */
 export const aliases = {
   NeedsConfirmationAfterTasks: 'NeedsConfirmation',
   ApplyOffered: 'ApplyQueued',
@@ -37,11 +37,14 @@ export const plainStates = [
 ] as const satisfies WaitingState[];
 export type PlainState = (typeof plainStates)[number];
 
-/** What a state of the machine is for the run. @throws {Error} for another state than those */
+/**
+ * The run's state for a state of the machine (see {@link aliases}). @throws {Error} unless it is one of {@link
+ * plainStates}
+ */
 export const plainState = (name: string): PlainState => {
   const own = (aliases as Record<string, WaitingState>)[name] ?? name;
   const state = plainStates.find((plain) => plain === own);
-  if (!state) throw new Error(`state ${name} does more than wait`);
+  if (!state) throw new Error(`state ${name} is not a state that only waits`);
   return state;
 };
 
@@ -74,7 +77,7 @@ export type Ending = keyof typeof endings;
 export const startsRuns = 'StartsRuns';
 
 /** Plan-only and unconfirmed saved-plan runs bypass the queue and the lock. */
-export const takesQueue = (run: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
+export const takesQueue = (run: Pick<Run, 'planOnly' | 'savePlan'>): boolean => !run.planOnly && !run.savePlan;
 
 export type RunState = WaitingState | TaskState | CheckState;
 

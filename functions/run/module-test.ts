@@ -7,7 +7,7 @@ import { isFinal } from './status.ts';
 /** HCP API: `status` of a test run. */
 export type TestRunStatus = 'queued' | 'running' | 'finished' | 'errored' | 'canceled';
 
-/** Clients wait while it is queued, and read the log, which waits itself, once it is not. */
+/** Clients poll while the test run is queued. Then they read the log by requests that wait for output. */
 export const testRunStatus = ({ status }: Pick<Run, 'status'>): TestRunStatus => {
   if (status === 'pending') return 'queued';
   if (!isFinal(status)) return 'running';

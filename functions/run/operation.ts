@@ -1,4 +1,4 @@
-import type { RunOptions } from './run.ts';
+import type { Run } from './run.ts';
 
 /** The kind of run, in one word. */
 export const runOperations = [
@@ -11,7 +11,7 @@ export const runOperations = [
 ] as const;
 export type RunOperation = (typeof runOperations)[number];
 
-type Facts = Pick<RunOptions, 'planOnly' | 'savePlan' | 'isDestroy' | 'refreshOnly' | 'allowEmptyApply'>;
+type Facts = Pick<Run, 'planOnly' | 'savePlan' | 'isDestroy' | 'refreshOnly' | 'allowEmptyApply'>;
 
 export const operationOf = (run: Facts): RunOperation => {
   if (run.planOnly) return 'plan_only';

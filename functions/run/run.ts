@@ -43,12 +43,12 @@ const platformCreators = [versionControl, autoDestroy, healthAssessment];
 /** Whether a run's creator is a user. */
 export const isUser = (createdBy: string): boolean => !platformCreators.includes(createdBy);
 
-/** Display name of a creator without a user: the committer. */
+/** Display name of the creator; for runs that version control starts, the committer's. */
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 
 /** One attempt to bring a workspace's infrastructure to its configuration. Contains ids and metadata, never files. */
-export interface Run extends RunOptions {
+export interface Run {
   id: string;
   organization: string;
   workspaceId: string;
@@ -57,13 +57,29 @@ export interface Run extends RunOptions {
   number: number;
   configurationVersionId: string;
   /** The archive of the configuration when the run was created; absent if it was not uploaded yet. */
-  archive?: { key: string; sha256?: string };
+  archive?: { key: string; sha256: string };
   /** Commit of its configuration, if any. */
   ingress?: Ingress;
   status: RunStatus;
   statusTimestamps: Record<string, Timestamp>;
   createdAt: Timestamp;
   createdBy: string;
+  /** Its options (HCP API: runs, create), from here to `variables`, are frozen for its life. */
+  message: string;
+  isDestroy: boolean;
+  refresh: boolean;
+  refreshOnly: boolean;
+  planOnly: boolean;
+  savePlan: boolean;
+  /** The run's own setting, otherwise the workspace's; false if a confirmation is required anyway. */
+  autoApply: boolean;
+  allowEmptyApply: boolean;
+  allowConfigGeneration: boolean;
+  debuggingMode: boolean;
+  targetAddrs: string[] | null;
+  replaceAddrs: string[] | null;
+  /** Run-specific variables; each value is an HCL expression. */
+  variables: { key: string; value: string }[];
   /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`, `tfe-infrastructure-lifecycle`. */
   source: string;
   /** Name of the program that created it, for our own command line. */
@@ -127,7 +143,13 @@ export interface Run extends RunOptions {
    * `forceAvailableAt`: time from which a run that does not stop can be force-canceled. `open`: changes that Terraform
    * finishes before it stops, as last reported by the runner.
    */
-  cancel?: { by: string; at: Timestamp; forceAvailableAt: Timestamp; forced?: boolean; open?: OpenChange[] };
+  cancel?: {
+    by: string;
+    at: Timestamp;
+    forceAvailableAt: Timestamp;
+    forced?: { by: string; at: Timestamp };
+    open?: OpenChange[];
+  };
   plan: Phase;
   apply: Phase;
   /** Absent if the organization had no cost estimates when the run was created. */
@@ -139,6 +161,8 @@ export interface Run extends RunOptions {
   overrides?: Overrides;
   /** The failed check and the reason, for users. */
   failure?: string;
+  /** Names of the mandatory run tasks that failed it. */
+  failedTasks?: string[];
   /**
    * The last state of its apply, if the workspace does not have it; found after the runner has stopped. No other run is
    * applied until a user resolves it. `stored`: users can download it (HCP API: applies, errored state). `copy`: part of
@@ -160,24 +184,21 @@ export interface Run extends RunOptions {
   checkAt?: Timestamp;
 }
 
-/** Options of a new run (HCP API: runs, create). Frozen for the life of the run. */
-export interface RunOptions {
-  message: string;
-  isDestroy: boolean;
-  refresh: boolean;
-  refreshOnly: boolean;
-  planOnly: boolean;
-  savePlan: boolean;
-  /** The run's own setting, otherwise the workspace's; false if a confirmation is required anyway. */
-  autoApply: boolean;
-  allowEmptyApply: boolean;
-  allowConfigGeneration: boolean;
-  debuggingMode: boolean;
-  targetAddrs: string[] | null;
-  replaceAddrs: string[] | null;
-  /** Run-specific variables; each value is an HCL expression. */
-  variables: { key: string; value: string }[];
-}
+/** Options of a run that its creator does not set (HCP API: runs, create). */
+export const defaultOptions = {
+  message: 'Queued manually via the Terraform Enterprise API',
+  isDestroy: false,
+  refresh: true,
+  refreshOnly: false,
+  planOnly: false,
+  savePlan: false,
+  allowEmptyApply: false,
+  allowConfigGeneration: false,
+  debuggingMode: false,
+  targetAddrs: null as string[] | null,
+  replaceAddrs: null as string[] | null,
+  variables: [] as Run['variables'],
+};
 
 /** A plan or an apply: the unit of work of a runner. */
 export interface Phase {

@@ -4,9 +4,11 @@
  * reports each missing cell.
  */
 
-/** User actions on a run that depend on its status; each is one route of the API. */
-export const runActions = ['confirm', 'discard', 'cancel', 'override'] as const;
-export type RunAction = (typeof runActions)[number];
+/** Users' actions on a run, as in their routes (actions.ts). */
+export type RunAction = 'apply' | 'override' | 'force-execute' | 'discard' | 'cancel' | 'force-cancel';
+
+/** Actions with a route of the run; overrides belong to policy checks and task stages. */
+export type DirectAction = Exclude<RunAction, 'override'>;
 
 /** A status's meaning for users: `attention` waits for a user, `running` continues by itself. */
 export type Tone = 'waiting' | 'running' | 'attention' | 'good' | 'bad' | 'neutral';
@@ -55,7 +57,7 @@ interface Row {
   /** Outcome of a run that ends in this status and never changes again. False: not final. */
   final: false | 'done' | 'failed' | 'stopped';
   waitsFor: WaitReason;
-  /** Accepted actions, unless the run was already confirmed, discarded or canceled (actions.ts). */
+  /** Accepted actions, unless a decision excludes them (actions.ts). `force-cancel` depends on no status. */
   actions: readonly RunAction[];
   /** Which policies the action `override` overrides. */
   overrides: Overridable | null;
@@ -72,7 +74,7 @@ interface Row {
 }
 
 const cancel = ['cancel'] as const;
-const confirm = ['confirm', 'discard'] as const;
+const confirm = ['apply', 'discard'] as const;
 const override = ['override', 'discard'] as const;
 
 const waitsForOverride = 'A policy failed: waits for an override';
@@ -97,7 +99,7 @@ const { running, confirming, over } = rowOf;
 
 // biome-ignore format: one row per status
 const table = {
-  pending: { ...running, label: 'Pending', tone: 'waiting', waitsFor: 'turn', actions: ['discard', 'cancel'], stage: 'Pending', timestamp: 'plan-queueable-at', holdsWorkspace: false, notifies: 'run:created', commit: 'Waiting for its turn' },
+  pending: { ...running, label: 'Pending', tone: 'waiting', waitsFor: 'turn', actions: ['force-execute', 'discard', 'cancel'], stage: 'Pending', timestamp: 'plan-queueable-at', holdsWorkspace: false, notifies: 'run:created', commit: 'Waiting for its turn' },
   fetching: { ...running, label: 'Fetching', waitsFor: 'upload', stage: 'Fetching', timestamp: 'fetching-at', commit: 'Fetching the commit' },
   fetching_completed: { ...running, label: 'Fetching', waitsFor: 'nothing', stage: 'Fetching', timestamp: 'fetched-at', commit: 'Waiting for its turn' },
   pre_plan_running: { ...running, label: 'Pre-plan running', waitsFor: 'run tasks', stage: 'Pre-plan', timestamp: 'pre-plan-running-at', commit: 'Run tasks are running' },

@@ -39,6 +39,8 @@ export interface StageVerdict {
   verdict: 'passed' | 'failed';
   /** Reason for a failure, or a warning despite success; one sentence for users. */
   message?: string;
+  /** Names of the tasks that caused the failure. */
+  failed?: string[];
 }
 
 const named = (results: ResultFacts[]): string => results.map(({ taskName }) => `"${taskName}"`).join(', ');
@@ -56,6 +58,7 @@ export const stageVerdict = (results: ResultFacts[]): StageVerdict => {
     const [noun, are] = binding.length === 1 ? ['run task', 'is'] : ['run tasks', 'are'];
     return {
       verdict: 'failed',
+      failed: binding.map(({ taskName }) => taskName),
       message: `the run failed because the ${noun} ${named(binding)} ${are} required to succeed`,
     };
   }
@@ -118,7 +121,7 @@ export const shownResultStatus = (result: Pick<ResultFacts, 'status' | 'stage'>,
 
 const form = /^ts-([A-Za-z0-9]{16})([1-4])$/;
 
-/** `ts-…` of a stage of the run, which need not exist. */
+/** The id (`ts-…`) of a stage of the run; the stage need not exist. */
 export const taskStageId = (runId: string, stage: TaskStage): string =>
   `${runId.replace(/^run-/, 'ts-')}${digitOf(stage)}`;
 

@@ -118,7 +118,10 @@ const accessByToken = async (tokenId: string, { patient = false, ended = false }
   const { name } = providerOf(client.serviceProvider);
   if (token.broken) throw new ForgeError('refused', token.broken);
   if (token.pausedUntil && token.pausedUntil > new Date().toISOString()) {
-    throw new ForgeError('limited', `${name} asks to wait until ${token.pausedUntil.slice(11, 16)} UTC`);
+    throw new ForgeError(
+      'limited',
+      `the rate limit of ${name} is reached until ${token.pausedUntil.slice(11, 16)} UTC`,
+    );
   }
   const good = isFresh(token) ? token : await refreshed(client, token);
   const connection: Connection = {

@@ -2,7 +2,7 @@ import { foldCase } from '#platform/store/fold-case.ts';
 import { hashSecret, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { create, get, put, queryAll, remove } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 
 /**
  * Links a user to their account at a forge, for each connection. A signed-in user names their account and gets a code
@@ -36,7 +36,7 @@ export const beginLink = async (
   username: string,
 ): Promise<{ code: string; expiresAt: string }> => {
   const code = newSecret();
-  const expiresAt = Math.floor(Date.now() / 1000) + goodForSeconds;
+  const expiresAt = expiryIn(goodForSeconds);
   const challenge: Challenge = { clientId, userId, username, expiresAt };
   await create({ ...keys.linkCode(hashSecret(code)), ...challenge });
   return { code, expiresAt: new Date(expiresAt * 1000).toISOString() };

@@ -8,9 +8,9 @@ import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /**
- * Commits as configurations: each is fetched once, for any number of workspaces. Its record has the progress. Each
- * waiting version has a row below, written before the version reads the record, so that the function that settles the
- * record finds all rows.
+ * Commits as configurations: each is fetched once, for any number of workspaces. The commit's record shows the
+ * progress. Each waiting version has a row below, written before the version reads the record, so that the function
+ * that settles the record finds all rows.
  */
 
 export interface CommitArchive {

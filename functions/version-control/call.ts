@@ -72,7 +72,8 @@ export const failureOf = (name: string, status: number, body: Buffer, secret: st
   const detail = said(body, secret);
   if (refused.includes(status))
     return new ForgeError('refused', `${name} refused the token (${status}${detail})`, status);
-  if (status === 404) return new ForgeError('missing', `${name} found nothing (404${detail})`, status);
+  if (status === 404)
+    return new ForgeError('missing', `${name} did not find it, or the token has no access (404${detail})`, status);
   if (status === 301 || status === 302) {
     return new ForgeError('missing', `${name} reports that the repository was renamed or moved`, status);
   }
@@ -82,7 +83,7 @@ export const failureOf = (name: string, status: number, body: Buffer, secret: st
 
 export const asForgeError = (name: string, error: unknown): ForgeError => {
   if (error instanceof ForgeError) return error;
-  if (!(error instanceof OutboundError)) return new ForgeError('unexpected', `${name} answered something unexpected`);
+  if (!(error instanceof OutboundError)) return new ForgeError('unexpected', `${name} sent an unexpected response`);
   const failure = error.failure === 'forbidden' ? 'forbidden' : 'unreachable';
   return new ForgeError(failure, `${name} could not be called: ${error.message}`);
 };
@@ -124,12 +125,17 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
   const until = pausedUntil(answer.status, answer.headers);
   if (until) {
     await onProblem?.({ pausedUntil: until });
-    throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, answer.status);
+    throw new ForgeError(
+      'limited',
+      `the rate limit of ${name} is reached until ${until.slice(11, 16)} UTC`,
+      answer.status,
+    );
   }
   if (answer.status === 401) await onProblem?.({ broken: `${name} no longer accepts the token` });
   const ok = answer.status >= 200 && answer.status < 300;
   if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body, secret);
-  if (answer.body.length >= most) throw new ForgeError('unexpected', `${name} answered more than ${most} bytes`);
+  if (answer.body.length >= most)
+    throw new ForgeError('unexpected', `${name} sent a response of more than ${most} bytes`);
   return { status: answer.status, headers: answer.headers, body: parsed(name, answer) };
 };
 
@@ -139,7 +145,7 @@ const parsed = (name: string, answer: OutboundAnswer): unknown => {
   try {
     return JSON.parse(answer.body.toString('utf8'));
   } catch {
-    throw new ForgeError('unexpected', `${name} answered something that is not JSON`);
+    throw new ForgeError('unexpected', `${name} sent a response that is not JSON`);
   }
 };
 

@@ -48,8 +48,8 @@ const link = async (handling: Handling, comment: PullComment, command: Command):
   }
   return {
     level: 'error',
-    message: `Refused: the code in the comment of ${comment.author} on #${comment.number} of ${identifier} is used, too old, or of another account`,
-    suggestedAction: 'Ask for another code, with the name of the account that comments.',
+    message: `Refused: the code in the comment of ${comment.author} on #${comment.number} of ${identifier} was used before, has expired, or belongs to another account`,
+    suggestedAction: 'Request another code for the account that comments.',
   };
 };
 

@@ -3,6 +3,7 @@ import { foldCase } from '#platform/store/fold-case.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, put, queryAll, update } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 import { outcomesOfPolicies, type VersionOfCommit, versionsAmong } from './policy-outcomes.ts';
 import { type Outcome, ofRun } from './status-words.ts';
@@ -38,7 +39,7 @@ export const commitPage = ({ identifier, sha }: Pick<CommitRef, 'identifier' | '
   `/commits/${[...identifier.split('/'), sha].map(encodeURIComponent).join('/')}`;
 
 const keptSeconds = 90 * 86_400;
-const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
+const expiry = (): number => expiryIn(keptSeconds);
 
 /** Records the workspace's newest run for the commit. Called before the run is created. 1 write. */
 export const registerRun = async (commit: CommitRef, { workspaceId, runId, at }: RunOfCommit): Promise<void> => {

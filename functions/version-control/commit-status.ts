@@ -17,8 +17,8 @@ import { aggregated, type Outcome } from './status-words.ts';
 import { recordVcsEvent } from './vcs-events.ts';
 
 /**
- * Statuses of commits: the progress of their runs' plans. One writer at a time posts for a commit, and only changes;
- * a function that finds the lease taken raises `wanted`, so that the lease's holder checks again.
+ * Statuses of commits: the progress of their runs' plans. Only one writer at a time posts for a commit, and it posts
+ * only changes. A function that finds the lease taken raises `wanted`, so that the lease's holder checks again.
  */
 
 const leaseSeconds = 20;
@@ -114,7 +114,7 @@ const postBatch = async (record: CommitRecord, statuses: CommitStatus[]): Promis
 /**
  * Posts changed statuses.
  * @param renew renews the lease; false when the lease is lost, or this call's time is over
- * @returns seconds until the rest can be posted; 0 when nothing is left
+ * @returns seconds until the remaining statuses can be posted; 0 when none remain
  * @throws {ForgeError}
  */
 const post = async (
@@ -218,6 +218,6 @@ export const postUntriggered = async (
   const record = await want(commit, name);
   const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;
   const context = `${statusName}/${name}`;
-  await post(record, [{ context, targetUrl, state: 'success', description: 'No workspace is concerned' }]);
+  await post(record, [{ context, targetUrl, state: 'success', description: 'Affects no workspace' }]);
   await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
 };

@@ -4,7 +4,7 @@ import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
 import { logWarning } from '#platform/store/log.ts';
 import { create, get, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import type { ForgeEvent } from './forges/events.ts';
 
 /**
@@ -54,7 +54,7 @@ const tell = async ({ uuid, id }: Pick<Delivery, 'uuid' | 'id'>): Promise<void> 
     await invokeLater(environment.versionControlEventFunction, event);
   } catch (error) {
     // The delivery stays due, so the sweep handles it.
-    logWarning('delivery left to the sweep', { delivery: id, error: (error as Error).name });
+    logWarning('delivery not handled at once; the sweep repeats it', { delivery: id, error: (error as Error).name });
   }
 };
 
@@ -65,7 +65,7 @@ export const keepDelivery = async ({
 }: Pick<Delivery, 'uuid' | 'id' | 'repository' | 'task'>): Promise<boolean> => {
   const stored: Stored = { ...origin, matter: task, receivedAt: now() };
   const key = keys.delivery(origin.uuid, origin.id);
-  const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
+  const expiresAt = expiryIn(keptSeconds);
   const fresh = await create({ ...key, ...stored, ...dueIn(origin.id, 60), expiresAt });
   if (fresh || !(await get<Stored>(key))?.doneAt) await tell(origin);
   return fresh;

@@ -18,7 +18,8 @@ const isMissing = async ({ status, archive, createdAt }: ConfigurationVersion): 
 };
 
 /**
- * Starts fetching a commit again that failed, was archived or has expired. No cost for other versions.
+ * Fetches a version's commit again if the fetch failed, or the archive was archived or has expired. Costs nothing for
+ * other versions.
  * @returns the version after the call: `fetching`, or unchanged
  */
 export const fetchAgain = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {

@@ -53,7 +53,7 @@ const downloadCommit = async (
   const until = pausedUntil(status, answer.headers);
   if (!until) throw failureOf(name, status, Buffer.alloc(0), secret);
   await onProblem?.({ pausedUntil: until });
-  throw new ForgeError('limited', `${name} asks to wait until ${until.slice(11, 16)} UTC`, status);
+  throw new ForgeError('limited', `the rate limit of ${name} is reached until ${until.slice(11, 16)} UTC`, status);
 };
 
 const maxDepth = 5;
@@ -109,7 +109,9 @@ const addSubmodule = async (
   const repository = identifierOf(url, { httpUrl: client.httpUrl, identifier });
   if (!repository) {
     const key = takesSsh(url) ? '; SSH keys are not used for submodules' : '';
-    throw refuse(`only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) are${key}`);
+    throw refuse(
+      `only repositories of the connection's ${name} (${new URL(client.httpUrl).host}) can be submodules${key}`,
+    );
   }
   if (depth > maxDepth) throw refuse(`submodules are nested deeper than ${maxDepth}`);
   if (++fetched.count > maxSubmodules) throw refuse(`there are more than ${maxSubmodules} submodules`);
@@ -143,7 +145,8 @@ const fetchOnce = async ({
   } catch (error) {
     if (error instanceof ArchiveError || error instanceof ForgeError) throw error;
     if (error instanceof OutboundError || (error as NodeJS.ErrnoException).code?.startsWith('ECONN')) {
-      const broken = error instanceof OutboundError ? error : new OutboundError('unreachable', 'it broke off');
+      const broken =
+        error instanceof OutboundError ? error : new OutboundError('unreachable', 'the download was interrupted');
       throw asForgeError(access.name, broken);
     }
     throw error;

@@ -62,7 +62,7 @@ const runMove = async (
   const concerned = running.filter((workspace) => tag !== undefined || isTriggeredBy(workspace, changedFiles));
   const short = moved.to.slice(0, 7);
   if (concerned.length === 0) {
-    return `Skipped: no changed file concerns the ${counted(followers.length, 'workspace')} that follow ${branch} (${short}) in ${identifier}`;
+    return `Skipped: no changed file affects the ${counted(followers.length, 'workspace')} that follow ${branch} (${short}) in ${identifier}`;
   }
   const archives = await fetchFor(repository, moved.to, concerned);
   const commit = await commitAt(access, repository, moved.to);
@@ -88,7 +88,7 @@ const wordsOf = ({ queued, outdated, kept, held }: Record<RunOutcome, number>, w
     ...(outdated ? [`${counted(outdated, 'workspace')} already had a newer commit`] : []),
   ].join('; ');
 
-/** Followers other than workspaces that the task concerns. */
+/** Policy sets and modules that the task affects. */
 interface Others {
   sets: PolicySet[];
   modules: Module[];
@@ -112,7 +112,7 @@ const handlePush = async (handling: Handling, task: Pushed, { sets, modules }: O
     const name = task.kind === 'tag' ? task.tag : task.branch;
     if (moved === 'duplicate') {
       words.push(`Processing skipped for duplicate commit SHA of ${name} in ${repository.identifier}`);
-    } else if (moved === 'gone') words.push(`Skipped: the branch is gone from ${repository.identifier}`);
+    } else if (moved === 'gone') words.push(`Skipped: the branch was deleted from ${repository.identifier}`);
     else {
       const changes = changesOf(handling, moved);
       const files = sets.some(setFilters) ? await changes() : undefined;
@@ -120,7 +120,7 @@ const handlePush = async (handling: Handling, task: Pushed, { sets, modules }: O
       if (renewed) words.push(renewed);
       else if (sets.length > 0)
         words.push(
-          `Skipped: no changed file concerns the ${counted(sets.length, 'policy set')} that follow ${name} (${moved.to.slice(0, 7)}) in ${repository.identifier}`,
+          `Skipped: no changed file affects the ${counted(sets.length, 'policy set')} that follow ${name} (${moved.to.slice(0, 7)}) in ${repository.identifier}`,
         );
       if (followers.length > 0) words.push(await runMove(handling, task, moved, changes));
     }
@@ -265,6 +265,10 @@ export const handleDelivery = async (
     logError('delivery failed', error, { delivery: id, repository: repository.id });
     const again = await postponeDelivery(delivery, message);
     if (!again)
-      await tell({ level: 'error', message: `${identifier}: given up. ${message}`, suggestedAction: 'Deliver again.' });
+      await tell({
+        level: 'error',
+        message: `${identifier}: no more retries. ${message}`,
+        suggestedAction: 'Deliver again.',
+      });
   }
 };

@@ -68,7 +68,7 @@ export const counted = (n: number, what: string): string => `${n} ${what}${n ===
 /** If the invocation fails, the sweep repeats it. */
 export const fetchLater = (archive: CommitArchive): Promise<void> =>
   invokeLater(environment.fetchCommitFunction, { archive: archive.id }).catch((error) =>
-    logError('fetch left to the sweep', error, { archive: archive.id }),
+    logError('fetch not started; the sweep repeats it', error, { archive: archive.id }),
   );
 
 type Follower = { vcsRepo?: VcsRepo | null };

@@ -120,8 +120,7 @@ const checkToken = async (
   try {
     return await forges[client.dialect as Dialect].whoAmI(call);
   } catch (error) {
-    const why =
-      error instanceof ForgeError ? error.message : `${name} answered something unexpected at ${client.apiUrl}`;
+    const why = error instanceof ForgeError ? error.message : `${name} sent an unexpected response at ${client.apiUrl}`;
     throw unprocessable(`${at}/oauth-token-string`, `Oauth token string: ${why}`);
   }
 };

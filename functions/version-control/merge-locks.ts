@@ -4,8 +4,8 @@ import { now } from '#platform/store/time.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * Locks of pull requests that were applied before their merge. Until the pull request is merged, closed or released,
- * no other pull request is applied to its workspaces, and pushes start no run there, which would undo the unmerged
+ * Locks of pull requests that were applied before their merge. Until the pull request is merged, closed or released, no
+ * other pull request is applied to its workspaces, and pushes start no run there, because it would undo the unmerged
  * changes.
  */
 

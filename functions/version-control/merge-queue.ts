@@ -38,7 +38,7 @@ export const handleMergeGroup = async (
   if (concerned.length === 0) {
     if (base.length > 0) await postUntriggered(repository, sha, organization);
     return {
-      message: `Skipped: ${name} concerns none of the ${counted(base.length, 'workspace')} that follow ${branch}`,
+      message: `Skipped: ${name} affects none of the ${counted(base.length, 'workspace')} that follow ${branch}`,
     };
   }
   const archives = await fetchFor(repository, sha, concerned);

@@ -79,5 +79,5 @@ export const moveBranch = async (
     await noteMove(delivery, move.n);
     if (await addMove(repository.id, move)) return move;
   }
-  throw new Error(`branch ${branch} of ${repository.id} moves all the time`);
+  throw new Error(`branch ${branch} of ${repository.id} changed during every attempt`);
 };

@@ -57,7 +57,7 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   const about = { ...task, repositoryId: repository.forgeId, defaultBranch, sender: null };
   const moved = await moveBranch(handling, about, { repeat: true });
   if (moved === 'duplicate' || moved === 'gone')
-    return { message: `Skipped: ${branch} of ${identifier} has not moved` };
+    return { message: `Skipped: ${branch} of ${identifier} has no new commit` };
   const archives = await fetchFor(repository, moved.to, [workspace]);
   const commit = await commitAt(access, repository, moved.to);
   // Without a matching tag yet, the workspace gets the branch's commit.
@@ -71,8 +71,8 @@ export const handleWorkspace = async (handling: Handling, workspace: Workspace, 
   const words = {
     queued: 'Queued a run',
     kept: 'Kept the configuration',
-    outdated: 'Skipped, as it has a newer commit,',
-    held: 'Kept the configuration, as a pull request was applied that is not merged,',
+    outdated: 'Skipped (there is a newer commit)',
+    held: 'Kept the configuration (an applied pull request is not merged yet)',
   };
   return { message: `${words[outcome]} for ${branch} ${moved.to.slice(0, 7)} of ${identifier} in ${workspace.name}` };
 };

@@ -5,6 +5,7 @@ import type { ApiRequest } from '#api/request.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { create, get, remove } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 
 /**
  * Pending authorizations at a forge (OAuth 2.0 with PKCE: RFC 6749 §4.1, RFC 7636). The browser that started one
@@ -55,7 +56,7 @@ export const beginAttempt = async (
     ...about,
     verifier,
     browser: hashSecret(browser),
-    expiresAt: Math.floor(Date.now() / 1000) + goodForSeconds,
+    expiresAt: expiryIn(goodForSeconds),
   };
   await create({ ...keys.oauthAttempt(hashSecret(state)), ...attempt });
   const url = new URL(at);

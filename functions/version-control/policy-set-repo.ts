@@ -72,7 +72,7 @@ const versionNow = async (
     const commit = await commitAt(access, repository, sha);
     return (await policyVersionFor(set, { access, repository, commit, what: `look ${look}`, at }))?.id;
   } catch (error) {
-    logWarning('the policies are fetched later', { policySet: set.id, error: (error as Error).name });
+    logWarning('fetching the policies was postponed', { policySet: set.id, error: (error as Error).name });
     return undefined;
   }
 };

@@ -56,7 +56,7 @@ type Settings = Pick<PolicySet, 'policiesPath' | 'policyUpdatePatterns'>;
 export const setFilters = ({ policiesPath, policyUpdatePatterns }: Settings): boolean =>
   bare(policiesPath ?? '') !== '' || Boolean(policyUpdatePatterns?.length);
 
-/** @param paths changed paths; undefined when unknown, which concerns every set */
+/** @param paths changed paths; undefined when unknown, which affects every set */
 const concernsSet = (set: Settings, paths: string[] | undefined): boolean => {
   if (!paths || !setFilters(set)) return true;
   if (set.policyUpdatePatterns?.length) return matchesPatterns(set.policyUpdatePatterns, paths);
@@ -73,7 +73,7 @@ export const setsOfBranch = async (
   return sets.filter(({ vcsRepo }) => vcsRepo?.repository === id && follows(vcsRepo, branch, defaultBranch));
 };
 
-/** Creates versions of the sets that a push concerns. Returns the result for users; undefined when there is none. */
+/** Creates versions of the sets that a push affects. Returns the result for users; undefined when there is none. */
 export const renewPolicySets = async (
   { access, repository }: Handling,
   sets: PolicySet[],
@@ -115,7 +115,7 @@ export const handlePolicySet = async (
   const about = { repositoryId: repository.forgeId, defaultBranch, sender: null };
   const push = { kind: 'push', branch, before: null, after: sha, forced: false, compareUrl: null, ...about } as const;
   const moved = await moveBranch(handling, push, { repeat: true });
-  if (typeof moved === 'string') return { message: `Skipped: ${branch} of ${identifier} has not moved` };
+  if (typeof moved === 'string') return { message: `Skipped: ${branch} of ${identifier} has no new commit` };
   if (early?.ingress?.commitSha === moved.to) return { message: `Fetching the policies ${words}` };
   const commit = await commitAt(access, repository, moved.to);
   const at = after(moved.at, early?.createdAt ?? set.newestVersionAt ?? '');

@@ -21,8 +21,8 @@ interface Commented {
 const pullForgeOf = ({ dialect = 'github' }: Access['client']) => pullForges[dialect];
 
 /**
- * This platform's comment, if a writer was interrupted before storing its id; never a comment of another account with
- * the same marker.
+ * Finds the platform's comment if a writer was interrupted before it stored the id. Ignores comments of other accounts
+ * with the same marker.
  */
 const ownComment = async (
   { client, call, accountId }: Access,

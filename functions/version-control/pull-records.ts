@@ -1,6 +1,6 @@
 import { type Key, keys } from '#platform/store/keys.ts';
 import { get, put, queryAll, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 
 /** Pull requests with plans: the current commit, its runs, and the comment with their results. */
 
@@ -28,14 +28,14 @@ export interface PullRun extends Key {
 }
 
 const keptSeconds = 90 * 86_400;
-const expiry = (): number => Math.floor(Date.now() / 1000) + keptSeconds;
+const expiry = (): number => expiryIn(keptSeconds);
 
 export const getPullRequest = (repository: string, number: number): Promise<PullRequest | undefined> =>
   get<PullRequest>(keys.pullRequest(repository, number));
 
 /**
- * Makes a commit the current one, as read from the forge after `seen` was read. Undefined after a concurrent
- * delivery: read from the forge again.
+ * Makes a commit the pull request's current one. The caller reads the record (`seen`) first and then the commit from
+ * the forge; undefined after a concurrent delivery, which means that both must be read again.
  */
 export const claimPull = async (
   repository: string,

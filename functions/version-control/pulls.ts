@@ -57,7 +57,7 @@ const look = async (
     const claimed = await claimPull(repository.id, number, pull, seen);
     if (claimed) return { pull, n: claimed.n };
   }
-  throw new Error(`pull request ${number} of ${repository.id} changes all the time`);
+  throw new Error(`pull request ${number} of ${repository.id} changed during every attempt`);
 };
 
 /** A user's request to plan the newest commit again. */
@@ -66,7 +66,7 @@ export interface PlanRequest {
   id: string;
   userId: string;
   author: string;
-  /** Name of one workspace; absent: all that the pull request concerns. */
+  /** Name of one workspace; absent: all that the pull request affects. */
   workspace: string | undefined;
   granted(workspaceId: string): Granted;
 }
@@ -137,12 +137,12 @@ const planPull = async (
   if (concerned.length === 0) {
     if (base.length > 0) await postUntriggered(repository, pull.headSha, organization);
     return {
-      message: `Skipped: ${name} (${short}) concerns none of the ${counted(base.length, 'workspace')} that follow ${pull.base}`,
+      message: `Skipped: ${name} (${short}) affects none of the ${counted(base.length, 'workspace')} that follow ${pull.base}`,
     };
   }
   const wanted = request ? concerned.filter((workspace) => mayPlan(workspace, request)) : concerned;
   if (wanted.length === 0) {
-    return { message: `Skipped: ${request?.author} may plan no workspace of that name that ${name} concerns` };
+    return { message: `Skipped: ${name} affects no workspace of that name in which ${request?.author} may plan` };
   }
   const archives = await fetchFor(repository, pull.headSha, wanted);
   const commit = await commitAt(access, repository, pull.headSha);

@@ -161,7 +161,7 @@ export class Parser {
     const [from, to] = [low, high].map(([only, ...more]) =>
       only?.[0] === only?.[1] && !more.length ? only?.[0] : NaN,
     );
-    if (from === undefined || to === undefined || !(from <= to)) throw new RegexError('a range in [ ] is not one');
+    if (from === undefined || to === undefined || !(from <= to)) throw new RegexError('a range in [ ] is not valid');
     return [from, to];
   }
 

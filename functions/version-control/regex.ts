@@ -78,7 +78,10 @@ const reach = (steps: readonly Step[], from: readonly number[], edges: Edges): S
 const eats = (step: Step | undefined, code: number): boolean =>
   step?.kind === 'one' && step.ranges.some(([from, to]) => from <= code && code <= to);
 
-/** States of the program between two characters, and after the next one; true: it matches. */
+/**
+ * States of the program at a position of the text, and for each possible next character the place that follows; `true`:
+ * the expression matches.
+ */
 interface Place {
   at: readonly number[];
   after: Map<number, Place | true>;

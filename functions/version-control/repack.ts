@@ -55,7 +55,8 @@ const keptAs = (
   const own = name.split('/').slice(1).join('/').replace(/\/+$/, '');
   if (own === '' || !['file', 'directory', 'symlink'].includes(type ?? '')) return undefined;
   const path = `${below}${own}`;
-  if (!inside(path)) throw new ArchiveError(`The archive has an entry outside of itself: ${path.slice(0, 200)}`);
+  if (!inside(path))
+    throw new ArchiveError(`The archive has an entry with a path outside of it: ${path.slice(0, 200)}`);
   if (type === 'symlink' && !linksInside(path, linkname ?? '')) {
     throw new ArchiveError(`The archive has a symbolic link that leads out of it: ${path.slice(0, 200)}`);
   }
@@ -173,5 +174,5 @@ export const repack = async (
 const readable = (error: Error & { code?: string }): Error => {
   if (error instanceof ArchiveError) return error;
   const broken = error.code?.startsWith('Z_') || /tar|header|Unexpected end of data/i.test(error.message);
-  return broken ? new ArchiveError('The archive is damaged: it is not a whole gzip tar file') : error;
+  return broken ? new ArchiveError('The archive is damaged: it is not a complete gzip-compressed tar file') : error;
 };

@@ -70,7 +70,7 @@ export const checkTags = (tagsRegex: string | null): void => {
   try {
     regexOf(tagsRegex);
   } catch (error) {
-    throw refused('tags-regex', `is not an expression that is supported: ${(error as Error).message.slice(0, 200)}`);
+    throw refused('tags-regex', `is not a supported expression: ${(error as Error).message.slice(0, 200)}`);
   }
 };
 
@@ -84,7 +84,7 @@ const checkInstallation = async (id: string, organization: string): Promise<void
 /**
  * Checks that the connection can be used.
  * @param serves whether the follower may use the connection
- * @param whom names the follower in the error
+ * @param whom the follower in the error: `for this project`
  * @throws {ApiError} 422
  */
 export const checkConnection = async (
@@ -97,7 +97,7 @@ export const checkConnection = async (
   const tokenId = connectionOf(wanted);
   const token = await getToken(tokenId);
   const client = token?.organization === organization ? await getClient(token.clientId) : undefined;
-  if (!client || !serves(client)) throw refused('oauth-token-id', `there is no such connection ${whom}`);
+  if (!client || !serves(client)) throw refused('oauth-token-id', `connection not found ${whom}`);
   if (client.dialect) return;
   const { name } = providerOf(client.serviceProvider);
   throw refused('oauth-token-id', `${name} is not supported here yet: use github, gitlab or gitea`);

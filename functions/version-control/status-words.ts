@@ -1,3 +1,4 @@
+import { type FailedStep, failedStep } from '#run/failed-step.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal, statuses } from '#run/status.ts';
 import type { StatusState } from './forges/forge.ts';
@@ -31,6 +32,15 @@ const planWords = ({ plan }: Run): string => {
 const isPlanned = ({ plan, status, wait }: Run): boolean =>
   plan.status === 'finished' && (statuses[status].commit === null || wait?.state === 'NeedsConfirmation');
 
+/** Without names: readers of the repository may lack permission to read the workspace. */
+const failures: Record<FailedStep | 'plan', string> = {
+  'configuration not fetched': 'The commit could not be fetched',
+  'not planned': 'The plan could not be started',
+  'run task': 'A run task failed',
+  'policy check': 'A policy failed',
+  plan: 'Plan failed',
+};
+
 export const ofRun = (run: Run): Words => {
   const { status, plan, apply, cancel } = run;
   if (status === 'canceled') {
@@ -42,13 +52,7 @@ export const ofRun = (run: Run): Words => {
   if (status === 'errored') {
     if (apply.status !== 'pending' && apply.status !== 'unreachable')
       return { state: 'success', description: planWords(run) };
-    const description =
-      plan.status === 'finished'
-        ? 'A check after the plan failed'
-        : run.verdicts?.fetching === 'failed'
-          ? 'The commit could not be fetched'
-          : 'Plan failed';
-    return { state: 'failure', description };
+    return { state: 'failure', description: failures[failedStep(run) ?? 'plan'] };
   }
   if (isPlanned(run) || (isFinal(status) && plan.status === 'finished'))
     return { state: 'success', description: planWords(run) };

@@ -1,7 +1,7 @@
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { put, query } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 
 /** Results of webhooks and requests, for users who miss a run (HCP API: VCS events). */
 
@@ -28,7 +28,7 @@ const nextInOrder = (): string => (recorded++ % 36 ** digits).toString(36).padSt
 
 export const recordVcsEvent = async (given: Omit<VcsEvent, 'id' | 'createdAt'>): Promise<void> => {
   const event: VcsEvent = { ...given, id: newId('ve'), createdAt: now() };
-  const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
+  const expiresAt = expiryIn(keptSeconds);
   const key = keys.vcsEvent(event.organization, event.createdAt, nextInOrder() + event.id);
   await put({ ...key, ...event, expiresAt });
 };

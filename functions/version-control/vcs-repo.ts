@@ -53,7 +53,10 @@ export const prepareVcsRepo = async (
   }
   if (!wanted) return undefined;
   if ((change.executionMode ?? current?.executionMode) === 'local') {
-    throw unprocessable(at, 'vcs-repo: a workspace with execution mode local runs nothing here');
+    throw unprocessable(
+      at,
+      'vcs-repo: needs execution-mode remote or agent, because local workspaces have no runs on this platform',
+    );
   }
   checkTags(wanted.tagsRegex);
   if (before && isSame(before, wanted)) return { kind: 'change', vcsRepo: { ...before, ...wanted }, before };

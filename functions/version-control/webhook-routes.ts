@@ -18,7 +18,7 @@ import { recordVcsEvent } from './vcs-events.ts';
  * stored, answered at once and handled later: forges wait only a few seconds.
  */
 
-/** Lambda accepts 6 MB, in which API Gateway encodes the body in Base64. */
+/** Lambda accepts events of 6 MB. API Gateway encodes the body in Base64, which takes a third more. */
 export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -43,7 +43,9 @@ const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string,
 };
 
 export const unsigned = () =>
-  new ApiError(401, [{ title: 'unauthorized', detail: "The signature is missing, or not of this webhook's secret." }]);
+  new ApiError(401, [
+    { title: 'unauthorized', detail: "The signature is missing, or was not made with this webhook's secret." },
+  ]);
 
 /** Time of the last event about a wrong signature, by webhook: limits them to one a minute. */
 const told = new Map<string, number>();

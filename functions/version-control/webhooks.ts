@@ -118,7 +118,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   const repository = await getRepository(id);
   if (!repository) return true;
   if (await hasFollowers(id)) {
-    // Unless its last follower has left meanwhile, because then no other check would follow.
+    // Stays due if its last follower has left meanwhile: otherwise no check would delete it.
     await update(keys.repository(id), {
       remove: ['unusedAt', ...dueAttributes],
       condition: 'attribute_exists(pk) AND (attribute_not_exists(unusedAt) OR unusedAt = :seen)',
@@ -129,7 +129,7 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   const { uuid } = repository;
   if (!repository.unusedAt && !repository.endedAt) {
     await keepConnection(repository);
-    // The request that created it is in progress or was interrupted: the next check decides.
+    // The request that created it is in progress or was interrupted. If it gets no follower, the next check deletes it.
     await update(keys.repository(id), {
       set: { unusedAt: now(), ...dueIn(id, 600) },
       condition: 'uuid = :uuid',
@@ -147,7 +147,8 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   await remove(keys.hook(uuid));
   if (!(await deleteWebhook(repository))) return false;
   await remove(keys.repository(id), { condition: 'uuid = :uuid', values: { ':uuid': uuid } });
-  // Removed last: a repository that is followed again keeps a dangling row.
+  // Removed last, because an interrupted deletion needs the connection. If the repository is followed again, the row
+  // stays without effect.
   await remove(keys.oauthClientRest(repository.clientId, id));
   return true;
 };

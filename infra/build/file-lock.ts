@@ -65,7 +65,7 @@ export const locked = async <T>(file: string, work: () => Promise<T>): Promise<T
       }
     }
     if (Date.now() > deadline)
-      throw new Error(`${file} is locked by ${holderOf(file)}. Stop it if nothing is being built`);
+      throw new Error(`${file} is locked by ${holderOf(file)}. End that process if no build is running`);
     await delay(pollMs);
   }
 };

@@ -52,7 +52,7 @@ export const sdkPlugin = (root: string): Plugin => ({
     });
     build.onEnd(({ errors }) => {
       if (errors.length === 0 && missing.size > 0)
-        throw new Error(`infra/build/sdk.ts: the AWS SDK has no such parts any more: ${[...missing].join(', ')}`);
+        throw new Error(`infra/build/sdk.ts: the AWS SDK no longer has these parts: ${[...missing].join(', ')}`);
     });
   },
 });

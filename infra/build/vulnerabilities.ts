@@ -39,7 +39,7 @@ export const readReport = (json: string): Finding[] | { unknown: string } => {
   try {
     report = JSON.parse(json) as Report;
   } catch {
-    return { unknown: 'npm audit did not answer in JSON' };
+    return { unknown: 'npm audit did not print JSON' };
   }
   const { auditReportVersion, vulnerabilities, message = 'npm audit gave no report' } = report;
   if (auditReportVersion === undefined || !vulnerabilities) return { unknown: message };
@@ -52,7 +52,10 @@ export const readReport = (json: string): Finding[] | { unknown: string } => {
     }));
 };
 
-/** Findings that are not accepted, or no longer. A package that is vulnerable only through a dependency is left out. */
+/**
+ * Findings that are not accepted, or whose acceptance has expired. A package that is vulnerable only through a dependency
+ * is left out.
+ */
 export const unknownOf = (findings: Finding[], known: KnownVulnerability[], today: string): Finding[] => {
   const accepted = known.filter(({ until }) => until >= today);
   return findings.filter(({ about }) => {

@@ -3,7 +3,7 @@ import { rightsToCreateRuns } from '#infra/stack/shared-rights.ts';
 
 export const RunApplied: Declaration = {
   entry: 'functions/lifecycle/phases/run-applied.ts',
-  description: 'Queues the runs that an apply sets off in other workspaces',
+  description: 'Queues the runs that an apply triggers in other workspaces',
   timeoutSeconds: 60,
   environment: ['table', 'bucket', 'machine'],
   rights: (may) => [...rightsToCreateRuns(may), may.keepLostEvents()],

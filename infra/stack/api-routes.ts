@@ -20,7 +20,7 @@ interface Node {
   /** The function that is declared for everything below it. */
   owner?: HttpFunction;
   /**
-   * Memoized keys below it, by the function of the surrounding subtree: each cut of the tree above asks for them again.
+   * Memoized keys below it, by the function of the surrounding subtree: each variant of the tree above needs them again.
    */
   found: Map<HttpFunction | undefined, ApiRoute[]>;
 }

@@ -64,7 +64,7 @@ const runs = ({ history }: DashboardProps): cloudwatch.IWidget[] => {
       height: 6,
     });
   return [
-    insights('Runs by how they ended', cloudwatch.LogQueryVisualizationType.STACKEDAREA, [
+    insights('Runs by outcome', cloudwatch.LogQueryVisualizationType.STACKEDAREA, [
       `filter type = "TaskStateEntered" and details.name in ${JSON.stringify(Object.keys(endings))}`,
       'stats count(*) as runs by bin(1h), details.name',
     ]),
@@ -122,12 +122,12 @@ const functionHealth = ({ functions }: DashboardProps): cloudwatch.IWidget[] => 
     watched.map((id) => functions[id].function.metricErrors({ label: id, period })),
   ),
   graph(
-    'Their duration (p95 ms)',
+    'Duration of these functions (p95 ms)',
     watched.map((id) => functions[id].function.metricDuration({ label: id, statistic: 'p95', period })),
   ),
   graph(
-    'Functions at once, in this account and region',
-    [lambda.Function.metricAllConcurrentExecutions({ label: 'at once', statistic: 'max', period })],
-    [lambda.Function.metricAllThrottles({ label: 'turned away', period })],
+    'Concurrent functions in this account and region',
+    [lambda.Function.metricAllConcurrentExecutions({ label: 'concurrent', statistic: 'max', period })],
+    [lambda.Function.metricAllThrottles({ label: 'throttled', period })],
   ),
 ];

@@ -8,7 +8,7 @@ import { startsRuns } from '#run/machine-states.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
 
-type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded';
+type Listener = 'ExecutionStopped' | 'RunApplied' | 'RunnerStopped' | 'ConfigurationUploaded' | 'StateUploaded';
 
 /** Other functions call it without waiting for the result. */
 const invoked = ['Notify', 'CommitStatus', 'FetchCommit', 'FetchProvider', 'VersionControlEvent'] as const;
@@ -130,5 +130,11 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     source: ['aws.s3'],
     detailType: ['Object Created'],
     detail: { bucket: { name: [sources.bucketName] }, object: { key: [{ prefix: 'uploads/cv-' }] } },
+  },
+  StateUploaded: {
+    source: ['aws.s3'],
+    detailType: ['Object Created'],
+    // The JSON form of a state is taken when it is read (functions/resources/states/json.ts).
+    detail: { bucket: { name: [sources.bucketName] }, object: { key: [{ wildcard: 'uploads/sv-*.tfstate' }] } },
   },
 });

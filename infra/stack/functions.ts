@@ -44,6 +44,7 @@ import { RunnerStopped } from '#infra/functions/runner-stopped.ts';
 import { Runs } from '#infra/functions/runs.ts';
 import { Settings } from '#infra/functions/settings.ts';
 import { SignIn } from '#infra/functions/sign-in.ts';
+import { StateUploaded } from '#infra/functions/state-uploaded.ts';
 import { States } from '#infra/functions/states.ts';
 import { Sweep } from '#infra/functions/sweep.ts';
 import { TaskStageDone } from '#infra/functions/task-stage-done.ts';
@@ -88,7 +89,7 @@ export const httpFunctions = {
 
 /**
  * `EnterState` serves every state that only waits, `RunTask` and `TaskUnanswered` serve the states of a stage's tasks,
- * `TaskStageDone` serves every `…TasksDone`, and `Complete` is the one finisher.
+ * `TaskStageDone` serves every `…TasksDone`, and `Complete` serves every ending.
  */
 type SharedByStates = 'EnterState' | 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
 
@@ -120,6 +121,7 @@ const otherFunctions = {
   VersionControlEvent,
   RunnerStopped,
   ConfigurationUploaded,
+  StateUploaded,
   RunApplied,
   Sweep,
   Bootstrap,

@@ -288,7 +288,7 @@ const apply = ({ entering, tasks, tasksDone, choosing, ending }: Builders) => ({
   Applied: ending('Finishes the run as applied and starts the next one'),
 });
 
-/** All other endings; each invokes the one finisher with its own status. */
+/** All other endings: each finishes the run with its own status. */
 const otherEndings = ({ ending }: Builders) => ({
   PlannedAndFinished: ending('Finishes the run with nothing to apply and starts the next one'),
   PolicySoftFailed: ending('Finishes a plan-only run whose soft-mandatory policies failed'),

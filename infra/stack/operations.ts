@@ -120,7 +120,7 @@ export class Operations extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    // An explicit policy replaces the default one, with which everything in the account may publish (SNS: access
+    // An explicit policy replaces the default one, which lets every principal in the account publish (SNS: access
     // policy).
     topic.addToResourcePolicy(
       new iam.PolicyStatement({

@@ -17,7 +17,7 @@ const brotli = promisify(brotliCompress);
 /** Compressed at build time at the highest level; the function sends it unchanged. */
 const compressed = async (name: string, content: Uint8Array): Promise<PageFile> => {
   const contentType = types[extname(name)];
-  if (!contentType) throw new Error(`${name}: the page has no content type for this`);
+  if (!contentType) throw new Error(`${name}: no content type is known for this file`);
   const br = await brotli(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
   return { contentType, br: br.toString('base64') };
 };

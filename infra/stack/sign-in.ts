@@ -55,7 +55,7 @@ export const signInEntries = {
   signInScopes: v.optional(
     v.pipe(
       notEmpty,
-      v.check((text) => text.split(' ').includes('openid'), 'must have openid among the scopes'),
+      v.check((text) => text.split(' ').includes('openid'), 'must contain the scope openid'),
     ),
   ),
 };

@@ -13,7 +13,7 @@ const invokeAndWait = `${invoke}.waitForTaskToken`;
 export type Arns = Record<LifecycleFunction, string>;
 type Errored = 'PlanErrored' | 'ApplyErrored';
 
-/** A retry cannot mend these errors. */
+/** Retrying cannot fix these errors. */
 const never = (errors: readonly string[]) => ({ ErrorEquals: [...errors], MaxAttempts: 0 });
 
 const again = {
@@ -92,7 +92,7 @@ const result = '$.result';
 /** Everything that states are built with. */
 interface Machine {
   arn: Arns;
-  /** Errors that a retry cannot mend. */
+  /** Errors that a retry cannot fix. */
   unretried: string[];
 }
 
@@ -237,7 +237,7 @@ const choosing = <Step extends keyof typeof nextStates>(
   Default: usual,
 });
 
-/** The one finisher. */
+/** Finishes the run with the status of this ending. */
 const ending =
   ({ arn }: Machine) =>
   (comment: string) => ({
@@ -265,7 +265,7 @@ const ending =
     End: true,
   });
 
-/** @param meant errors that leave a state on purpose */
+/** @param meant errors that end a state on purpose, and that a retry must not repeat */
 export const builders = (arn: Arns, meant: readonly string[]) => {
   const machine: Machine = {
     arn,

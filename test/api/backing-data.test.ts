@@ -1,18 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getObject, putObject } from '#platform/store/bucket.ts';
-import { sha256Of } from '#platform/store/integrity.ts';
 import { logPath } from '#resources/runs/log-links.ts';
 import type { Run } from '#run/run.ts';
-import { type Api, eventOf, startApi } from '#test/support/api.ts';
+import { eventOf, startApi } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
 /** Content that is soft-deleted, restored, and deleted permanently. */
 
-let api: Api;
+const api = await startApi();
+const { getObject, putObject } = await import('#platform/store/bucket.ts');
+const { sha256Of } = await import('#platform/store/integrity.ts');
 let help: Awaited<ReturnType<typeof runHelpers>>;
 beforeAll(async () => {
-  api = await startApi();
   help = await runHelpers(api);
 });
 afterAll(() => api.close());

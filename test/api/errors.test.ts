@@ -16,7 +16,7 @@ it.each([
   ['1 MB of open brackets', '['.repeat(1_000_000)],
   ['half a document', '{"data":{"attributes":{"name":"x"'],
   ['a form', 'name=x&type=workspaces'],
-])('rejects %s instead of JSON with 400', async (_, body) => {
+])('the API rejects %s instead of JSON with 400', async (_, body) => {
   for (const base64 of [false, true]) {
     const answer = await api.call('POST', path, { body, base64 });
     expect(answer.status).toBe(400);
@@ -27,7 +27,7 @@ it.each([
 });
 
 it.each(['{"data":{"attributes":{"name":"\\ud800"}}}', '{"data":{"attributes":{"\\udfff":1}}}'])(
-  'rejects a lone surrogate with 422: %s',
+  'the API rejects a lone surrogate with 422: %s',
   async (body) => {
     const answer = await api.call('POST', path, { body });
     expect([answer.status, answer.body.errors[0].detail]).toEqual([422, expect.stringMatching(/surrogate/)]);
@@ -62,10 +62,20 @@ it.each([
   ],
   ['attributes that are text', '{"data":{"attributes":"x"}}', '/data/attributes'],
   ['no name', '{"data":{"attributes":{}}}', '/data/attributes/name'],
-])('rejects %s with 422 and a pointer', async (_, body, pointer) => {
+])('the API rejects %s with 422 and a pointer', async (_, body, pointer) => {
   const answer = await api.call('POST', path, { body });
   expect(answer.status).toBe(422);
   expect(answer.body.errors[0].source.pointer).toBe(pointer);
+});
+
+it('a misspelled field of an action is rejected with 422 and a pointer', async () => {
+  const { id } = await api.workspace();
+  const answer = await api.call('POST', `workspaces/${id}/actions/lock`, { body: { raeson: 'x' } });
+  expect([answer.status, answer.body.errors.length, answer.body.errors[0]?.source.pointer]).toEqual([
+    422,
+    1,
+    '/raeson',
+  ]);
 });
 
 it('a JSON body is accepted with any JSON or generic content type', async () => {
@@ -101,7 +111,7 @@ it('an error names every wrong field and its rule without repeating the value', 
 });
 
 it.each(['a/b', 'ünïcode', '🦄', ' ', '', 'a b', 'x'.repeat(91), 'a\u0000b', '..'])(
-  'rejects the workspace name %j',
+  'the API rejects the workspace name %j',
   async (name) => {
     const answer = await api.post(path, { name });
     expect(answer.status).toBe(422);
@@ -109,7 +119,7 @@ it.each(['a/b', 'ünïcode', '🦄', ' ', '', 'a b', 'x'.repeat(91), 'a\u0000b',
   },
 );
 
-it.each(['ab', 'x'.repeat(41), 'a/b', 'é-organization'])('rejects the organization name %j', async (name) => {
+it.each(['ab', 'x'.repeat(41), 'a/b', 'é-organization'])('the API rejects the organization name %j', async (name) => {
   const answer = await api.post('organizations', { name, email: 'a@b.test' });
   expect(answer.status).toBe(422);
   expect(answer.body.errors[0].detail).toMatch(/3 to 40 characters/);
@@ -125,7 +135,7 @@ it('a document whose type is empty or missing is accepted', async () => {
   expect((await api.call('POST', path, { body: { data: { type: '', attributes } } })).status).toBe(201);
 });
 
-it.each(['0', '-1', 'x', '1.5', '99999999999'])('rejects page number %j with 400', async (number) => {
+it.each(['0', '-1', 'x', '1.5', '99999999999'])('the API rejects page number %j with 400', async (number) => {
   const answer = await api.get(`${path}?page[number]=${number}`);
   expect(answer.status).toBe(400);
   expect(answer.body.errors[0].source).toEqual({ parameter: 'page[number]' });

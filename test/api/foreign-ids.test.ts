@@ -406,7 +406,7 @@ it('a response includes only resources that the caller can read at their own rou
       if (status !== 200) continue;
       for (const { type, links } of body.included ?? []) {
         const self: string | undefined = links?.self;
-        // The same for every caller, and without a route of its own.
+        // Entitlement sets are the same for every caller, and have no route of their own.
         if (!self || type === 'entitlement-sets') continue;
         if (!answered.has(self)) answered.set(self, (await api.get(self, { token })).status);
         if (answered.get(self) !== 200) wrong.add(`${caller.role}: ${path} includes ${type} (${answered.get(self)})`);

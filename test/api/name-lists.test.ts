@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import * as table from '#platform/store/table.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 
-let api: Api;
+const api = await startApi();
+const table = await import('#platform/store/table.ts');
 const organization = 'many';
 const base = `organizations/${organization}`;
 const count = 150;
@@ -15,7 +15,6 @@ const all = Array.from({ length: count }, (_, i) => name(i)).sort((a, b) =>
 );
 
 beforeAll(async () => {
-  api = await startApi();
   await api.post('organizations', { name: organization, email: 'a@b.test' });
   project = (await api.post(`${base}/projects`, { name: 'Data' })).body.data.id;
   const inProject = { project: { data: { type: 'projects', id: project } } };

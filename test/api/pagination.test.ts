@@ -25,18 +25,18 @@ it.each([
   ['page[size]=100', { page: 1, size: 100 }],
   ['page[size]=101', { page: 1, size: 100 }],
   ['page[number]=&page[size]=', { page: 1, size: 20 }],
-])('the query "%s" asks for %j', (query, page) => {
+])('the query "%s" requests the page %j', (query, page) => {
   expect(pageOf(request(query))).toEqual(page);
 });
 
 it.each(['page[number]=0', 'page[size]=-1', 'page[size]=1.5', 'page[number]=x', 'page[number]=1234567890'])(
-  'the query "%s" is refused with its parameter',
+  'the query "%s" is rejected, and the error names the parameter',
   (query) => {
     expect(() => pageOf(request(query))).toThrow('must be a whole number of at least 1');
   },
 );
 
-it('a page is its slice, and links to the pages beside it', () => {
+it('a page has its slice of the list, and links to the previous and next page', () => {
   const all = items(5);
   expect([1, 2, 3, 4].map((page) => pageSlice(all, { page, size: 2 }).map(({ id }) => id))).toEqual([
     ['0', '1'],
@@ -60,20 +60,20 @@ it('a page is its slice, and links to the pages beside it', () => {
   expect(shown({ page: 3, size: 2 }).links).toMatchObject({ prev: to(2), next: null });
 });
 
-it('an empty list has one page, in the registry none', () => {
+it('an empty list has one page, and none in the registry', () => {
   const pagesOf = (answer: unknown) => bodyOf(answer).meta.pagination['total-pages'];
   const page = { page: 1, size: 20 };
   expect([list, registryList].map((make) => pagesOf(make(request(), page, 0, [])))).toEqual([1, 0]);
   expect([list, registryList].map((make) => pagesOf(make(request(), page, 21, [])))).toEqual([2, 2]);
 });
 
-it('a whole list is one page, however long it is', () => {
+it('an unpaginated list is one page of any length', () => {
   const paginationOf = (count: number) => bodyOf(wholeList(request(), items(count))).meta.pagination;
   expect(paginationOf(3)).toMatchObject({ 'current-page': 1, 'page-size': 20, 'next-page': null, 'total-count': 3 });
   expect(paginationOf(150)).toMatchObject({ 'page-size': 150, 'total-pages': 1, 'next-page': null });
 });
 
-it('a list without a total says whether there is more, and counts what was seen', () => {
+it('a list without a total links to the next page, and its count covers the pages read so far', () => {
   const paginationOf = (page: number, more: boolean) =>
     bodyOf(listWithoutTotal(request(), { page, size: 2 }, more, items(2))).meta.pagination;
   expect(paginationOf(1, true)).toEqual({ 'current-page': 1, 'page-size': 2, 'prev-page': null, 'next-page': 2 });
@@ -82,7 +82,7 @@ it('a list without a total says whether there is more, and counts what was seen'
   expect([totalOf(page, 13, false), totalOf(page, 13, true), totalOf(page, 30, true)]).toEqual([13, 21, 30]);
 });
 
-it('related documents are included where the request names them', () => {
+it('related documents are included on request', () => {
   const page = { page: 1, size: 20 };
   expect(bodyOf(list(request(), page, 1, items(1)))).not.toHaveProperty('included');
   expect(bodyOf(list(request(), page, 1, items(1), items(2))).included).toHaveLength(2);

@@ -54,7 +54,7 @@ it.each([
   'q[no-such]',
   'filter[no-such][0][key]',
 ])(
-  'rejects %s by name with 400 on every route',
+  'every route rejects %s by name with 400',
   async (name) => {
     const wrong: string[] = [];
     for (const one of reads) {

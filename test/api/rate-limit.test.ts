@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { networkOf } from '#api/admission.ts';
 import { type Count, RateLimit } from '#api/rate-limit.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
+
+const api = await startApi();
+const { networkOf } = await import('#api/admission.ts');
 
 const limit = 30;
 
@@ -53,7 +55,7 @@ describe('the rate limit', () => {
         const instances = Array.from({ length: 8 }, () => new RateLimit(limit, count));
         const share = limit / 3;
         expect(await admittedOf(instances, order, 1_000)).toBeLessThanOrEqual(limit + instances.length * share);
-        // Each instance whose request for more than its share was rejected.
+        // Every instance rejects requests, and so has no share of its own for a while.
         for (const [i] of instances.entries()) await admittedOf(instances, times(limit + share, i), 2_000);
         for (const second of [3, 4, 5]) expect(await admittedOf(instances, order, second * 1_000)).toBe(limit);
       }),
@@ -78,9 +80,7 @@ it.each([
 });
 
 describe("the API's rate limit", () => {
-  let api: Api;
-  beforeAll(async () => {
-    api = await startApi();
+  beforeAll(() => {
     process.env.REQUESTS_PER_SECOND = String(limit);
   });
   afterAll(() => api.close());
@@ -136,7 +136,7 @@ describe("the API's rate limit", () => {
     expect(await statuses(1, api.token)).toEqual([200]);
   });
 
-  it('admits good tokens that it has not seen yet while an address sends made-up ones', async () => {
+  it('admits valid tokens that it has not seen yet while an address sends invalid ones', async () => {
     const { createToken } = await import('#resources/users/tokens.ts');
     const fresh = [(await createToken(api.userId, '')).secret, (await createToken(api.userId, '')).secret];
     pass(0);
@@ -147,7 +147,7 @@ describe("the API's rate limit", () => {
     expect(await statuses(40, fresh[1] as string)).toEqual([...allOf(29, 200), ...allOf(11, 429)]);
   });
 
-  it('admits the token of a run task while made-up ones name its result', async () => {
+  it('admits the token of a run task while invalid ones name its result', async () => {
     const runs = await runHelpers(api);
     const help = await taskHelpers();
     const task = await help.task();

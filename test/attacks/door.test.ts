@@ -25,7 +25,7 @@ const bench = Bench.use();
 const address = 'registry.example.com/acme/fake';
 const secret = '# of another organization';
 
-/** A file of root that Terraform's user can read and not write. */
+/** A folder of root with files that Terraform's user cannot write. */
 let victim: string;
 beforeEach(() => {
   victim = join(bench.directory, 'victim');
@@ -112,10 +112,10 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
       });
     writeFileSync(join(victim, 'private'), stateWith(secret));
     writeFileSync(join(victim, 'file'), stateWith('own'));
-    // Another run of the attacker leads it elsewhere once the runner has followed it.
+    // Another run of the attacker changes this link once the runner has followed it.
     const flip = join(bench.directory, 'flip');
     symlinkSync(join(victim, 'private'), flip);
-    // Takes Terraform a while to read before it reads the state.
+    // Terraform takes a while to read this, and reads the state afterwards.
     const bulk = `locals {\n  bulk = [${'1, '.repeat(60_000)}]\n}\n`;
     const command = 'cat ../state/network/terraform.tfstate';
     const main = `${bulk}resource "terraform_data" "a" {\n  provisioner "local-exec" {\n    command = "${command}"\n  }\n}\n`;
@@ -140,7 +140,7 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
   }, 60_000);
 });
 
-/** Whether the runner has written the last file of its record; a folder may go while this looks. */
+/** Whether the runner has written the last file of its record; a folder may be removed meanwhile. */
 const isRecorded = (folder: string): boolean =>
   globSync('stepform-*/kept/configuration/zz_stepform_override.tf', { cwd: folder }).some((file) =>
     lstatSync(join(folder, file), { throwIfNoEntry: false })?.isFile(),

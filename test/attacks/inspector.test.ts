@@ -6,8 +6,8 @@ import { until } from '#test/e2e/support/waiting.ts';
 import { newWorkspace, platform, resources, startRun, untilFinal, untilStatus } from '#test/e2e/support/world.ts';
 
 /**
- * Any process of the runner's own user can send this signal: where Terraform has no user of its own, every process of
- * Terraform.
+ * Any process of the runner's own user can send this signal, so Terraform's processes can where Terraform has no user
+ * of its own.
  */
 it.runIf(platform.caFile)("SIGUSR1 does not open the runner's inspector, and the run continues", async () => {
   const dataDir = dirname(dirname(platform.caFile as string));

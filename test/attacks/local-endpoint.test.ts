@@ -43,8 +43,8 @@ const requests = [
 ];
 
 /**
- * Sends each request as itself, and over connections whose local ports processes of root use later, on another address:
- * Linux lists those of root first.
+ * Sends each request over connections of its own, and over connections whose local port a process of root uses later,
+ * on another address: Linux lists the connection of root first.
  */
 const attack = `
 const { connect } = require('node:net');
@@ -73,7 +73,7 @@ const isListed = (local) =>
 })();
 `;
 
-/** Copies Node to a folder that rooms show: in a checkout below /tmp they hide it. */
+/** Copies Node to a folder that rooms show, because they hide a checkout below /tmp. */
 const folder = newSharedFolder('node-');
 const hidden = /^\/(tmp|var\/tmp|dev\/shm)\//.test(realpathSync(process.execPath));
 const node = hidden ? join(folder, 'node') : process.execPath;

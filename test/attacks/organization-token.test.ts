@@ -1,6 +1,4 @@
-import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { packFiles } from '#clients/cli/archive.ts';
 import { Scene, uniqueName } from './support.ts';
 
 /** The organization's token, which CI systems hold, never becomes an owner. */
@@ -47,19 +45,4 @@ it('the organization token cannot map a group to the owners team', async () => {
   expect(changed.status).toBe(403);
   const { token: mallory } = await scene.signIn({ groups: [group] });
   expect((await scene.get(mallory, `organizations/${scene.organization}`)).status).toBe(404);
-});
-
-it('cannot start a run by importing a template', async () => {
-  const call = async (path: string, type: string, body: Uint8Array | string) => {
-    const headers = { 'coder-session-token': token, 'content-type': type };
-    const url = `${scene.platform.local.environmentsUrl}/api/v2${path}`;
-    const answer = await fetch(url, { method: 'POST', headers, body: body as BodyInit });
-    return { status: answer.status, body: await answer.json() };
-  };
-  const file = await call('/files', 'application/x-tar', gunzipSync(await packFiles({ 'main.tf': 'terraform {}\n' })));
-  const { hash } = file.body as { hash: string };
-  const version = { name: 'v1', storage_method: 'file', file_id: hash, provisioner: 'terraform' };
-  const path = `/organizations/${scene.organization}/templateversions`;
-  const { status, body } = await call(path, 'application/json', JSON.stringify(version));
-  expect([status, body]).toEqual([403, expect.objectContaining({ message: expect.stringContaining('run:plan') })]);
 });

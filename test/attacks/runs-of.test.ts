@@ -22,7 +22,7 @@ afterAll(() => scene.close());
 
 const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
 
-it('only runs of the organization that the operator named start', async () => {
+it('the platform starts only runs of the organization that the operator named', async () => {
   const { local } = scene.platform;
   expect(scene.platform.output).toContain('Only runs of organization local start here.');
 

@@ -43,8 +43,13 @@ it('uploads to the URL of a finalized state have no effect', async () => {
   const version = await announce(client, workspace, good);
   expect(await put(stateUrl(version) as string, good.text)).toBe(200);
   expect(await put(jsonUrl(version) as string, '{"format_version":"1.0"}')).toBe(200);
-  const final = await finalized(version.id);
-  expect(capabilitiesIn(final)).toEqual([]);
+  // The event of the upload makes it current, before a request reads it.
+  await until(
+    () => client.get(`/workspaces/${workspace.id}`),
+    ({ relationships }) => JSON.stringify(relationships?.['current-state-version']).includes(version.id),
+    30_000,
+  );
+  expect(capabilitiesIn(await finalized(version.id))).toEqual([]);
   const path = `/state-versions/${version.id}`;
   expect(await download(owner, `${path}/json-download`)).toBe('{"format_version":"1.0"}');
 

@@ -70,7 +70,7 @@ describe('a link to content', () => {
     expect(lifeOf(redirect.url)).toBeLessThanOrEqual(60);
     expect(await put(redirect.url, 'forged')).toBe(403);
     expect(await status(redirect.url)).toBe(200);
-    // Nor the next object.
+    // The signature is valid for no other object.
     expect(
       await status(redirect.url.replace(/\/runs\/run-\w{4}/, '/runs/run-AAAA').replace(/\/cv-\w{4}/, '/cv-AAAA')),
     ).toBe(403);

@@ -63,7 +63,7 @@ describe('a username', () => {
   });
 });
 
-it('is unchanged by an account update without changes, which succeeds', async () => {
+it('an account update without changes succeeds and keeps the username', async () => {
   const { token } = await scene.signIn();
   const bodies = [{ data: { type: 'users', attributes: {} } }, { data: { type: 'users' } }];
   for (const body of bodies) expect((await scene.call(token, 'PATCH', 'account/update', body)).status).toBe(200);

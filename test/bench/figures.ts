@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { RunUsage, Step } from '#infra/local/aws/lambda/usage.ts';
 import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import type { Local } from '#test/e2e/support/platform.ts';
@@ -34,10 +34,39 @@ export const usageOf = async (platform: Local, runId: string) =>
     steps: Step[];
   };
 
-/** Processor time of a process in ms, only on Linux, where a second has 100 ticks (proc(5)). */
-export const processorMs = async (pid: number): Promise<number | undefined> => {
+interface Times {
+  pid: number;
+  parent: number;
+  ownMs: number;
+  /** Of its descendants that have ended. */
+  endedMs: number;
+}
+
+/** Only on Linux, where a second has 100 ticks (proc(5)). */
+const timesOf = async (pid: number): Promise<Times | undefined> => {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // After the name, which may contain blanks, the 12th and 13th fields are user and system time.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return fields && (Number(fields[11]) + Number(fields[12])) * 10;
+  if (!stat) return undefined;
+  // The name may contain blanks.
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((n) => fields[n]);
+  return { pid, parent, ownMs: (user + system) * 10, endedMs: (endedUser + endedSystem) * 10 };
+};
+
+/** Processor time of a process in ms. */
+export const processorMs = async (pid: number): Promise<number | undefined> => (await timesOf(pid))?.ownMs;
+
+/** Processor time in ms of a process's descendants that have ended. */
+export const endedMs = async (pid: number): Promise<number> => (await timesOf(pid))?.endedMs ?? 0;
+
+/** Processor time in ms of a process and all its descendants. */
+export const treeMs = async (root: number): Promise<number> => {
+  const pids = (await readdir('/proc').catch(() => [])).map(Number).filter((pid) => pid > 0);
+  const all = (await Promise.all(pids.map(timesOf))).filter((times) => times !== undefined);
+  const sum = (pid: number): number =>
+    all.filter((times) => times.pid === pid).reduce((ms, times) => ms + times.ownMs + times.endedMs, 0) +
+    all.filter(({ parent }) => parent === pid).reduce((ms, times) => ms + sum(times.pid), 0);
+  return sum(root);
 };

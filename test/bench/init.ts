@@ -19,7 +19,7 @@ const registrySpeed = 25 * 2 ** 20;
 
 type Files = Record<string, string>;
 
-/** Including the lock file that Terraform writes for it. */
+/** Includes the lock file that Terraform writes for the configuration. */
 const configurationOf = async (registry: ProviderRegistry, sources: Record<string, string>): Promise<Files> => {
   const required = Object.entries(sources).map(
     ([type, source]) => `    ${type} = {\n      source = "${source}"\n    }\n`,

@@ -8,7 +8,7 @@ import { type Figure, quantile, round, type Section } from './figures.ts';
 
 const workspaces = Number(process.env.BENCH_WORKSPACES ?? 20);
 const runsEach = 2;
-/** This machine's share of AWS's quotas, about its share of AWS's speed. */
+/** AWS's quotas are scaled to this share, because this machine has about that share of AWS's speed. */
 const share = Number(process.env.BENCH_SHARE ?? 0.05);
 const readers = 20;
 

@@ -79,7 +79,13 @@ const applyWatched = async (folder: string) => {
     plane.offer(job);
     const control = new Control();
     const client = new Client(plane.url, job.token, control.over, () => control.end());
-    const refuge = { address: { url: null }, file: join(folder, 'kept'), runId: job.runId, key: null };
+    const refuge = {
+      address: { url: null },
+      file: join(folder, 'kept'),
+      runId: job.runId,
+      key: null,
+      freeDisk: () => {},
+    };
     const took = await apply(folder, new StateKeeper(join(folder, 'terraform.tfstate'), client, control, refuge));
     if (plane.violations.length) throw new Error(plane.violations.join('; '));
     return { took, taken, safe };

@@ -52,7 +52,13 @@ export const stateBytes: Section = {
       plane.offer(job);
       const control = new Control();
       const client = new Client(plane.url, job.token, control.over, () => control.end());
-      const refuge = { address: { url: null }, file: join(folder, 'kept'), runId: job.runId, key: null };
+      const refuge = {
+        address: { url: null },
+        file: join(folder, 'kept'),
+        runId: job.runId,
+        key: null,
+        freeDisk: () => {},
+      };
       const file = join(folder, 'terraform.tfstate');
       const keeper = new StateKeeper(file, client, control, refuge);
       await keeper.watch();

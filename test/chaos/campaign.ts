@@ -130,7 +130,7 @@ export class Campaign {
       try {
         await actions[what](this, turn);
       } catch (error) {
-        // The client's view of an action that fails by a fault; any response is acceptable.
+        // An injected fault failed the action; any response to the client is acceptable.
         if (!(error instanceof ApiError) && !(error instanceof TypeError)) throw error;
         this.tally.note(error instanceof ApiError ? `answer ${error.status}` : 'no answer', error.message);
       }
@@ -138,12 +138,12 @@ export class Campaign {
     }
   }
 
-  /** Whether this machine is busy enough. */
+  /** Whether this machine has as many runs as it can handle. */
   async isFull(): Promise<boolean> {
     return runners(this.folder).length >= maxRunners || (await this.openRuns()).length >= maxOpenRuns;
   }
 
-  /** @param moves other programs have its ports when it restarts */
+  /** @param moves other programs take its ports before it restarts */
   async restart(name: 'SIGKILL' | 'SIGTERM', pauseMs: number, storm: Chance, moves = false): Promise<void> {
     await this.countFaults().catch(() => {});
     const { url, httpsUrl, awsEndpointUrl, environmentsUrl } = this.local;
@@ -215,7 +215,7 @@ export class Campaign {
     return findings;
   }
 
-  /** Its minute passes faster here. */
+  /** Called here, because the schedule of one minute is too slow for a campaign. */
   async #sweep(): Promise<void> {
     const endpoint = this.local.awsEndpointUrl;
     await new LambdaClient({ endpoint }).send(new InvokeCommand({ FunctionName: 'SweepFunction' }));

@@ -51,7 +51,7 @@ export class Disk {
   }
 
   /**
-   * @param copy target folder for its content
+   * @param copy folder to copy the disk's content to
    * @returns once it is unmounted
    */
   async unmount(copy?: string): Promise<void> {

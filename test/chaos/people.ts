@@ -1,5 +1,6 @@
 import { SendTaskFailureCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { ApiError, isFinalRun, type Resource, type RunAction } from '#clients/client/client.ts';
+import { ApiError, isFinalRun, type Resource } from '#clients/client/client.ts';
+import type { DirectAction } from '#run/status.ts';
 import type { Campaign } from './campaign.ts';
 import type { ChaosAction } from './model.ts';
 
@@ -22,7 +23,7 @@ const perform = async (
   }
 };
 
-export const act = (campaign: Campaign, runId: string, action: Exclude<RunAction, 'force-execute'>): Promise<void> =>
+export const act = (campaign: Campaign, runId: string, action: Exclude<DirectAction, 'force-execute'>): Promise<void> =>
   perform(campaign, runId, action, () => campaign.client.act(runId, action));
 
 export const overridable = ({ attributes: { status } }: Resource): boolean =>

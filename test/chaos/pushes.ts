@@ -11,7 +11,7 @@ const identifier = 'acme/chaos';
 const followerCount = 2;
 /** Each push is a Terraform run in every follower. */
 const maxPushes = 12;
-/** Decimal digits, which the preceding letters cannot be. */
+/** The number in decimal digits, after a padding of letters. */
 const sha = (n: number): string => String(n).padStart(40, 'c');
 const numberOf = (commit: string): number => Number(commit.replace(/^c+/, ''));
 
@@ -123,7 +123,7 @@ export class Pushes {
     this.#settings.tally.note(`push ${fate}`, sha(this.#head));
     if (fate === 'isLate') this.#late.push(body);
     if (fate === 'isLate' || fate === 'isLost') return;
-    // A late delivery arrives before or after this one.
+    // May send an earlier, late delivery at the same time.
     const late = choice.integer(2) === 0 ? this.#late.shift() : undefined;
     await Promise.all([
       this.#deliver(body, id),

@@ -15,7 +15,7 @@ export class Chance {
     return new Chance(hash);
   }
 
-  /** A generator of its own: its use does not shift later choices of others. */
+  /** A separate generator, so that its use does not change later choices of this one. */
   fork(): Chance {
     return new Chance(this.integer(2 ** 31));
   }

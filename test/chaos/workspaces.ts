@@ -17,7 +17,7 @@ export interface Place {
   judged: boolean;
 }
 
-/** More in parallel only make a small machine slower. */
+/** Four, because more workspaces in parallel only make a small machine slower. */
 const kinds = [
   { name: 'plain', asks: false, judged: false },
   { name: 'asks', asks: true, judged: false },
@@ -96,7 +96,7 @@ const addPolicies = async (setting: Setting, places: Place[]): Promise<void> => 
   await addPolicySet(setting, workspaces, 'e', 'hard-mandatory', { kind: 'sentinel' });
 };
 
-/** Fails for configurations that contain the name; a destroyed one contains no names. */
+/** Fails for configurations that contain the name; the plan of a destroy run contains no names. */
 const addPolicySet = async (
   { client, organization }: Setting,
   places: Place[],

@@ -8,7 +8,7 @@ let folder: string;
 let parts: Parts;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parts-'));
-  // Printed, the reasons of these parts would count as those of the test run.
+  // Prints nothing, because CI would count the skips of these parts as skips of this test run.
   parts = new Parts(folder, folder, () => {});
 });
 

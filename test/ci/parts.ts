@@ -15,7 +15,7 @@ export interface Result {
   name: string;
   outcome: 'passed' | 'failed' | 'skipped';
   seconds: number;
-  /** Why it failed; what it did not prove, one line for each `SKIPPED: …` that it printed. */
+  /** Why it failed, or what it skipped: one entry for each line `SKIPPED: …` that it printed. */
   reasons: string[];
   /** Its complete output. */
   output: string;

@@ -48,14 +48,14 @@ it('a lost platform continues from its backup', async () => {
   await expect(keep('restore', file(), '--force')).rejects.toMatchObject({
     stderr: expect.stringContaining('still running'),
   });
-  // It tries for a while to reach the platform, as long as a container's host would allow.
+  // The stopped runner tries to reach the platform for as long as a container would have.
   if (runner) send(runner, 'SIGTERM', 'process');
   await noRunners();
   const { stdout } = await keep('backup', file(), '--force');
   expect(stdout).toContain('keep it private');
   expect(stdout).not.toContain('It was in use');
   await expect(keep('restore', file())).rejects.toMatchObject({ stderr: expect.stringContaining('--force') });
-  // The platform's output goes there too, and this test reads it.
+  // `--force`, because the folder also contains the platform's output, which this test reads.
   await keep('restore', file(), '--force');
   await platform.start();
   await client.act(run.id, 'apply');

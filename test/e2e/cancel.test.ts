@@ -36,7 +36,7 @@ describe.concurrent('a canceled run whose Terraform ignores the interrupt', () =
     return { workspace, run };
   };
   const ended = (run: Resource) => client.waitForRun(run.id, isFinalRun, patientMs);
-  /** The run when missed heartbeats would have been detected, or its end. */
+  /** The run at the time when missed heartbeats would have been detected, or at its end. */
   const afterMissed = (run: Resource) => {
     const isLong = (at: string | null) => Date.now() - Date.parse(at ?? '') > (missedSeconds + 4) * 1000;
     return client.waitForRun(run.id, (now) => isFinalRun(now) || isLong(now.attributes['canceled-at']), patientMs);

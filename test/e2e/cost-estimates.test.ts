@@ -36,18 +36,6 @@ describe('a run of an organization with cost estimation', () => {
     await client.act(run.id, 'apply');
     expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
-
-  it('has no estimate with targets, nor when its plan fails', async () => {
-    const workspace = await newWorkspace();
-    const targets = { 'target-addrs': ['terraform_data.a'] };
-    const targeted = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }, targets));
-    expect(targeted.attributes.status).toBe('planned');
-    expect((await estimateOf(targeted)).attributes.status).toBe('skipped_due_to_targeting');
-    await client.act(targeted.id, 'discard');
-    const failed = await untilFinal(await startRun(workspace, { 'main.tf': 'output "x" { value = nothing.at_all }' }));
-    expect(failed.attributes.status).toBe('errored');
-    expect((await estimateOf(failed)).attributes.status).toBe('unreachable');
-  });
 });
 
 it('terraform shows the estimate, before it asks', async () => {

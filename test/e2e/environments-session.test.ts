@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { coder, read, shortName, startSession, template } from './support/coder-session.ts';
+import { api, coder, read, shortName, startSession, template } from './support/coder-session.ts';
+import { sweep } from './support/environments.ts';
 
-/** A day with the coder command line, command by command, with the state that each reads and writes. */
+/** A day with the unmodified coder command line, command by command, with the state that each reads and writes. */
 
 const dev = shortName('dev');
 const dev2 = shortName('dev');
@@ -35,7 +36,11 @@ const latest = async (name: string) => (await read(`/users/me/workspace/${name}`
 beforeAll(async () => {
   if (!coder) return;
   session = await startSession({ 'main.tf': template });
-  await session.succeeds(['templates', 'push', demo, '-d', './demo', '-y', '--name', 'v1', '-m', 'first']);
+  const version = ['--name', 'v1', '-m', 'first', '--var', 'zone=eu-1b'];
+  const pushed = await session.succeeds(['templates', 'push', demo, '-d', './demo', '-y', ...version]);
+  expect(pushed.text).toMatch(
+    /Detecting persistent resources[\s\S]*terraform_data\.compute[\s\S]*terraform_data\.home/,
+  );
 });
 
 describe.skipIf(!coder)('coder', () => {
@@ -61,7 +66,11 @@ describe.skipIf(!coder)('coder', () => {
       new RegExp(`${dev} +${demo} +Started +true .* v1 +false +9:30AM Mon-Fri \\(Europe/Dublin\\) +8h`),
     );
     expect(await coderSays('show', dev)).toMatch(/terraform_data\.compute[\s\S]*terraform_data\.home/);
+    const again = await session.run(['create', dev, '--template', demo, '-y', ...options]);
+    expect(again).toMatchObject({ code: 1, text: expect.stringContaining('a workspace already exists named') });
     expect(await coderSays('templates', 'list')).toContain(demo);
+    expect(await coderSays('templates', 'versions', 'list', demo)).toMatch(/v1 .*Succeeded +Active/);
+    expect(await coderSays('templates', 'presets', 'list', demo)).toMatch(/small .*region=eu,size=10 +true/);
     expect(await coderSays('start', dev, '-y')).toContain('already running');
   });
 
@@ -87,15 +96,6 @@ describe.skipIf(!coder)('coder', () => {
     expect([refused, again].at(-1)).toMatchObject({ code: 1 });
     expect(again.text).toContain('parameter "region" is immutable and cannot be updated');
     await coderSays('start', dev, '-y');
-  });
-
-  it('restart: stops and starts, two applies, from the last build’s state each', async () => {
-    const before = await latest(dev);
-    const { lineage } = await stateOf(dev);
-    expect(await coderSays('restart', dev, '-y')).toContain('has been restarted');
-    expect(await latest(dev)).toMatchObject({ build_number: before.build_number + 2, transition: 'start' });
-    expect(await stateOf(dev)).toMatchObject({ lineage, managed: ['compute', 'home'] });
-    expect((await stateOf(dev, '-b', String(before.build_number + 1))).managed).toEqual(['home']);
   });
 
   it('start --provisioner-log-debug: Terraform’s own log among the lines, for owners', async () => {
@@ -153,6 +153,29 @@ describe.skipIf(!coder)('coder', () => {
     await coderSays('templates', 'pull', demo, './out', '-y');
     expect(await readFile(join(session.folder, 'out/main.tf'), 'utf8')).toBe(template);
   });
+
+  it('schedules stop an environment a minute after its start, and start it at its time', async () => {
+    const timed = shortName('timed');
+    const built = async () => {
+      await sweep();
+      return latest(timed);
+    };
+    const options = ['--preset', 'none', ...parameters, '--stop-after', '1m'];
+    await coderSays('create', timed, '--template', demo, '-y', ...options);
+    const succeeded = { job: { status: 'succeeded' } };
+    await expect
+      .poll(built, { timeout: 240_000, interval: 2000 })
+      .toMatchObject({ build_number: 2, transition: 'stop', reason: 'autostop', ...succeeded });
+    const at = new Date(Date.now() + 60_000);
+    const schedule = `CRON_TZ=UTC ${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
+    const { id } = await read(`/users/me/workspace/${timed}`);
+    const set = await api(`/workspaces/${id}/autostart`, { method: 'PUT', body: JSON.stringify({ schedule }) });
+    expect(set.status).toBe(204);
+    await expect
+      .poll(built, { timeout: 240_000, interval: 2000 })
+      .toMatchObject({ build_number: 3, transition: 'start', reason: 'autostart', ...succeeded });
+    await coderSays('delete', timed, '-y');
+  }, 300_000);
 
   it('delete: destroys, from the last build’s state, and the workspace is gone', async () => {
     expect((await session.run(['templates', 'delete', demo, '-y'])).text).toContain('must be deleted before');

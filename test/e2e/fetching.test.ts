@@ -1,15 +1,6 @@
 import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import {
-  client,
-  newWorkspace,
-  type Resource,
-  reasonOf,
-  resources,
-  untilConfirmable,
-  untilFinal,
-  untilStatus,
-} from './support/world.ts';
+import { client, newWorkspace, type Resource, resources, untilConfirmable, untilStatus } from './support/world.ts';
 
 const upload = async (version: Resource, body: Uint8Array<ArrayBuffer>) => {
   const { status } = await fetch(version.attributes['upload-url'], { method: 'PUT', body });
@@ -36,19 +27,4 @@ it('a run waits for the upload of its configuration, and keeps its place in the 
   const at = planned.attributes['status-timestamps'];
   expect(at['fetching-at'] < at['fetched-at']).toBe(true);
   expect(at['fetched-at'] <= at['plan-queued-at']).toBe(true);
-});
-
-it('a run with an invalid configuration archive fails before its plan, with the reason', async () => {
-  const { version, run } = await announce();
-  await upload(version, new TextEncoder().encode('no archive at all'));
-  const ended = await untilFinal(run);
-  expect(ended.attributes.status).toBe('errored');
-  expect(reasonOf(ended)).toMatch(/not a gzip file/);
-  expect(ended.attributes['status-timestamps']).not.toHaveProperty('planning-at');
-});
-
-it('a run that waits for its configuration can be canceled', async () => {
-  const { run } = await announce();
-  await client.act(run.id, 'cancel');
-  expect((await untilFinal(run)).attributes.status).toBe('canceled');
 });

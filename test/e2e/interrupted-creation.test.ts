@@ -98,18 +98,6 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
   expect([survivors[0], survivors.at(-1)]).toEqual([0, 1]);
 }, 300_000);
 
-it('a request that is repeated with its Idempotency-Key creates one run, at any write at which the function died', async () => {
-  for (const nth of deaths) {
-    const place = await open(`repeated-${nth}`);
-    const headers = { 'idempotency-key': `repeated-${nth}` };
-    await withDeath(nth, () => post(place, headers));
-    const again = await post(place, headers);
-    expect(again.status, `death ${nth}`).toBe(201);
-    const { data } = (await again.json()) as { data: Resource };
-    expect((await runsOf(place.workspace)).map(({ id }) => id)).toEqual([data.id]);
-  }
-}, 300_000);
-
 it('the client repeats the request by itself', async () => {
   const { workspace, version } = await open('client');
   const run = await withDeath(3, () => client.createRun(workspace.id, {}, version.id));

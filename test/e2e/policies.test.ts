@@ -53,20 +53,6 @@ describe.concurrent('a policy check', () => {
       override: { comment: 'this once' },
     });
   });
-
-  it('that fails softly is discarded, or ends a plan-only run', async () => {
-    const workspace = await newWorkspace();
-    await attachPolicy(workspace, 'soft-mandatory');
-    const run = await untilStatus(await startRun(workspace, files), 'policy_override');
-    await client.act(run.id, 'discard');
-    expect((await untilFinal(run)).attributes.status).toBe('discarded');
-    const planned = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
-    expect(planned.attributes.status).toBe('policy_soft_failed');
-    expect((await policyCheck(planned)).attributes).toMatchObject({
-      status: 'soft_failed',
-      actions: { 'is-overridable': false },
-    });
-  });
 });
 
 describe.concurrent('a policy evaluation', () => {
@@ -84,26 +70,5 @@ describe.concurrent('a policy evaluation', () => {
     expect((await policyEvaluation(run)).attributes.status).toBe('overridden');
     await client.act(run.id, 'apply');
     expect((await untilFinal(run)).attributes.status).toBe('applied');
-  });
-
-  it.each([
-    ['deny := ["too large"]', /^Policy "sizes" of set "[\w-]+" failed\./],
-    ['deny contains', /could not be evaluated: sizes\.rego line 3/],
-    ['deny := http.send({"method": "get", "url": "http://127.0.0.1/"}).body', /undefined function http\.send/],
-    ['deny := "text"', /returned a string; return a set or a list/],
-  ])('of %s fails the run with the reason', async (rule, reason) => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    await attachPolicy(workspace, 'mandatory', { rule });
-    const run = await untilFinal(await startRun(workspace, files));
-    expect([run.attributes.status, reasonOf(run)]).toEqual(['errored', expect.stringMatching(reason)]);
-    expect((await policyEvaluation(run)).attributes.status).toBe('failed');
-  });
-
-  it('that is advisory is shown and does not stop the run', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    await attachPolicy(workspace, 'advisory');
-    const run = await untilFinal(await startRun(workspace, files));
-    expect([run.attributes.status, reasonOf(run)]).toEqual(['applied', '']);
-    expect((await policyEvaluation(run)).attributes['result-count']).toMatchObject({ 'advisory-failed': 1 });
   });
 });

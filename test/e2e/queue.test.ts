@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { client, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from './support/world.ts';
+import { client, newWorkspace, resources, untilConfirmable, untilFinal } from './support/world.ts';
 
 const files = { 'main.tf': resources(['a']) };
 
@@ -26,28 +26,4 @@ it('runs of a workspace start in order, one at a time; plan-only runs bypass the
   expect(next.attributes.actions['is-confirmable']).toBe(true);
   await client.act(second.id, 'apply');
   expect((await untilFinal(second)).attributes.status).toBe('applied');
-});
-
-it('a locked workspace starts no run; unlocking starts the first', async () => {
-  const workspace = await newWorkspace();
-  const locked = await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
-  expect(locked.data.attributes).toMatchObject({ locked: true });
-  await expect(client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {})).rejects.toMatchObject({
-    status: 409,
-  });
-  const run = await startRun(workspace, files);
-  const speculative = await client.createRun(workspace.id, { 'plan-only': true });
-  await untilFinal(speculative);
-  expect((await client.run(run.id)).attributes.status).toBe('pending');
-  await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
-  await untilConfirmable(run);
-  // The run holds the workspace now, so users cannot.
-  await expect(client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {})).rejects.toMatchObject({
-    status: 409,
-  });
-  await client.act(run.id, 'discard');
-  await untilFinal(run);
-  await expect(client.call('POST', `/workspaces/${workspace.id}/actions/unlock`)).rejects.toMatchObject({
-    status: 409,
-  });
 });

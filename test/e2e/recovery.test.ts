@@ -109,7 +109,6 @@ it('a table restore ends runs and applies nothing twice', async () => {
   // Enough for three starts of the platform and four runs.
 }, 300_000);
 
-it('an invalid or future restore time is rejected', async () => {
+it('an invalid restore time is rejected', async () => {
   expect((await recover('yesterday')).said).toContain('Give the time of the backup');
-  expect((await recover(new Date(Date.now() + 3_600_000).toISOString())).errorMessage).toContain('in the future');
 });

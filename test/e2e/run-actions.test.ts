@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { endCoolOff, operate } from './support/operator.ts';
-import { slowState } from './support/slow-state.ts';
 import {
   client,
   inState,
@@ -46,29 +45,6 @@ describe.concurrent('a run', () => {
     await client.act(third.id, 'apply');
     expect((await untilFinal(third)).attributes.status).toBe('applied');
     expect((await untilFinal(second)).attributes.status).toBe('planned_and_finished');
-  });
-
-  it('cannot be moved to the front without a run ahead, or ahead of an active run', async ({ onTestFinished }) => {
-    const workspace = await newWorkspace();
-    const slow = await slowState();
-    onTestFinished(() => slow.close());
-    const front = await startRun(workspace, { 'main.tf': slow.configuration });
-    const behind = await startRun(workspace, { 'main.tf': slow.configuration });
-    await slow.asked;
-    await expect(client.act(behind.id, 'force-execute')).rejects.toMatchObject(
-      refused(409, /does not await a decision/),
-    );
-    expect((await client.run(behind.id)).attributes.status).toBe('pending');
-    await Promise.all([client.act(behind.id, 'cancel'), client.act(front.id, 'cancel')]);
-    await Promise.all([untilFinal(behind), untilFinal(front)]);
-
-    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });
-    const alone = await client.createRun(workspace.id);
-    await expect(client.act(alone.id, 'force-execute')).rejects.toMatchObject(
-      refused(403, /does not wait for another/),
-    );
-    await client.act(alone.id, 'discard');
-    expect((await untilFinal(alone)).attributes.status).toBe('discarded');
   });
 
   it('that does not stop when canceled can be force-canceled, and keeps completed changes', async ({ expect }) => {

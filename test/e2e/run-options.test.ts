@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { packFiles } from '#clients/cli/archive.ts';
 import { until } from './support/waiting.ts';
 import {
   client,
@@ -13,7 +12,6 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-  untilStatus,
 } from './support/world.ts';
 
 /** Every run option that affects Terraform, with the real one. */
@@ -72,34 +70,11 @@ describe.concurrent('a run created with', () => {
     expect(outputs.map(({ attributes }) => [attributes.name, attributes.value])).toEqual([['a', 'a']]);
   });
 
-  it("plan-only and save-plan never auto-apply, regardless of the workspace's setting", async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    const only = await untilFinal(await startRun(workspace, ab, { 'plan-only': true, 'auto-apply': true }));
-    expect(only.attributes).toMatchObject({ status: 'planned_and_finished', 'auto-apply': false, 'has-changes': true });
-    const saved = await untilStatus(
-      await client.createRun(workspace.id, { 'save-plan': true, 'auto-apply': true }),
-      'planned_and_saved',
-    );
-    expect(saved.attributes).toMatchObject({ status: 'planned_and_saved', 'auto-apply': false });
-    await expect(inState(workspace)).rejects.toMatchObject({ status: 404 });
-    await client.act(saved.id, 'apply');
-    expect((await untilFinal(saved)).attributes.status).toBe('applied');
-    expect(await inState(workspace)).toEqual(addresses);
-  });
-
   it('allow-empty-apply applies a plan without changes automatically', async () => {
     const workspace = await applied();
     const run = await untilFinal(await client.createRun(workspace.id, { 'allow-empty-apply': true }));
     expect(run.attributes).toMatchObject({ status: 'applied', 'has-changes': false });
     expect(await readLog(run, 'apply')).toContain('Resources: 0 added, 0 changed, 0 destroyed');
-  });
-
-  it('auto-apply: false waits for a confirmation although the workspace has auto-apply', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    const run = await untilConfirmable(await startRun(workspace, ab, { 'auto-apply': false }));
-    expect(run.attributes).toMatchObject({ status: 'planned', actions: { 'is-confirmable': true } });
-    await client.act(run.id, 'discard');
-    expect((await untilFinal(run)).attributes.status).toBe('discarded');
   });
 
   it('target-addrs plans and applies only these resources', async () => {
@@ -161,26 +136,6 @@ describe.concurrent('a run created with', () => {
     expect((await plan(run)).attributes).toMatchObject({ 'generated-configuration': true, 'resource-imports': 1 });
     const [change] = (await planJson(run)).resource_changes;
     expect(change.change.generated_config).toContain('resource "terraform_data" "old"');
-  });
-
-  it('a configuration-version uses it; otherwise the newest is used', async () => {
-    const workspace = await newWorkspace();
-    const upload = async (name: string, more = {}) =>
-      client.upload(workspace.id, await packFiles({ 'main.tf': resources([name]) }), more);
-    const [old, recent] = [await upload('old'), await upload('recent')];
-    const speculative = await upload('tried', { speculative: true });
-    const planned = async (versionId?: string) => {
-      const run = await untilFinal(await client.createRun(workspace.id, { 'plan-only': true }, versionId));
-      return [run.relationships?.['configuration-version']?.data, Object.keys(await actionsOf(run))];
-    };
-    const runs = await Promise.all([planned(old.id), planned(), planned(speculative.id)]);
-    expect(runs).toEqual([
-      [{ type: 'configuration-versions', id: old.id }, ['terraform_data.old']],
-      [{ type: 'configuration-versions', id: recent.id }, ['terraform_data.recent']],
-      [{ type: 'configuration-versions', id: speculative.id }, ['terraform_data.tried']],
-    ]);
-    const { attributes } = await client.createRun(workspace.id, {}, speculative.id);
-    expect(attributes['plan-only']).toBe(true);
   });
 });
 

@@ -4,7 +4,7 @@ import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import type { RunPayload } from '#run/notifications/run.ts';
 import type { TaskPayload } from '#run/task-payload.ts';
 import { signatureOf } from '#test/support/task-server.ts';
-import { attach, callBack, fails, isSilent, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
+import { attach, callBack, fails, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
 import {
   client,
   newName,
@@ -16,7 +16,6 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
-  untilStatus,
 } from './support/world.ts';
 
 const files = { 'main.tf': resources(['a']) };
@@ -46,32 +45,6 @@ describe.concurrent('run tasks', () => {
     }
   });
 
-  it('read the configuration and plan with their token while their result is open', async ({ expect }) => {
-    const readByTask: Record<string, number | string> = {};
-    const { server, task } = await newTask(async (payload) => {
-      const read = async (url: string) => {
-        const response = await fetch(url, { headers: { authorization: `Bearer ${payload.access_token}` } });
-        return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
-      };
-      const configuration = await read(payload.configuration_version_download_url ?? '');
-      readByTask.configuration = configuration.body.subarray(0, 2).toString('hex');
-      readByTask.plan = JSON.parse(
-        (await read(payload.plan_json_api_url ?? '')).body.toString(),
-      ).resource_changes[0].address;
-      readByTask.other = (await read(`${platform.url}/api/v2/runs/${payload.run_id}`)).status;
-      await callBack(payload, { status: 'passed' });
-      readByTask.later = (await read(payload.plan_json_api_url ?? '')).status;
-    });
-    const workspace = await newWorkspace();
-    await attach(workspace, task, ['post_plan']);
-    const run = await untilConfirmable(await startRun(workspace, files));
-    expect(run.attributes.status).toBe('post_plan_completed');
-    await server.request(2);
-    await expect.poll(() => readByTask.later).toBe(401);
-    expect(readByTask).toEqual({ configuration: '1f8b', plan: 'terraform_data.a', other: 404, later: 401 });
-    await client.act(run.id, 'discard');
-  });
-
   it('that are mandatory fail the run, before and after the plan and before the apply', async () => {
     const { task } = await newTask(fails);
     for (const stage of ['pre_plan', 'post_plan', 'pre_apply']) {
@@ -86,29 +59,6 @@ describe.concurrent('run tasks', () => {
       expect(await stagesOf(run)).toEqual([`${stage}: failed (failed)`]);
       expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
     }
-  });
-
-  it('that are advisory or run after the apply never fail the run', async () => {
-    const { task } = await newTask(fails);
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    await attach(workspace, task, ['post_plan'], 'advisory');
-    const last = await newTask(fails);
-    await attach(workspace, last.task, ['post_apply']);
-    const run = await untilFinal(await startRun(workspace, files));
-    expect(run.attributes.status).toBe('applied');
-    expect(await stagesOf(run)).toEqual(['post_plan: passed (failed)', 'post_apply: passed (failed)']);
-  });
-
-  it('that are mandatory outweigh any number of advisory ones', async () => {
-    const strict = await newTask(fails);
-    const workspace = await newWorkspace();
-    const advisory = await Promise.all(Array.from({ length: 5 }, () => newTask(passes)));
-    for (const { task } of advisory) await attach(workspace, task, ['pre_plan'], 'advisory');
-    await attach(workspace, strict.task, ['pre_plan'], 'mandatory');
-    const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
-    expect(run.attributes.status).toBe('errored');
-    const [stage] = await stagesOf(run);
-    expect(stage?.match(/passed/g)).toHaveLength(5);
   });
 
   it('are called in parallel: fifty of them, at most forty at once', async () => {
@@ -130,62 +80,6 @@ describe.concurrent('run tasks', () => {
     for (const one of [task, ...more]) await attach(workspace, one, ['pre_plan']);
     const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
     expect([run.attributes.status, payloads.length]).toEqual(['planned_and_finished', 50]);
-  });
-
-  it('of a canceled run may still report a result, which does not resume the run', async () => {
-    const { server, task } = await newTask(isSilent);
-    const workspace = await newWorkspace();
-    await attach(workspace, task, ['post_plan']);
-    const run = await startRun(workspace, files);
-    const { payload } = await server.request(2);
-    await callBack(payload, { status: 'running', message: 'half of it' });
-    await client.act(run.id, 'cancel');
-    const ended = await untilFinal(run);
-    expect(ended.attributes.status).toBe('canceled');
-    expect(await stagesOf(run)).toEqual(['post_plan: canceled (canceled)']);
-    expect(await callBack(payload, { status: 'passed' })).toBe(200);
-    expect(await stagesOf(run)).toEqual(['post_plan: canceled (unreachable)']);
-    expect((await client.run(run.id)).attributes.status).toBe('canceled');
-  });
-
-  it('report outcomes with tags', async () => {
-    const { server, task } = await newTask(isSilent);
-    const workspace = await newWorkspace();
-    await attach(workspace, task, ['pre_plan']);
-    const run = await startRun(workspace, files, { 'plan-only': true });
-    const { payload } = await server.request(2);
-    await untilStatus(run, 'pre_plan_running');
-    const outcome = {
-      type: 'task-result-outcomes',
-      attributes: {
-        'outcome-id': 'CC-1',
-        description: 'a public bucket',
-        body: '# Why',
-        url: 'https://task.test/CC-1',
-        tags: { Severity: [{ label: 'High', level: 'error' }] },
-      },
-    };
-    expect(await callBack(payload, { status: 'running', message: '1 of 2' }, [outcome])).toBe(200);
-    expect(await callBack(payload, { status: 'passed', message: 'done' })).toBe(200);
-    await untilFinal(run);
-    const [storedOutcome] = await client.list(`/task-results/${payload.task_result_id}/outcomes`);
-    expect(storedOutcome?.attributes).toMatchObject({
-      'outcome-id': 'CC-1',
-      tags: [{ label: 'Severity', value: [{ label: 'High', level: 'error' }] }],
-    });
-  });
-
-  it('that are removed during the run do not block it', async () => {
-    const { server, task } = await newTask(isSilent);
-    const workspace = await newWorkspace();
-    const { id } = await attach(workspace, task, ['pre_apply']);
-    const run = await untilConfirmable(await startRun(workspace, files));
-    await client.call('DELETE', `/workspaces/${workspace.id}/tasks/${id}`);
-    await client.call('DELETE', `/tasks/${task.id}`);
-    await client.act(run.id, 'apply');
-    const ended = await untilFinal(run);
-    expect([ended.attributes.status, server.requests.length]).toEqual(['errored', 1]);
-    expect(await stagesOf(run)).toEqual(['pre_apply: failed (errored)']);
   });
 });
 

@@ -76,7 +76,7 @@ resource "terraform_data" "after" {
     expect(await inState()).toContain('quick');
     // The other resource may have been created.
     expect(attributes['end-reason']).toMatch(
-      /By its log, terraform_data\.quick was done, and terraform_data\.slow was begun\..*stays locked/,
+      /According to its log, terraform_data\.quick was done, and terraform_data\.slow was started but not finished\..*stays locked/,
     );
     const workspace = `/workspaces/${related(run, 'workspace')}`;
     const locked = await client.get(workspace);

@@ -99,7 +99,7 @@ output "word" {
     expect((await client.phase(again, 'apply')).attributes.status).toBe('unreachable');
   });
 
-  it('that destroys or only refreshes does only that', async () => {
+  it('that destroys or only refreshes does nothing else', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = terraform_data.a.output }` };
     await untilFinal(await startRun(workspace, files));
@@ -110,16 +110,6 @@ output "word" {
     expect((await client.phase(destroyed, 'apply')).attributes['resource-destructions']).toBe(2);
     const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
     expect(state.attributes.resources).toEqual([]);
-  });
-
-  it('that is plan-only can never apply', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    const run = await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { 'plan-only': true }));
-    expect(run.attributes.status).toBe('planned_and_finished');
-    await expect(client.act(run.id, 'apply')).rejects.toMatchObject({ status: 409 });
-    await expect(client.get(`/workspaces/${workspace.id}/current-state-version`)).rejects.toMatchObject({
-      status: 404,
-    });
   });
 
   it('whose plan fails reports the reason in one line and releases the workspace', {
@@ -189,14 +179,6 @@ resource "terraform_data" "slow" {
     }
   });
 
-  it('can be discarded, and then neither confirmed nor discarded again', async () => {
-    const run = await untilConfirmable(await startRun(await newWorkspace(), { 'main.tf': resources(['a']) }));
-    await client.act(run.id, 'discard', 'not today');
-    await expect(client.act(run.id, 'apply')).rejects.toMatchObject({ status: 409 });
-    expect((await untilFinal(run)).attributes.status).toBe('discarded');
-    await expect(client.act(run.id, 'discard')).rejects.toMatchObject({ status: 409 });
-  });
-
   it('that saves its plan lets others pass, and is queued when confirmed', async () => {
     const workspace = await newWorkspace();
     const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
@@ -209,23 +191,5 @@ resource "terraform_data" "slow" {
     expect((await client.run(saved.id)).attributes.status).toBe('confirmed');
     await client.act(other.id, 'discard');
     expect((await untilFinal(saved)).attributes.status).toBe('applied');
-  });
-
-  it('applies once when confirmed twice concurrently', async () => {
-    const workspace = await newWorkspace();
-    const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
-    const answers = await Promise.allSettled([
-      client.act(run.id, 'apply'),
-      client.act(run.id, 'apply'),
-      client.act(run.id, 'discard'),
-    ]);
-    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThanOrEqual(1);
-    const final = await untilFinal(run);
-    const discarded = answers[2]?.status === 'fulfilled';
-    expect(final.attributes.status).toBe(discarded ? 'discarded' : 'applied');
-    if (!discarded) {
-      const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
-      expect(state.attributes.serial).toBe(1);
-    }
   });
 });

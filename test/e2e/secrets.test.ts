@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { startTaskServer, type TaskServer } from '#test/support/task-server.ts';
 import { PlatformProcess } from './support/platform.ts';
@@ -24,14 +24,17 @@ import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
  * platform.
  */
 
-const elsewhere = mkdtempSync(join(tmpdir(), 'secrets-test-'));
-// Runs have their folders here, and Terraform may run as another user.
-chmodSync(elsewhere, 0o711);
-const answers = join(elsewhere, 'answers.jsonl');
+let elsewhere: string;
+let answers: string;
 let platform: PlatformProcess;
 let tasks: TaskServer;
 let owner: Client;
-beforeAll(async () => {
+// A second try has a platform of its own: the first leaves names that are taken.
+beforeEach(async () => {
+  elsewhere = mkdtempSync(join(tmpdir(), 'secrets-test-'));
+  // Runs have their folders here, and Terraform may run as another user.
+  chmodSync(elsewhere, 0o711);
+  answers = join(elsewhere, 'answers.jsonl');
   [platform, tasks] = await Promise.all([
     PlatformProcess.start({ STEPFORM_RECORD: answers, TMPDIR: elsewhere }),
     startTaskServer(),
@@ -39,7 +42,7 @@ beforeAll(async () => {
   const { url, token } = platform.local;
   owner = new Client(url, token);
 });
-afterAll(async () => {
+afterEach(async () => {
   await Promise.all([platform.remove(), tasks.close()]);
   rmSync(elsewhere, { recursive: true, force: true });
 });

@@ -88,7 +88,7 @@ describe('with one warm runner', () => {
     await idle();
     const runs = await Promise.all([create(), create()]);
     for (const run of runs) expect((await ended(run)).attributes.status).toBe('applied');
-    // The successor may have been ready for the second.
+    // The runner's successor may have been ready for the second run.
     expect(runs.flatMap(startedFor).length).toBeLessThanOrEqual(1);
     expect(runs.filter((run) => startedFor(run).length === 0).length).toBeGreaterThanOrEqual(1);
   });
@@ -103,7 +103,7 @@ describe('with one warm runner', () => {
     try {
       const run = await create({}, slow.configuration);
       await slow.asked;
-      // The offer was in time, even on a busy machine.
+      // The warm runner took the run, so no container was started.
       expect(startedFor(run)).toEqual([]);
       send(runner, 'SIGKILL');
       const { attributes } = await ended(run);

@@ -9,10 +9,10 @@ import type { Template } from '#infra/build/synth.ts';
  * - Its ECS sends no "Task State Change" events, and takes none from outside: containers.ts hands them to the function
  *   that the template's rule names.
  * - Its CopyObject ignores the checksum algorithm: emulator.py adds the checksum.
- * - It ignores the OpenAPI document of an HTTP API, knows no deployments of one, and does not put stage variables into the URI
+ * - It ignores the OpenAPI document and the deployments of an HTTP API, and does not put stage variables into the URI
  *   of an integration: routes and integrations become resources, which name the functions (openapi.ts).
- * - Its IAM judges calls of ECS by the cluster and answers to tasks by nothing: emulator.py names the resources and the condition
- *   key that AWS documents.
+ * - Its IAM knows only the cluster of ECS calls, and no resource of SendTask calls: emulator.py adds the resources and
+ *   the condition key that AWS documents.
  * - Its APIs have host names below .localhost (localhost.mjs), and certificates of an authority made for the test.
  */
 

@@ -28,11 +28,15 @@ it('the first build is rejected, and leaves no environment', async () => {
 });
 
 it('builds of an environment are rejected, and it can be started again afterwards', async () => {
-  const id = await world.running(template);
+  const [id, other] = [await world.running(template), await world.running(template)];
   process.env.RUNS_OF = 'other';
   const path = `/workspaces/${id}/builds`;
   const { status, body } = await world.call('POST', path, { body: { transition: 'stop' } });
   expect([status, body]).toEqual([409, expect.objectContaining({ detail })]);
+  const orphan = await world.call('POST', `/workspaces/${other}/builds`, {
+    body: { transition: 'delete', orphan: true },
+  });
+  expect(orphan.status, 'without a run').toBe(201);
   delete process.env.RUNS_OF;
   expect((await world.call('POST', path, { body: { transition: 'stop' } })).status).toBe(201);
 });

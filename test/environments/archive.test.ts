@@ -37,6 +37,19 @@ it('a zip with paths outside of its folder, or other content, is rejected', asyn
   await expect(filesInZip(Buffer.from('no zip at all'))).rejects.toThrow('The archive is not valid.');
 });
 
+it('an archive with too many files, or too much content, is rejected', async () => {
+  const many = Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}`, content: Buffer.alloc(0) }));
+  const large = [{ name: 'x', content: Buffer.alloc(64 * 1024 * 1024 + 1) }];
+  for (const [read, pack] of [
+    [filesInZip, zipOf],
+    [filesInTar, tarOf],
+  ] as const) {
+    const refusal = { detail: 'it is too large when unpacked' };
+    await expect(read(pack(many))).rejects.toMatchObject(refusal);
+    await expect(read(pack(large))).rejects.toMatchObject(refusal);
+  }
+});
+
 it('a zip with a link, or with more content than declared, is rejected', async () => {
   const link = zipOf([{ name: 'x', content: Buffer.from('/etc/passwd') }]);
   link.writeUInt32LE((0o120777 << 16) >>> 0, link.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 38);

@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { lookAt } from '#environments/workspaces/executor.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startEnvironments } from './support.ts';
 
 /** Scheduled actions of the platform; the test controls the clock. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
+const world = await startEnvironments();
+const { lookAt } = await import('#environments/workspaces/executor.ts');
 afterAll(() => world.api.close());
 
 const minute = 60_000;
@@ -51,6 +48,7 @@ describe('autostop', () => {
     await sweep();
     await sweep();
     expect(await seen(id)).toEqual({ transition: 'stop', reason: 'autostop', number: 2 });
+    expect((await world.environmentOf(id)).lastUsedAt, 'the stop is no use').toBe(new Date(begin).toISOString());
   });
 
   it('stops at the template’s required stop at the latest, and refuses to extend beyond it', async () => {
@@ -107,8 +105,10 @@ describe('autostart', () => {
     const id = await world.running(template, body, { token: member.token });
     await world.build(id, 'stop');
     await world.end(id);
-    const { leaveTeam } = await import('#resources/users/memberships.ts');
+    const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
     await leaveTeam(member.team, member.id);
+    // Seeing the project is not enough.
+    await joinTeam((await world.members.withLevel('acme', 'read')).team, member.id);
     later(2 * hour);
     await sweep();
     expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
@@ -135,20 +135,6 @@ describe('autostart', () => {
     later(24 * hour);
     await sweep();
     expect(await seen(id)).toEqual({ transition: 'start', reason: 'autostart', number: 3 });
-  });
-});
-
-describe('failure TTL', () => {
-  it('stops environments that failed to start', async () => {
-    const template = await world.addTemplate({ failureTtlMs: hour });
-    const id = (await world.create(template)).body.id;
-    await world.end(id, 'errored');
-    later(59 * minute);
-    await sweep();
-    expect(await seen(id)).toMatchObject({ transition: 'start', number: 1 });
-    later(2 * minute);
-    await sweep();
-    expect(await seen(id)).toEqual({ transition: 'stop', reason: 'autostop', number: 2 });
   });
 });
 
@@ -231,4 +217,28 @@ it('scheduled builds are recorded in the audit trail', async () => {
   expect((await world.call('GET', '/audit', { token })).status).toBe(403);
   expect((await world.call('GET', '/audit?q=nothing:x')).status).toBe(400);
   expect((await world.call('GET', '/audit?q=date_from:never')).status).toBe(400);
+  const logs = async (search: string) =>
+    (await world.call('GET', `/audit?q=${encodeURIComponent(`resource_target:${name} ${search}`)}`)).body.audit_logs;
+  const [end] = await logs('build_reason:autostop username:owner organization:acme');
+  expect(end).toMatchObject({
+    ip: '',
+    description: 'owner stop workspace build',
+    diff: { template_version_id: { old: '', secret: false } },
+    is_deleted: false,
+    user: { username: 'owner' },
+    organization: { name: 'acme' },
+  });
+  expect(await logs(`resource_id:${end.resource_id} request_id:${end.request_id}`)).toHaveLength(1);
+  for (const search of ['username:unknown', 'organization:other', 'action:start', 'date_to:2026-01-04', 'request_id:x'])
+    expect((await logs(`build_reason:autostop ${search}`)).length, search).toBe(0);
+  expect(await logs('date_from:2026-01-05 date_to:2026-01-05 build_reason:autostop')).toHaveLength(1);
+  const [made, ...others] = (await world.call('GET', '/audit?q=resource_type:workspace%20action:create')).body
+    .audit_logs;
+  expect([made.ip, made.action, made.status_code]).toEqual(['192.0.2.1', 'create', 200]);
+  expect([made, ...others].map(({ time }) => time)).toEqual(
+    [made, ...others]
+      .map(({ time }) => time)
+      .sort()
+      .reverse(),
+  );
 });

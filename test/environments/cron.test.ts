@@ -14,8 +14,9 @@ it.each([
   ['CRON_TZ=Europe/Dublin 30 9 * * 0', '2026-03-29T00:00:00Z', '2026-03-29T08:30:00.000Z'],
   ['0 0 * * *', '2026-01-01T00:00:00Z', '2026-01-02T00:00:00.000Z'],
   ['CRON_TZ=Pacific/Auckland 0 8 * * 1', '2026-01-04T18:00:00Z', '2026-01-04T19:00:00.000Z'],
+  ['0 9 * * sun', '2026-01-05T10:00:00Z', '2026-01-11T09:00:00.000Z'],
   ['*/20 9,17 * * sat,7', '2026-01-03T09:25:00Z', '2026-01-03T09:40:00.000Z'],
-])('%s after %s is %s', (text, after, expected) => {
+])('the next time of %s after %s is %s', (text, after, expected) => {
   expect(next(text, after)).toBe(expected);
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actingAs } from '#test/support/api.ts';
+import { actingAs, uniqueName } from '#test/support/api.ts';
+import { preset } from './presets.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Invalid input of the environments' API, and visibility of other users. */
@@ -38,6 +39,15 @@ describe('unknown input', () => {
     }
   });
 
+  it('in a query of a route without parameters names no others', async () => {
+    const { validations } = (await world.call('GET', '/users/me?no_such=1')).body;
+    expect(validations).toEqual([{ field: 'no_such', detail: '"no_such" is not a valid query param' }]);
+    expect((await world.call('GET', '/workspaces?no_such=1')).body.validations[0].detail).toMatch(
+      /; supported: q, limit/,
+    );
+    expect((await world.call('GET', '/nothing')).body).toEqual({ message: 'Route not found.' });
+  });
+
   it('to list the tokens of all users is rejected for every caller', async () => {
     expect((await world.call('GET', '/users/me/keys/tokens?include_all=false')).status).toBe(200);
     expect((await world.call('GET', '/users/me/keys/tokens?include_all=true')).status).toBe(400);
@@ -50,6 +60,213 @@ describe('unknown input', () => {
       ).toBe(401);
     }
   });
+});
+
+it('an environment is created only from one template, with a usable version and valid settings', async () => {
+  const template = await world.addTemplate({ allowUserAutostart: false, requireActiveVersion: true });
+  const { id: template_id, activeVersionId } = template;
+  const old = await world.addVersion(template);
+  const plain = await world.addTemplate();
+  const create = async (body: object, sent = {}, user = 'me') => {
+    const answer = await world.call('POST', `/users/${user}/workspaces`, {
+      body: { name: uniqueName('dev'), ...body },
+      ...sent,
+    });
+    return [answer.status, answer.body.validations?.[0].field ?? answer.body.message];
+  };
+  const unset = '00000000-0000-0000-0000-000000000000';
+  expect(await create({})).toEqual([400, 'template_id']);
+  expect(await create({ template_id, template_version_id: old })).toEqual([400, 'template_id']);
+  expect(await create({ template_id: crypto.randomUUID() })).toEqual([
+    400,
+    expect.stringMatching(/^Template .* not found/),
+  ]);
+  expect(await create({ template_id, name: 'new' })).toEqual([400, 'name']);
+  expect(await create({ template_id, name: 'a--b' })).toEqual([400, 'name']);
+  expect(await create({ template_id, autostart_schedule: '0 9 * * *' })).toEqual([
+    400,
+    expect.stringContaining('Autostart is not allowed'),
+  ]);
+  const { id } = plain;
+  expect(await create({ template_id: id, autostart_schedule: 'at nine' })).toEqual([400, 'schedule']);
+  for (const ttl_ms of [59_999, 30 * 24 * 3_600_000, 60_000.5])
+    expect(await create({ template_id: id, ttl_ms })).toEqual([400, 'ttl_ms']);
+  expect(await create({ template_id: id, template_version_preset_id: old })).toEqual([
+    400,
+    'The preset does not belong to the template version.',
+  ]);
+  const empty = await world.create(plain, { autostart_schedule: '', ttl_ms: 0 });
+  expect(empty.body).toMatchObject({ autostart_schedule: null, ttl_ms: null });
+  const manual = await world.addTemplate({ allowUserAutostop: false, deprecationMessage: 'old' });
+  expect((await create({ template_id: manual.id }))[1]).toContain('has been deprecated');
+  await world.call('PATCH', `/templates/${manual.id}`, { body: { deprecation_message: '' } });
+  expect(await create({ template_id: manual.id, ttl_ms: 60_000 })).toEqual([400, 'ttl_ms']);
+  const person = await world.members.withLevel('acme', 'plan');
+  expect(await create({ template_version_id: old }, person)).toEqual([403, 'insert workspace build']);
+  expect((await create({ template_version_id: activeVersionId, template_id: unset }, person))[0]).toBe(201);
+  await world.call('POST', `/templateversions/${old}/archive`);
+  expect((await create({ template_version_id: old }))[1]).toContain('Archived template versions');
+  const { username } = (await world.call('GET', '/users/me', person)).body;
+  expect((await create({ template_id: id }, {}, username))[0], 'for another user').toBe(201);
+  expect((await create({ template_id: id }, person, 'owner'))[0]).toBe(403);
+  expect((await create({ template_id: id }, {}, 'no-such-user'))[0]).toBe(404);
+});
+
+it('a build with contradictory options or for another template is rejected, and not created', async () => {
+  const template = await world.addTemplate({ requireActiveVersion: true });
+  const person = await world.members.withLevel('acme', 'plan');
+  const id = await world.running(template, {}, person);
+  const build = async (body: object, sent = {}) => {
+    const answer = await world.call('POST', `/workspaces/${id}/builds`, { body, ...sent });
+    return [answer.status, answer.body.message];
+  };
+  const state = world.stateOf([]).toString('base64');
+  const elsewhere = (await world.addTemplate()).activeVersionId;
+  expect(await build({ transition: 'start', dry_run: true })).toEqual([400, expect.stringContaining('dry_run')]);
+  expect((await build({ transition: 'stop', orphan: true }))[1]).toContain('only permitted when deleting');
+  expect((await build({ transition: 'delete', orphan: true, state }))[1]).toContain('alongside Orphan');
+  expect(await build({ transition: 'start', template_version_id: elsewhere })).toEqual([
+    400,
+    "template version doesn't match template",
+  ]);
+  expect(await build({ transition: 'start', template_version_preset_id: elsewhere })).toEqual([
+    400,
+    expect.stringContaining('preset'),
+  ]);
+  expect(await build({ transition: 'start', state: 'e30=' })).toEqual([400, 'The state is not valid.']);
+  expect(await build({ transition: 'start', state }, person)).toEqual([403, expect.stringContaining('custom state')]);
+  expect(await build({ transition: 'delete', orphan: true }, person)).toEqual([403, expect.stringContaining('state')]);
+  await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id: await world.addVersion(template) } });
+  expect(await build({ transition: 'start' }, person)).toEqual([403, 'insert workspace build']);
+  expect((await world.latest(id)).number).toBe(1);
+  expect((await build({ transition: 'start', reason: 'ssh_connection' }))[0]).toBe(201);
+  expect(await world.latest(id)).toMatchObject({ number: 2, reason: 'ssh_connection' });
+  await world.end(id);
+  expect((await build({ transition: 'stop', reason: 'cli' }, person))[0], 'a stop takes any version').toBe(201);
+  expect((await world.latest(id)).reason).toBe('initiator');
+});
+
+it('a build takes the values of the request, its preset or the build before it, and is refused for an invalid one', async () => {
+  const { putFound } = await import('#environments/templates/versions.ts');
+  const template = await world.addTemplate();
+  const plan = (name: string, values: object) => ({
+    address: name,
+    mode: 'data',
+    type: 'coder_parameter',
+    name,
+    values,
+  });
+  const { parametersIn } = await import('#environments/templates/plan.ts');
+  const resources = [
+    plan('region', { name: 'region', default: 'eu', optional: true }),
+    plan('size', { name: 'size', type: 'number', default: '1', optional: true, mutable: true }),
+  ] as never;
+  const small = preset({ parameters: { size: '1' } });
+  const found = {
+    parameters: parametersIn({ prior_state: { values: { root_module: { resources } } } }),
+    presets: [small],
+  };
+  await putFound(template.activeVersionId, { ...found, start: [], stop: [] });
+  const value = (name: string, text: string) => ({ rich_parameter_values: [{ name, value: text }] });
+  const refused = await world.create(template, value('size', 'many'));
+  expect([refused.status, refused.body.message]).toEqual([400, 'Unable to validate parameter "size"']);
+  const asPreset = await world.running(template, value('size', '1'));
+  expect((await world.latest(asPreset)).presetId, 'values of a preset').toBe(small.id);
+  const id = await world.running(template, value('size', '7'));
+  const valuesAfter = async (body: object) => {
+    const answer = await world.call('POST', `/workspaces/${id}/builds`, { body });
+    if (answer.status === 201) await world.end(id);
+    const { parameters, presetId } = await world.latest(id);
+    return [answer.status, ...parameters.map((one) => one.value), presetId];
+  };
+  expect(await valuesAfter({ transition: 'stop' })).toEqual([201, 'eu', '7', undefined]);
+  expect(await valuesAfter({ transition: 'start', ...value('region', 'us') }), 'not mutable').toEqual([
+    400,
+    'eu',
+    '7',
+    undefined,
+  ]);
+  expect(await valuesAfter({ transition: 'stop', ...value('size', '8') })).toEqual([201, 'eu', '8', undefined]);
+  expect(await valuesAfter({ transition: 'start' })).toEqual([201, 'eu', '8', undefined]);
+  expect(await valuesAfter({ transition: 'start', template_version_preset_id: small.id })).toEqual([
+    201,
+    'eu',
+    '1',
+    small.id,
+  ]);
+  expect(await valuesAfter({ transition: 'start', ...value('size', '9') })).toEqual([201, 'eu', '9', undefined]);
+  expect(await valuesAfter({ transition: 'start', ...value('size', '1') }), 'as in the preset').toEqual([
+    201,
+    'eu',
+    '1',
+    small.id,
+  ]);
+});
+
+it('a running build can be canceled with permission to interrupt builds, a pending one also by its owner', async () => {
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const template = await world.addTemplate();
+  const person = await world.members.withLevel('acme', 'plan');
+  const id = await world.running(template, {}, person);
+  const cancel = async (sent = {}, query = '') =>
+    (await world.call('PATCH', `/workspacebuilds/${(await world.latest(id)).id}/cancel${query}`, sent)).status;
+  expect(await cancel(), 'when it has ended').toBe(400);
+  await world.build(id, 'stop', person);
+  expect(await cancel(person), 'while it is pending').toBe(200);
+  await world.end(id, 'canceled');
+  const start = async () => {
+    await world.build(id, 'stop', person);
+    const { runIds } = await world.latest(id);
+    await updateRun(runIds[0] ?? '', { set: { status: 'planning' } });
+  };
+  await start();
+  expect(await cancel(person)).toBe(403);
+  expect(await cancel({}, '?expect_status=pending')).toBe(412);
+  expect(await cancel()).toBe(200);
+  await world.end(id, 'canceled');
+  await world.call('PATCH', `/templates/${template.id}`, { body: { allow_user_cancel_workspace_jobs: true } });
+  await start();
+  expect([await cancel(person), await cancel(person)]).toEqual([200, 400]);
+  await world.end(id, 'canceled');
+});
+
+it('a user has tokens with names and lifetimes, which only they see and revoke', async () => {
+  const person = await world.members.withLevel('acme', 'plan');
+  const tokens = '/users/me/keys/tokens';
+  const create = (body: object) => world.call('POST', tokens, { body, ...person });
+  const hourNs = 3_600_000 * 1_000_000;
+  const made = await create({ token_name: 'ci', lifetime: hourNs });
+  expect(made.status).toBe(201);
+  const { key } = made.body;
+  expect((await world.call('GET', '/users/me', { token: key })).status).toBe(200);
+  const [shown, ...others] = (await world.call('GET', tokens, person)).body.filter(
+    (one: { token_name: string }) => one.token_name === 'ci',
+  );
+  expect([shown, others]).toEqual([
+    expect.objectContaining({ lifetime_seconds: 3600, scope: 'all', scopes: ['coder:all'], login_type: 'token' }),
+    [],
+  ]);
+  for (const path of [`${tokens}/ci`, `/users/me/keys/${shown.id}`])
+    expect((await world.call('GET', path, person)).body).toMatchObject({ id: shown.id, token_name: 'ci' });
+  expect((await create({ token_name: 'ci' })).status).toBe(409);
+  const plain = (await world.call('POST', tokens, { body: {}, token: key })).body.key;
+  const inherited = (await world.call('GET', tokens, person)).body.map((one: { lifetime_seconds: number }) => one);
+  expect(inherited.filter((one: { lifetime_seconds: number }) => one.lifetime_seconds <= 3600)).toHaveLength(2);
+  for (const body of [{ lifetime: 2 * 366 * 24 * hourNs }, { scope: 'read' }, { scopes: ['x'] }, { allow_list: [{}] }])
+    expect((await create({ token_name: uniqueName('t'), ...body })).status, JSON.stringify(body)).toBe(400);
+  const full = { scope: 'all', scopes: ['coder:all'], allow_list: [{ type: '*', id: '*' }] };
+  expect((await create({ token_name: 'full', ...full })).status).toBe(201);
+  const { username } = (await world.call('GET', '/users/me', person)).body;
+  expect((await world.call('GET', `/users/${username}/keys/tokens`)).status, 'of another user').toBe(404);
+  expect((await world.call('GET', `/users/${username}/organizations`)).status).toBe(404);
+  expect((await world.call('POST', '/users/logout', { token: plain })).status).toBe(200);
+  expect((await world.call('GET', '/users/me', { token: plain })).status, 'no session').toBe(200);
+  const session = (await world.call('POST', '/users/me/keys', person)).body.key;
+  expect((await world.call('POST', '/users/logout', { token: session })).status).toBe(200);
+  expect((await world.call('GET', '/users/me', { token: session })).status).toBe(401);
+  const revoke = () => world.call('DELETE', `/users/me/keys/${shown.id}`, person);
+  expect([(await revoke()).status, (await revoke()).status]).toEqual([204, 404]);
+  expect((await world.call('GET', '/users/me', { token: key })).status).toBe(401);
 });
 
 it('the API lists builds after an id and since a time, with any UTC offset', async () => {
@@ -78,4 +295,27 @@ it('the API shows roles of users in organizations that the caller shares, and no
   const { users } = (await world.call('GET', `/users?q=email:${itself.email}`)).body;
   expect(users).toEqual([expect.objectContaining({ username, email: itself.email, organization_ids: [ownId] })]);
   expect((await world.call('GET', '/users?q=status:suspended')).body.users).toEqual([]);
+  expect(users[0]).toMatchObject({ status: 'active', login_type: 'token', roles: [] });
+  const list = async (query: string) => (await world.call('GET', `/users?${query}`)).body;
+  const everyone = await list('');
+  expect(everyone.count).toBe(everyone.users.length);
+  const second = await list('limit=1&offset=1');
+  expect([second.count, second.users]).toEqual([everyone.count, [everyone.users[1]]]);
+  expect((await list(`q=name:${username.toUpperCase()}`)).users).toMatchObject([{ username }]);
+  expect((await list(`q=${itself.email}`)).users).toMatchObject([{ username }]);
+  expect((await list('q=name:unknown')).count).toBe(0);
+});
+
+it('an organization is found by its id, its name in any case, and as the default one', async () => {
+  const organization = async (named: string, sent = {}) =>
+    (await world.call('GET', `/organizations/${named}`, sent)).body;
+  const acme = await organization('acme');
+  expect(acme).toMatchObject({ name: 'acme', display_name: 'acme', is_default: true });
+  for (const named of [acme.id, 'ACME', 'default', acme.id.toUpperCase()])
+    expect(await organization(named)).toEqual(acme);
+  expect((await world.call('GET', '/organizations')).body).toEqual([acme]);
+  expect((await world.call('GET', '/users/me/organizations/acme')).body).toEqual(acme);
+  expect((await world.call('GET', '/organizations/unknown')).status).toBe(404);
+  const config = (await world.call('GET', '/users/me/keys/tokens/tokenconfig')).body;
+  expect(config.max_token_lifetime / 1e9).toBe(2 * 365 * 24 * 3600);
 });

@@ -24,7 +24,7 @@ const withEachAnswerLost = async (prepare: () => Promise<() => Promise<void>>): 
   }
 };
 
-it('every environment has its builds', async () => {
+it('every environment is created and stopped once although responses are lost', async () => {
   const template = await world.addTemplate();
   await withEachAnswerLost(async () => {
     const id = await world.running(template);
@@ -37,7 +37,7 @@ it('every environment has its builds', async () => {
   });
 });
 
-it('a claimed environment of a pool is its owner’s, and built', async () => {
+it('a claimed prebuild belongs to its new owner and is built although responses are lost', async () => {
   const { reconcile } = await import('#environments/prebuilds/reconcile.ts');
   const { listPool } = await import('#environments/prebuilds/pool.ts');
   await withEachAnswerLost(async () => {
@@ -56,7 +56,7 @@ it('a claimed environment of a pool is its owner’s, and built', async () => {
   });
 });
 
-it('a state is replaced, and the environment is free afterwards', async () => {
+it('a state is replaced, and the environment accepts builds afterwards, although responses are lost', async () => {
   const template = await world.addTemplate();
   const text = (serial: number) =>
     Buffer.from(

@@ -96,7 +96,7 @@ describe('a user in a team of the project', () => {
   });
 });
 
-it('is stopped and deleted, not started, by an owner who lost the permission to plan runs', async () => {
+it('an owner who lost the permission to plan runs can stop and delete an environment, but not start it', async () => {
   const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
   const [owner, reader] = [
     await world.members.withLevel('acme', 'plan'),
@@ -134,31 +134,6 @@ describe('variables', () => {
 });
 
 describe('a stranger', () => {
-  it('has no access to it', async () => {
-    const { token } = await world.members.newUser('stranger');
-    const build = await world.latest(id);
-    const calls: [string, string, object?][] = [
-      ['GET', `/workspaces/${id}`],
-      ['PATCH', `/workspaces/${id}`, { name: 'x' }],
-      ['POST', `/workspaces/${id}/builds`, { transition: 'delete', orphan: true }],
-      ['PUT', `/workspaces/${id}/ttl`, { ttl_ms: 60_000 }],
-      ['PUT', `/workspaces/${id}/dormant`, { dormant: true }],
-      ['GET', `/workspacebuilds/${build.id}`],
-      ['GET', `/workspacebuilds/${build.id}/logs?follow`],
-      ['GET', `/workspacebuilds/${build.id}/parameters`],
-      ['GET', `/workspacebuilds/${build.id}/resources`],
-      ['GET', `/workspacebuilds/${build.id}/state`],
-      ['PUT', `/workspacebuilds/${build.id}/state`, { state: 'e30=' }],
-      ['PATCH', `/workspacebuilds/${build.id}/cancel`],
-      ['GET', `/templateversions/${build.versionId}`],
-      ['GET', `/templateversions/${build.versionId}/variables`],
-      ['GET', `/templateversions/${build.versionId}/logs?follow`],
-    ];
-    for (const [method, path, body] of calls) {
-      expect((await world.call(method, path, { token, body })).status, `${method} ${path}`).toBe(404);
-    }
-  });
-
   it('cannot be given an environment that they may not create', async () => {
     const { token: _ } = await world.members.member('acme');
     const answer = await world.call('POST', '/users/member/workspaces', {

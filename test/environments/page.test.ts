@@ -32,6 +32,45 @@ it('the API accepts tokens only in the Authorization header', async () => {
   expect((await onPage('/users/me', { headers: { ...headers, 'coder-session-token': token } })).status).toBe(401);
 });
 
+it('the API of its own host accepts tokens wherever clients of Coder send them, and a trailing slash', async () => {
+  const { token } = world.api;
+  const { handler } = await import('#environments/handler.ts');
+  const ask = async (change: object, path = '/api/v2/users/me') => {
+    const event = eventOf('GET', path, { token: '' });
+    return (await handler({ ...event, ...change }, {} as Context)) as { statusCode: number; body?: string };
+  };
+  const headers = eventOf('GET', '/', {}).headers;
+  for (const change of [
+    { cookies: ['other=x', `coder_session_token=${encodeURIComponent(token)}`] },
+    { rawQueryString: `coder_session_token=${token}` },
+    { rawQueryString: `access_token=${token}` },
+    { headers: { ...headers, 'coder-session-token': token } },
+    { headers: { ...headers, authorization: `bearer ${token}` } },
+  ])
+    expect((await ask(change)).statusCode, JSON.stringify(change)).toBe(200);
+  expect((await ask({})).statusCode).toBe(401);
+  const info = await ask({}, '/api/v2/buildinfo/');
+  // Clients compare the version with their own.
+  expect(JSON.parse(info.body ?? '')).toMatchObject({ version: 'v2.29.1+stepform', telemetry: false });
+});
+
+it('the API tells clients which features they may use', async () => {
+  const get = async (path: string) => (await world.call('GET', path)).body;
+  const entitled = { entitlement: 'entitled', enabled: true };
+  const features = {
+    advanced_template_scheduling: entitled,
+    access_control: entitled,
+    workspace_prebuilds: entitled,
+    audit_log: entitled,
+  };
+  const license = { has_license: true, trial: false, require_telemetry: false };
+  expect(await get('/entitlements')).toMatchObject({ ...license, features, errors: [], warnings: [] });
+  expect(await get('/users/authmethods')).toMatchObject({ password: { enabled: false }, oidc: { enabled: false } });
+  expect(await get('/users/first')).toEqual({ message: 'The initial user has already been created!' });
+  expect([await get('/experiments'), (await get('/updatecheck')).current]).toEqual([[], true]);
+  expect((await world.call('GET', '/deployment/config')).status).toBe(403);
+});
+
 it("the API reports the caller's rights to create environments and change templates", async () => {
   const checks = {
     create: {
@@ -46,6 +85,24 @@ it("the API reports the caller's rights to create environments and change templa
   expect((await asked(member.token)).body).toEqual({ create: false, manage: false });
   const stranger = await world.members.newUser('stranger-of-templates');
   expect((await asked(stranger.token)).body).toEqual({ create: false, manage: false });
+  const user = await world.members.withLevel('acme', 'plan');
+  const object = (resource_type: string, more = {}) => ({ resource_type, organization_id: 'acme', ...more });
+  const more = {
+    'creates its own': { object: object('workspace', { owner_id: 'me' }), action: 'create' },
+    'creates others': { object: object('workspace'), action: 'create' },
+    'reads its own': { object: object('workspace', { owner_id: 'me' }), action: 'read' },
+    'reads others': { object: object('workspace'), action: 'read' },
+    'reads templates': { object: object('template'), action: 'read' },
+    'changes templates': { object: object('template'), action: 'update' },
+    'reads the audit trail': { object: object('audit_log'), action: 'read' },
+    'reads unknown things': { object: object('group'), action: 'read' },
+  };
+  const allowed = async (token: string) => {
+    const { body } = await world.call('POST', '/authcheck', { body: { checks: more }, token });
+    return Object.keys(body).filter((name) => body[name]);
+  };
+  expect(await allowed(user.token)).toEqual(['creates its own', 'reads its own', 'reads templates']);
+  expect(await allowed(world.api.token)).toEqual(Object.keys(more).slice(0, -1));
   const one = { read: { object: { resource_type: 'workspace', resource_id: 'x' }, action: 'read' } };
   expect((await world.call('POST', '/authcheck', { body: { checks: one } })).body.message).toContain('resource_id');
 });

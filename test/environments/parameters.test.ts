@@ -98,7 +98,7 @@ describe('values of parameters', () => {
   });
 });
 
-it('finds the preset with the most matching values', () => {
+it('the preset with the most matching values is found', () => {
   const presets = [preset('one', { a: '1' }), preset('two', { a: '1', b: '2' }), preset('other', { a: '9' })];
   const requested = [
     { name: 'a', value: '1' },

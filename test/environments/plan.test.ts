@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkExternalAuth, type Plan, parametersIn, presetsIn, resourcesIn } from '#environments/templates/plan.ts';
+import { declaredVariables, frozenVariables, startCount } from '#environments/templates/variables.ts';
 
 const data = (type: string, name: string, values: Record<string, unknown>) => ({
   address: `data.${type}.${name}`,
@@ -101,4 +102,65 @@ it('an import lists managed resources with their metadata, without agents and se
       metadata: [{ key: 'k', value: '', sensitive: true }],
     },
   ]);
+});
+
+it('an import reads the pools of presets, with their schedules and the age of their environments', () => {
+  const plan = planOf(
+    data('coder_workspace_preset', 'a', {
+      name: 'small',
+      icon: '/i.svg',
+      parameters: { size: 1, none: null },
+      prebuilds: [
+        {
+          instances: 2,
+          expiration_policy: [{ ttl: 3600 }],
+          scheduling: [{ timezone: 'Europe/Dublin', schedule: [{ cron: '* 9-17 * * 1-5', instances: 5 }] }],
+        },
+      ],
+    }),
+    data('coder_workspace_preset', 'b', { name: 'plain', prebuilds: [{ instances: 0 }] }),
+  );
+  expect(presetsIn(plan, (name) => `id of ${name}`)).toEqual([
+    {
+      id: 'id of small',
+      name: 'small',
+      description: '',
+      icon: '/i.svg',
+      isDefault: false,
+      parameters: { size: '1', none: '' },
+      instances: 2,
+      ttlMs: 3_600_000,
+      scheduled: [{ cron: '* 9-17 * * 1-5', zone: 'Europe/Dublin', instances: 5 }],
+    },
+    { id: 'id of plain', name: 'plain', description: '', icon: '', isDefault: false, parameters: {} },
+  ]);
+});
+
+it('declared variables keep their types, and sensitive values of a run are encrypted', () => {
+  const text = `
+    variable "plain" { default = "a" }
+    variable "list" {
+      type        = list( string )
+      description = "some"
+    }
+    variable "start_count" { default = 1 }
+    output "none" {}
+  `;
+  const file = (name: string, content: string) => ({ name, content: Buffer.from(content) });
+  const declared = declaredVariables([file('main.tf', text), file('sub/x.tf', 'variable "x" {}'), file('y.txt', text)]);
+  expect(declared).toMatchObject([
+    { name: 'plain', type: '', defaultValue: 'a', required: false, sensitive: false },
+    { name: 'list', type: 'list( string )', description: 'some', required: true },
+    { name: 'start_count', defaultValue: '1', required: false },
+  ]);
+  const [plain, list] = declared.map((variable) => ({ ...variable, value: 'v' }));
+  const sealed = { ...declared[0], name: 's', sensitive: true, sealed: Buffer.from('x') };
+  expect(frozenVariables('v1', [plain, list, declared[2], sealed] as never)).toEqual([
+    { key: 'plain', value: 'v', category: 'terraform', hcl: false, sensitive: false },
+    { key: 'list', value: 'v', category: 'terraform', hcl: true, sensitive: false },
+    expect.objectContaining({ key: 's', sealed: 'eA==', sensitive: true }),
+  ]);
+  const counts = [true, false].flatMap((starts) => startCount(declared, starts));
+  expect(counts).toMatchObject([{ value: '1' }, { value: '0' }]);
+  expect(startCount(declared.slice(0, 1), true)).toEqual([]);
 });

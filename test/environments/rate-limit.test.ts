@@ -11,7 +11,7 @@ afterAll(() => {
   return world.api.close();
 });
 
-it('requests are counted per minute, because scripts of coder send them all at once and retry none', async () => {
+it('requests are counted per minute, because coder sends them in bursts without retries', async () => {
   const at = (time: string) => vi.useFakeTimers({ now: Date.parse(time), toFake: ['Date'] });
   const statuses = async (n: number) =>
     (await Promise.all(Array.from({ length: n }, () => world.call('GET', '/users/me')))).map(({ status }) => status);

@@ -38,4 +38,6 @@ it('use extends the deadline to an hour from now, at most to the required stop, 
   expect(bump('2026-01-05T10:10:00.000Z', '2026-01-05T10:30:00.000Z')).toBe('2026-01-05T10:30:00.000Z');
   expect(bump('2026-01-05T10:58:00.000Z')).toBeUndefined();
   expect(bump('2026-01-05T12:00:00.000Z')).toBeUndefined();
+  const never = template({ activityBumpMs: 0 });
+  expect(bumpedDeadline({ ttlMs: hour }, never, { deadline: '2026-01-05T09:00:00.000Z' }, now)).toBeUndefined();
 });

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
+import { policyFiles, policySetOf } from '#test/support/policies.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** Settings of one environment, and of the versions of its template. */
@@ -23,7 +24,7 @@ const set = async (id: string, setting: string, body: object) => {
   return [status, answer.message];
 };
 
-it('a changed TTL is for the next start, and none takes the deadline away from a running environment', async () => {
+it('a changed TTL takes effect at the next start, and removing it removes the deadline of a running environment', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const { deadline } = await world.latest(id);
   expect(deadline).toBe('2026-01-05T09:00:00.000Z');
@@ -33,7 +34,7 @@ it('a changed TTL is for the next start, and none takes the deadline away from a
   expect([(await world.environmentOf(id)).ttlMs, (await world.latest(id)).deadline]).toEqual([undefined, undefined]);
 });
 
-it('a deadline is extended by half an hour at least, and only where the environment has one', async () => {
+it('a deadline can be moved to 30 minutes from now or later, if the environment has one', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   const at = (ms: number) => new Date(begin + ms).toISOString();
   const extend = (ms: number) => set(id, 'extend', { deadline: at(ms) });
@@ -64,7 +65,7 @@ it('an environment is renamed unless its owner has another one of that name, reg
   expect((await world.call('GET', `/users/me/workspace/${renamed}`)).body.id).toBe(id);
 });
 
-it('settings of an environment that is gone answer 404', async () => {
+it('settings of a deleted environment return 404', async () => {
   const id = await world.running(await world.addTemplate());
   await world.build(id, 'delete');
   await world.end(id);
@@ -76,7 +77,7 @@ it('settings of an environment that is gone answer 404', async () => {
     expect((await set(id, setting, body))[0], setting).toBe(404);
 });
 
-it('autostart and automatic updates are kept, and refused where they are not valid', async () => {
+it('valid settings for autostart and automatic updates are stored, and invalid ones are rejected', async () => {
   const id = await world.running(await world.addTemplate());
   const schedule = 'CRON_TZ=UTC 0 9 * * *';
   expect((await set(id, 'autostart', { schedule }))[0]).toBe(204);
@@ -89,34 +90,46 @@ it('autostart and automatic updates are kept, and refused where they are not val
   expect((await set(id, 'autoupdates', { automatic_updates: 'perhaps' }))[0]).toBe(400);
 });
 
-it('archived versions of a template are listed only on request', async () => {
+it('a build is a run that applies automatically, with the variables that the provider of Coder reads', async () => {
   const template = await world.addTemplate();
-  const former = template.activeVersionId;
-  const latest = await world.addVersion(template);
-  await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id: latest } });
-  const listed = async (query = ''): Promise<string[]> =>
-    (await world.call('GET', `/templates/${template.id}/versions${query}`)).body
-      .map(({ id }: { id: string }) => id)
-      .sort();
-  expect(await listed()).toEqual([former, latest].sort());
-  expect((await world.call('POST', `/templateversions/${former}/archive`)).status).toBe(200);
-  expect(await listed()).toEqual([latest]);
-  expect(await listed('?include_archived=true')).toEqual([former, latest].sort());
-  expect((await world.call('POST', `/templateversions/${former}/unarchive`)).status).toBe(200);
-  expect(await listed()).toEqual([former, latest].sort());
+  const { body } = await world.create(template, { name: 'provided' });
+  const build = await world.latest(body.id);
+  expect(await world.runOf(build)).toMatchObject({
+    autoApply: true,
+    planOnly: false,
+    isDestroy: false,
+    structuredOutput: true,
+    source: 'tfe-api',
+    createdBy: world.api.userId,
+    environment: `build ${build.id}`,
+    message: expect.stringMatching(/^start: build 1 of owner\/provided with /),
+  });
+  expect(await world.inputsOf(body.id)).toMatchObject({
+    CODER_AGENT_URL: 'https://environments.example.test',
+    CODER_WORKSPACE_TRANSITION: 'start',
+    CODER_WORKSPACE_ID: body.id,
+    CODER_WORKSPACE_NAME: 'provided',
+    CODER_WORKSPACE_BUILD_ID: build.id,
+    CODER_WORKSPACE_OWNER: 'owner',
+    CODER_WORKSPACE_OWNER_EMAIL: 'owner@acme.test',
+    CODER_WORKSPACE_OWNER_ID: body.owner_id,
+    CODER_WORKSPACE_OWNER_GROUPS: '["Everyone"]',
+    CODER_WORKSPACE_TEMPLATE_ID: template.id,
+    CODER_WORKSPACE_TEMPLATE_NAME: template.name,
+    CODER_AGENT_SCRIPT_linux_amd64: '#',
+  });
+  for (const [transition, told] of [
+    ['stop', 'stop'],
+    ['delete', 'destroy'],
+  ] as const) {
+    await world.end(body.id);
+    await world.build(body.id, transition);
+    expect((await world.inputsOf(body.id)).CODER_WORKSPACE_TRANSITION).toBe(told);
+  }
+  expect(await world.runOf(await world.latest(body.id))).toMatchObject({ isDestroy: true });
 });
 
-it('Terraform gets the transition of a build: start or stop', async () => {
-  const id = await world.running(await world.addTemplate());
-  const told = async () => (await world.inputsOf(id)).CODER_WORKSPACE_TRANSITION;
-  expect(await told()).toBe('start');
-  await world.build(id, 'stop');
-  expect(await told()).toBe('stop');
-  const { number } = await world.latest(id);
-  expect(number).toBe(2);
-});
-
-it('a build that failed, or was canceled, is a failure in the audit trail', async () => {
+it('the audit trail records a failed or canceled build as a failure', async () => {
   const statusesOf = async (status: 'applied' | 'errored' | 'canceled') => {
     const answer = await world.create(await world.addTemplate());
     const { runIds, id } = await world.latest(answer.body.id);
@@ -130,4 +143,27 @@ it('a build that failed, or was canceled, is a failure in the audit trail', asyn
   };
   expect(await statusesOf('applied')).not.toContain(true);
   expect(await statusesOf('errored')).toContain(true);
+});
+
+it('a build is checked by the run tasks and policy sets of its template', async () => {
+  const template = await world.addTemplate();
+  const { createTask } = await import('#resources/run-tasks/records.ts');
+  const { createWorkspaceTask } = await import('#resources/run-tasks/workspace-tasks.ts');
+  const global = { enabled: false, stages: ['pre_plan' as const], enforcementLevel: 'advisory' as const };
+  const url = 'https://task.example.test';
+  const task = await createTask('acme', { name: 'checks', url, description: null, enabled: true, global });
+  await createWorkspaceTask(template.workspaceId, task?.id ?? '', {
+    stages: ['pre_plan'],
+    enforcementLevel: 'mandatory',
+  });
+  const workspaces = { workspaces: { data: [{ type: 'workspaces', id: template.workspaceId }] } };
+  await policySetOf(world.api, {}, policyFiles('deny := []'), workspaces);
+  const { body } = await world.create(template);
+  const { checks } = await world.runOf(await world.latest(body.id));
+  expect(checks).toMatchObject({
+    policyEvaluation: true,
+    tasks: { pre_plan: { taskResultIds: [expect.any(String)] } },
+  });
+  const plain = (await world.create(await world.addTemplate())).body.id;
+  expect((await world.runOf(await world.latest(plain))).checks, 'of another template').toBeUndefined();
 });

@@ -10,15 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.api.close());
 
-const hour = 3_600_000;
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-05T08:00:00Z') });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
-
-const lookAt = async (id: string) => (await import('#environments/workspaces/executor.ts')).lookAt(id);
 
 /** Names of the resources in the build's state; undefined without a state. */
 const stateOf = async (buildId: string): Promise<string[] | undefined> => {
@@ -177,36 +174,6 @@ describe('operations of users', () => {
   });
 });
 
-describe('operations of the platform', () => {
-  it.each([
-    ['autostart', 'start', 'autostart', { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }, {}],
-    ['autostop', 'stop', 'autostop', { ttl_ms: hour }, {}],
-    ['failure TTL', 'stop', 'autostop', {}, { failureTtlMs: hour }],
-    ['dormancy', 'stop', 'dormancy', {}, { timeTilDormantMs: hour }],
-  ])('%s: applies, from the last build’s state', async (name, transition, reason, more, settings) => {
-    const id = await started(await world.addTemplate(settings), more);
-    if (name === 'autostart') {
-      await world.build(id, 'stop');
-      await world.end(id);
-    }
-    if (name === 'failure TTL') {
-      await world.build(id, 'start');
-      await world.end(id, 'errored');
-    }
-    vi.setSystemTime(Date.now() + 2 * hour);
-    await lookAt(id);
-    expect(await begun(id)).toEqual({ transition, reason, terraform: 'apply', source: full });
-  });
-
-  it('deletion of dormant environments: destroys, from the last build’s state', async () => {
-    const id = await started(await world.addTemplate({ timeTilDormantAutodeleteMs: hour }));
-    expect((await world.call('PUT', `/workspaces/${id}/dormant`, { body: { dormant: true } })).status).toBe(200);
-    vi.setSystemTime(Date.now() + 2 * hour);
-    await lookAt(id);
-    expect(await begun(id)).toMatchObject({ reason: 'autodelete', terraform: 'destroy', source: full });
-  });
-});
-
 describe('prebuilds', () => {
   const preset: Preset = {
     id: crypto.randomUUID(),
@@ -231,31 +198,6 @@ describe('prebuilds', () => {
     const id = await world.addVersion(template);
     expect((await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } })).status).toBe(200);
   };
-
-  it('create: applies as a prebuild, from no state', async () => {
-    const { id } = await pooled();
-    expect(await begun(id)).toMatchObject({ transition: 'start', terraform: 'apply', source: undefined });
-    expect(await world.inputsOf(id)).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD: 'true' });
-  });
-
-  it('claim: applies as a claim, from the prebuild’s state', async () => {
-    const { id, template } = await pooled();
-    await world.writeState(id, full);
-    await world.end(id);
-    await world.create(template, { template_version_preset_id: preset.id });
-    expect(await begun(id)).toMatchObject({ transition: 'start', terraform: 'apply', source: full });
-    expect(await world.inputsOf(id)).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD_CLAIM: 'true' });
-  });
-
-  it('delete: destroys as a prebuild, from the last build’s state', async () => {
-    const { id, template, reconcile } = await pooled();
-    await world.writeState(id, full);
-    await world.end(id);
-    await promote(template);
-    await reconcile();
-    expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'destroy', source: full });
-    expect(await world.inputsOf(id)).toMatchObject({ CODER_WORKSPACE_IS_PREBUILD: 'true' });
-  });
 
   it('cancellation while pending: no Terraform, and nothing is left', async () => {
     const { id, template, reconcile, pool } = await pooled();

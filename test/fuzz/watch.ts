@@ -1,6 +1,6 @@
 import type { AttributeValue, GetItemCommandOutput } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
-import { addLayer, type TableCall } from '#test/support/direct-layers.ts';
+import { addLayer, type TableCall } from '#test/support/table-layers.ts';
 
 /** Records changes of the table, to find changes that a rejected request left. */
 

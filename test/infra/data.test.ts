@@ -11,7 +11,7 @@ describe('the stack of the data', () => {
     expect(templates.map(({ stackName }) => stackName)).toEqual(['Stepform-Data', 'Stepform']);
   });
 
-  it('is protected from deletion, and so is the table, unless everything may go', () => {
+  it('is protected from deletion, like the table, unless removalPolicy is destroy', () => {
     const kept = stackWith({});
     expect(kept.data.terminationProtection).toBe(true);
     kept.dataTemplate().hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: true });
@@ -20,7 +20,7 @@ describe('the stack of the data', () => {
     gone.dataTemplate().hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
   });
 
-  it('makes the table last, because a failed first deployment cannot take a protected table back', () => {
+  it('creates the table last, because a failed first deployment cannot delete a protected table', () => {
     const others = Object.keys(data?.Resources ?? {}).filter((id) => !id.startsWith('StorageTable'));
     const [[, table] = []] = Object.entries(data?.Resources ?? {}).filter(([id]) => id.startsWith('StorageTable'));
     const before = [...((table?.DependsOn ?? []) as string[]), 'StorageKeyBAA9457B'];
@@ -42,7 +42,7 @@ describe('the stack of the data', () => {
   });
 });
 
-describe('the logical ids of what must survive', () => {
+describe('the logical ids of retained resources', () => {
   // CloudFormation deletes a resource whose logical id changes, and creates another one.
   it.each([
     ['AWS::DynamoDB::Table', ['StorageTableB43FDCE7']],

@@ -71,7 +71,7 @@ describe('a function has no grant that its code cannot use', () => {
   });
 });
 
-it('detects an unused grant', () => {
+it('the check detects an unused grant', () => {
   const code = readFileSync(bundles.functions.EnterState.file, 'utf8');
   const excess = [
     'dynamodb:DeleteItem table',

@@ -234,7 +234,7 @@ describe('the run state machine', () => {
     expect(shortest('auto-apply, policies') - plain).toBeLessThanOrEqual(2 * 4);
     expect(shortest('auto-apply, tasks') - plain).toBeLessThanOrEqual(4 * 4);
     const overridden = ({ happenings }: Path) => happenings.filter((one) => one.endsWith(': overridden')).length === 2;
-    // Its apply is queued, because by then no runner holds: one more.
+    // After an override no runner stands by, so the apply is queued: one more state.
     expect(shortest('auto-apply, policies', overridden) - plain).toBeLessThanOrEqual(2 * 4 + 1);
   });
 

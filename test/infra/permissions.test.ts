@@ -241,11 +241,20 @@ const expected: Record<FunctionId, string[]> = {
   ExecutionStopped: [...finisher, ...keepsLostEvents],
   RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
+  StateUploaded: [
+    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
+    ...answers(),
+    ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
+    ...objects('GetObject', 'states', 'uploads'),
+    ...objects('PutObject', 'states'),
+    's3:ListBucket bucket',
+    ...keepsLostEvents,
+  ],
   RunApplied: [...createsRuns, ...keepsLostEvents],
   Sweep: [
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
-    // Once for each of the two.
+    // The finisher and the creation of runs have a statement each.
     ...objects('GetObject', 'uploads'),
     'dynamodb:Query table/index/due',
     'lambda:InvokeFunction EnvironmentSweepFunction',

@@ -71,6 +71,7 @@ describe('the stack', () => {
       'ApiUrl',
       'BootstrapFunctionName',
       'BucketName',
+      'DeployedSettings',
       'EnvironmentsUrl',
       'RecoverFunctionName',
       'StateMachineArn',
@@ -371,7 +372,7 @@ describe('runners', () => {
   it('are Fargate containers with a read-only root file system and time to stop', () => {
     expect(definition).toMatchObject({
       RequiresCompatibilities: ['FARGATE'],
-      RuntimePlatform: { CpuArchitecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64' },
+      RuntimePlatform: { CpuArchitecture: 'X86_64' },
       Cpu: '1024',
       Memory: '2048',
     });
@@ -414,7 +415,7 @@ describe('events', () => {
   const rule = (to: string) => rules.find((candidate) => candidate.to === `${to}Function`);
 
   it('are routed to their functions', () => {
-    expect(rules).toHaveLength(5);
+    expect(rules).toHaveLength(6);
     expect(rule('ExecutionStopped')?.EventPattern).toMatchObject({
       source: ['aws.states'],
       'detail-type': ['Step Functions Execution Status Change'],
@@ -438,11 +439,16 @@ describe('events', () => {
       'detail-type': ['Object Created'],
       detail: { object: { key: [{ prefix: 'uploads/cv-' }] } },
     });
+    expect(rule('StateUploaded')?.EventPattern).toMatchObject({
+      source: ['aws.s3'],
+      'detail-type': ['Object Created'],
+      detail: { object: { key: [{ wildcard: 'uploads/sv-*.tfstate' }] } },
+    });
     expect(rule('Sweep')?.ScheduleExpression).toBe('rate(1 minute)');
   });
 
   it('go to the dead-letter queue when delivery or handling fails', () => {
-    for (const to of ['ExecutionStopped', 'RunApplied', 'RunnerStopped', 'ConfigurationUploaded']) {
+    for (const to of ['ExecutionStopped', 'RunApplied', 'RunnerStopped', 'ConfigurationUploaded', 'StateUploaded']) {
       expect(rule(to)?.lossless, to).toBe(true);
       const retries = resources('AWS::Lambda::EventInvokeConfig').find(
         ({ Properties }) => readable(Properties.FunctionName) === `${to}Function`,
@@ -491,7 +497,7 @@ describe('operations', () => {
     const { widgets } = JSON.parse(readable(only('AWS::CloudWatch::Dashboard').Properties.DashboardBody)) as {
       widgets: { properties: { title: string } }[];
     };
-    expect(widgets.map(({ properties }) => properties.title)).toContain('Runs by how they ended');
+    expect(widgets.map(({ properties }) => properties.title)).toContain('Runs by outcome');
     expect(widgets.length).toBeGreaterThan(6);
   });
 });

@@ -20,7 +20,7 @@ it('serious vulnerabilities are found with their dependency path', () => {
 it.each([
   ['{"message":"405 Method Not Allowed - POST https://registry.test/bulk","statusCode":405}', /405/],
   ['{"error":{"code":"ENOTFOUND"}}', /no report/],
-  ['', /not answer in JSON/],
+  ['', /not print JSON/],
 ])('%s is rejected as a report', (json, why) => {
   expect(readReport(json)).toEqual({ unknown: expect.stringMatching(why) });
 });

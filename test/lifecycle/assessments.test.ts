@@ -67,7 +67,9 @@ describe('an assessment', () => {
     const id = await applied();
     expect((await assess(id)).status).toBe(200);
     const run = await going(id);
-    expect(run).toMatchObject({ number: 0, planOnly: true, assessment: { stateId: 'sv-1' } });
+    expect(run).toMatchObject({
+      ...{ number: 0, planOnly: true, autoApply: false, structuredOutput: true, assessment: { stateId: 'sv-1' } },
+    });
     expect((await api.get(`workspaces/${id}/runs`)).body.data).toHaveLength(1);
     expect((await api.get('organizations/acme/runs')).body.data.map((one: Run) => one.id)).not.toContain(run.id);
     for (const path of [`runs/${run.id}`, `plans/${run.id.replace('run-', 'plan-')}`, `runs/${run.id}/run-events`]) {
@@ -120,6 +122,17 @@ describe('an assessment', () => {
       'resources-drifted': null,
       'error-message': 'No credentials',
     });
+  });
+
+  it('sends no notification without a finding, or without a configuration', async () => {
+    const id = await applied();
+    await assess(id);
+    await end(id);
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
+    await assess(id);
+    await end(id, { ...found, resourcesDrifted: 0 });
+    expect(api.aws.invoked.filter(({ event }) => (event as HealthEvent).result)).toEqual([]);
+    expect((await read(id)).health).toMatchObject({ resourcesDrifted: 0 });
   });
 
   it('of a state that is no longer current has no result', async () => {
@@ -181,15 +194,59 @@ describe('an assessment', () => {
   });
 });
 
+describe('a workspace', () => {
+  const refused = async (change: Partial<Workspace>) => {
+    const workspace = await read(await applied());
+    const { assess: assessNow } = await import('#lifecycle/timers/assessments.ts');
+    return assessNow({ ...workspace, ...change });
+  };
+
+  it.each<[Partial<Workspace>, RegExp, boolean]>([
+    [{ executionMode: 'local' }, /^its execution mode is local$/, false],
+    [{ managedBy: 'environment e' }, /^it belongs to environment e$/, false],
+    [{ terraformVersion: '0.15.3' }, /^drift detection needs Terraform 0.15.4/, false],
+    [{ terraformVersion: '0.14.9' }, /^drift detection needs Terraform 0.15.4/, false],
+    [{ state: undefined }, /^it has no resources$/, true],
+    [{ lock: { kind: 'run', runId: 'run-1', at: '' } }, /^a run is in progress$/, true],
+    [{ latestRunId: undefined }, /^no run has been applied yet$/, true],
+    [{ latestRunId: 'run-none' }, /^no run has been applied yet$/, true],
+  ])('with %j is not assessed: %s; this passes: %s', async (change, reason, passes) => {
+    expect(await refused(change)).toEqual({ reason: expect.stringMatching(reason), passes });
+  });
+
+  it.each<Partial<Workspace>>([
+    { terraformVersion: '0.15.4' },
+    { terraformVersion: '1.0.0' },
+    { terraformVersion: 'latest' },
+    { terraformVersion: '0.13.0', engine: 'tofu' },
+    { lock: { kind: 'user', userId: 'u', reason: '', at: '' } },
+  ])('with %j is assessed', async (change) => {
+    expect(await refused(change)).toBeUndefined();
+  });
+
+  it('whose latest run failed is assessed after the next apply', async () => {
+    const id = await applied();
+    const run = await help.create(id);
+    await finishRun(run.id, 'PlanErrored');
+    expect((await assess(id)).body.errors[0].detail).toContain(
+      `its latest run ${run.id} is errored: apply a run first`,
+    );
+    const unchanged = await help.create(id);
+    await finishRun(unchanged.id, 'PlannedAndFinished');
+    expect((await assess(id)).status).toBe(200);
+  });
+});
+
 describe('the timer of a workspace', () => {
   it('starts an assessment once a day', async () => {
     const id = await applied();
     await lookAt(id);
     await end(id);
+    await table.update(keys.healthTimer(id), { set: { dueAt: ago(0) } });
     await lookAt(id);
     expect((await read(id)).assessing).toBeUndefined();
-    expect(Date.parse((await timerOf(id))?.dueAt ?? '')).toBeGreaterThan(Date.now() + 23 * 3_600_000);
     const { health } = await read(id);
+    expect((await timerOf(id))?.dueAt).toBe(new Date(Date.parse(health?.at ?? '') + 24 * 3_600_000).toISOString());
     await table.update(keys.workspace(id), { set: { health: { ...health, at: ago(25) } } });
     await lookAt(id);
     expect((await read(id)).assessing).toBeDefined();
@@ -225,12 +282,20 @@ describe('the timer of a workspace', () => {
     expect((await assess(id)).status).toBe(200);
     expect((await going(id)).assessment).toBeDefined();
     const other = await applied();
-    await table.update(keys.workspace(other), { set: { assessing: { runId: 'run-soon', at: ago(0) } } });
-    expect((await assess(other)).status).toBe(409);
+    const claim = async (runId: string, minutes: number) => {
+      await table.update(keys.workspace(other), { set: { assessing: { runId, at: ago(minutes / 60) } } });
+      return (await assess(other)).status;
+    };
+    expect(await claim('run-soon', 0)).toBe(409);
+    expect(await claim('run-soon', 4.9)).toBe(409);
+    expect(await claim('run-soon', 5.1)).toBe(200);
+    const over = await end(other);
+    expect(await claim(over.id, 0), 'the end of the last one was interrupted').toBe(200);
   });
 
   it('exists for every workspace of an organization that enforces assessments, and for no other', async () => {
     const id = await applied({});
+    await lookAt(id);
     expect(await timerOf(id)).toBeUndefined();
     await api.patch('organizations/acme', { 'assessments-enforced': true });
     const fresh = (await api.workspace()).id;

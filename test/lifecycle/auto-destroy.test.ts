@@ -113,11 +113,58 @@ describe('a workspace whose destroy time has passed', () => {
     expect(await timerOf(failing)).toMatchObject({ failures: 1 });
     await lookAt(failing);
     expect(await runsOf(failing)).toHaveLength(2);
+    expect(await timerOf(failing), 'counts on while the state is the same').toMatchObject({ failures: 1 });
     await setState(failing, 0, 1, 'sv-new');
     await end((await current(failing)).id, 'PlanErrored');
     await lookAt(failing);
     await lookAt(failing);
     expect(await runsOf(failing)).toHaveLength(2);
+  });
+
+  it.each([
+    ['Execution mode is local', { executionMode: 'local' }],
+    ['Configuration version is missing', undefined],
+  ])('reports as obstacle: %s', async (obstacle, set) => {
+    const { id } = await api.workspace({ 'auto-destroy-at': ago(1) });
+    await setState(id, 5);
+    if (set) await api.configuration(id);
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']), ...set } });
+    await lookAt(id);
+    const [{ event } = { event: {} }] = api.aws.invoked;
+    expect(event).toMatchObject({ notice: { kind: 'results', obstacle } });
+    expect(await runsOf(id)).toEqual([]);
+  });
+
+  it.each<['Discarded' | 'Canceled' | 'PlanErrored', Record<string, string>, boolean]>([
+    ['Canceled', {}, false],
+    ['PlanErrored', { failure: 'a policy failed' }, false],
+    ['PlanErrored', {}, true],
+  ])('whose run ends as %s with %j is tried again: %s', async (ending, set, isTriedAgain) => {
+    const id = await ephemeral({ 'auto-destroy-at': ago(1) });
+    await lookAt(id);
+    const run = await current(id);
+    await help.bring(run.id, set);
+    await lookAt(id);
+    expect(await timerOf(id), 'while the run is in progress').toMatchObject({ runId: run.id });
+    await finishRun(run.id, ending);
+    await lookAt(id);
+    expect((await timerOf(id)) !== undefined).toBe(isTriedAgain);
+  });
+
+  it('is done when nothing was left to destroy', async () => {
+    const id = await ephemeral({ 'auto-destroy-at': ago(1) });
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
+    await lookAt(id);
+    const { id: runId, message } = await current(id);
+    expect(message).toMatch(/^Automatically destroyed: scheduled for 2/);
+    await finishRun(runId, 'PlannedAndFinished');
+    api.aws.invoked.length = 0;
+    await lookAt(id);
+    expect(await shown(id)).toMatchObject({ 'auto-destroy-at': null, 'auto-destroy-status': null });
+    expect(api.aws.invoked[0]?.event).toMatchObject({ notice: { kind: 'results', run: { id: runId } } });
+    const duration = await ephemeral({ 'auto-destroy-activity-duration': '2h' });
+    await lookAt(duration);
+    expect((await current(duration)).message).toBe('Automatically destroyed: no change for 2h');
   });
 
   it('notifies when no run can be created', async () => {
@@ -147,7 +194,9 @@ describe('a workspace whose destroy time has passed', () => {
 
 describe('a timer', () => {
   it('does not exist without the setting, and is removed with the setting or the workspace', async () => {
-    expect(await timerOf((await api.workspace()).id)).toBeUndefined();
+    const without = (await api.workspace()).id;
+    await lookAt(without);
+    expect(await timerOf(without)).toBeUndefined();
     const id = await ephemeral({ 'auto-destroy-at': ago(1) });
     await api.patch(`workspaces/${id}`, { 'auto-destroy-at': null });
     await lookAt(id);

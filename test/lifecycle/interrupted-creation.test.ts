@@ -134,7 +134,7 @@ it('a rejected creation releases its place at once and starts a run that waits b
   const { OutdatedCommitError } = await import('#lifecycle/creation/new-run.ts');
   const move = { repository: 'acme/network', follows: 'main', n: 1 };
   await store.update(store.keys.workspace(workspaceId), { set: { vcsFollows: 'main', vcsMoves: 2 } });
-  const outdated = () => store.createRun(workspaceId, newRunOptions({ move }));
+  const outdated = () => store.createRun(workspaceId, newRunOptions(), move);
   const steps: Task[] = [
     { freeze: { n: 2, tasks: 2 }, work: () => expect(outdated()).rejects.toThrow(OutdatedCommitError) },
     { work: () => world.create('queued').then(() => world.rest()) },

@@ -61,7 +61,7 @@ const deeds = {
   },
   'a confirmation': {
     when: ({ wait }) => wait?.state === 'NeedsConfirmation',
-    act: (world, run) => world.store.applyRun(run, 'user-1'),
+    act: (world, run) => world.store.decide(run, 'apply', 'user-1'),
     isDone: ({ decision }) => decision !== undefined,
   },
   'the claim of an apply': {

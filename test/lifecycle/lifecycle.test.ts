@@ -104,17 +104,17 @@ const take = async (world: LifecycleWorld, runs: Run[], { do: what, which, how, 
       case 'sweep':
         return await world.sweep();
       case 'confirm':
-        return void (await store.applyRun(run, 'user-1'));
+        return void (await store.decide(run, 'apply', 'user-1'));
       case 'override':
         for (const policies of ['policyEvaluation', 'policyCheck'] as const)
-          await store.overrideRun(run, policies, 'user-2', 'it is fine');
+          await store.decide(run, 'override', 'user-2', 'it is fine', policies);
         return;
       case 'discard':
-        return void (await store.discardRun(run, 'user-1'));
+        return void (await store.decide(run, 'discard', 'user-1'));
       case 'cancel':
-        return void (await store.cancelRun(run, 'user-1'));
+        return void (await store.decide(run, 'cancel', 'user-1'));
       case 'force':
-        return void (await store.forceCancelRun(run, 'user-1'));
+        return void (await store.decide(run, 'force-cancel', 'user-1'));
     }
   } catch (error) {
     // The caller gets the error, or the function is retried.

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Decision, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
+import type { Overridable } from '#run/status.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
@@ -81,27 +83,19 @@ describe('a run action whose response was lost is accepted, recorded and deliver
   const confirmable = { status: 'planned', ...waits } as const;
   const past = '2020-01-01T00:00:00.000Z';
 
-  it.each<[string, Partial<Run>, (run: Run) => Promise<string>, string]>([
-    ['confirm', confirmable, (run) => store.applyRun(run, 'user-1'), 'SendTaskSuccess'],
-    ['discard', confirmable, (run) => store.discardRun(run, 'user-1'), 'SendTaskFailure'],
-    [
-      'cancel',
-      { status: 'pending', wait: { state: 'Pending', token: 'token' } },
-      (run) => store.cancelRun(run, 'user-1'),
-      'SendTaskFailure',
-    ],
-    [
-      'force-cancel',
+  const cases: Record<Decision, [Partial<Run>, sent: string, which?: Overridable]> = {
+    apply: [confirmable, 'SendTaskSuccess'],
+    discard: [confirmable, 'SendTaskFailure'],
+    cancel: [{ status: 'pending', wait: { state: 'Pending', token: 'token' } }, 'SendTaskFailure'],
+    'force-cancel': [
       {
         status: 'planning',
         wait: { state: 'Planning', token: 'token' },
         cancel: { by: 'user-1', at: past, forceAvailableAt: past },
       },
-      (run) => store.forceCancelRun(run, 'user-1'),
       'SendTaskFailure',
     ],
-    [
-      'override',
+    override: [
       {
         status: 'policy_override',
         wait: { state: 'PolicyOverride', token: 'token' },
@@ -109,23 +103,45 @@ describe('a run action whose response was lost is accepted, recorded and deliver
         overrides: {},
         checks: { policyCheck: true },
       },
-      (run) => store.overrideRun(run, 'policyCheck', 'user-1'),
       'SendTaskSuccess',
+      'policyCheck',
     ],
-  ])('%s', async (_, set, act, sent) => {
+  };
+
+  it.each(Object.keys(cases) as Decision[])('%s', async (action) => {
+    const [set, sent, which] = cases[action];
     const run = await open(set);
     aws.failCall(1, 'after');
-    expect(await act(run)).toBe('accepted');
+    expect(await store.decide(run, action, 'user-1', undefined, which)).toBe('accepted');
     expect(aws.sent.at(-1)?.action).toBe(sent);
     const stored = (await store.getRun(run.id)) as Run;
-    expect(
-      (await store.listRunEvents(stored)).filter(({ actor, action }) => actor && action !== 'created'),
-    ).toHaveLength(1);
+    const events = (await store.listRunEvents(stored)).filter(({ actor, action }) => actor && action !== 'created');
+    expect(events.map((event) => event.action)).toEqual([runActions[action].event]);
+  });
+
+  it.each(Object.keys(cases) as Decision[])('%s, sent again later, has no second effect', async (action) => {
+    const [set, , which] = cases[action];
+    const run = await open(set);
+    const act = (by: string) => store.decide(run, action, by, undefined, which);
+    const { repeatable, accepted, event } = runActions[action];
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      expect(await act('user-1')).toBe('accepted');
+      vi.advanceTimersByTime(5);
+      // A run can be force-canceled until it ends.
+      if (accepted === 'cooled off') return;
+      expect(await act('user-1')).toBe(repeatable ? 'accepted' : 'conflict');
+      expect(await act('user-2')).toBe('conflict');
+    } finally {
+      vi.useRealTimers();
+    }
+    const events = await store.listRunEvents((await store.getRun(run.id)) as Run);
+    expect(events.filter(({ action }) => action === event)).toHaveLength(1);
   });
 
   it('only once: the same action of another user is rejected', async () => {
     const run = await open(confirmable);
-    expect(await store.discardRun(run, 'user-1')).toBe('accepted');
-    expect(await store.discardRun(run, 'user-2')).toBe('conflict');
+    expect(await store.decide(run, 'discard', 'user-1')).toBe('accepted');
+    expect(await store.decide(run, 'discard', 'user-2')).toBe('conflict');
   });
 });

@@ -49,7 +49,7 @@ const advance = async (world: LifecycleWorld, id: string, until: (run: Run) => b
 };
 
 const confirm = async (world: LifecycleWorld, id: string): Promise<void> => {
-  expect(await world.store.applyRun((await world.run(id)) as Run, 'user-1')).toBe('accepted');
+  expect(await world.store.decide((await world.run(id)) as Run, 'apply', 'user-1')).toBe('accepted');
   world.listen();
 };
 
@@ -186,7 +186,7 @@ describe('an automatic apply whose author loses the permission', () => {
     const run = await advance(world, id);
     expect(run.wait?.state).toBe('PolicyOverride');
     await lose(world);
-    expect(await world.store.overrideRun(run, 'policyCheck', 'user-2', 'it is fine')).toBe('accepted');
+    expect(await world.store.decide(run, 'override', 'user-2', 'it is fine', 'policyCheck')).toBe('accepted');
     world.listen();
     expect((await advance(world, id)).wait?.state).toBe('NeedsConfirmation');
   });

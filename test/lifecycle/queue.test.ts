@@ -40,7 +40,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     }),
   },
   { weight: 10, arbitrary: fc.record({ do: fc.constant('step' as const), which }) },
-  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('runner' as const, 'confirm' as const), which }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('runner' as const, 'apply' as const), which }) },
   {
     weight: 3,
     arbitrary: fc.record({

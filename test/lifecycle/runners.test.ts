@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { AwsError } from '#infra/local/host/errors.ts';
 import type { Run } from '#run/run.ts';
 import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
@@ -82,7 +83,7 @@ it('a run that was canceled during its start leaves no container', async () => {
   aws.gate = async () => {
     if (containers().length === 0) return;
     aws.gate = undefined;
-    expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+    expect(await store.decide(await now(), 'cancel', 'user-1')).toBe('accepted');
   };
   await planQueued();
   expect((await now()).cancel).toBeDefined();
@@ -163,14 +164,18 @@ it('the sweep starts a runner after a crash between withdrawal and start', async
 });
 
 it.each([
-  ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] }],
-  ['throttles', { __type: 'ThrottlingException', message: 'Rate exceeded' }],
-  ['is at a limit', { __type: 'ClientException', message: 'You’ve reached the limit on the number of tasks' }],
-])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal) => {
+  ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable.' }] }, ': Capacity is unavailable.'],
+  ['details it', { tasks: [], failures: [{ reason: 'AGENT', detail: 'No room' }, { reason: 'B' }] }, ': No room; B'],
+  ['starts none', { tasks: [] }, ': no task was started'],
+  ['throttles', new AwsError('ThrottlingException', 'Rate exceeded'), ': Rate exceeded'],
+  ['is at a limit', new AwsError('ClientException', 'You’ve reached the limit on the number of tasks'), 'limit'],
+])('a run stays queued while ECS has no capacity (%s), and starts later', async (_, refusal, reason) => {
   await open({ status: 'pending', current: true });
   aws.refusal = refusal;
-  await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
-  await expect(planQueued()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
+  for (let n = 0; n < 2; n++) {
+    const error = await planQueued().catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ name: 'CapacityUnavailableError', message: expect.stringContaining(reason) });
+  }
   expect(await now()).toMatchObject({ status: 'plan_queued', plan: { status: 'queued' } });
   aws.refusal = undefined;
   await planQueued();
@@ -187,7 +192,7 @@ it('an apply stays queued while ECS has no capacity, and can be canceled', async
   aws.refusal = { tasks: [], failures: [{ reason: 'Capacity is unavailable at this time.' }] };
   await expect(queue()).rejects.toMatchObject({ name: 'CapacityUnavailableError' });
   expect(await now()).toMatchObject({ status: 'apply_queued', apply: { status: 'queued' } });
-  expect(await store.cancelRun(await now(), 'user-1')).toBe('accepted');
+  expect(await store.decide(await now(), 'cancel', 'user-1')).toBe('accepted');
   aws.refusal = undefined;
   await queue();
   expect(containers()).toHaveLength(0);
@@ -206,9 +211,25 @@ it.each([
   expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
 });
 
+it.each([
+  ['is offered to the runner that stands by', true, 10_000, true],
+  ['is not offered shortly before the end of its lease', true, 2_000, false],
+  ['is not offered without the state for offers', false, 10_000, false],
+])('an apply %s', async (_, isOffer, leaseMs, isOffered) => {
+  const heldUntil = new Date(Date.now() + leaseMs).toISOString();
+  const report = { outcome: 'finished', hasChanges: true } as const;
+  const plan = { status: 'finished', statusTimestamps: {}, report, heldUntil } as const;
+  await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan });
+  const offer = isOffer ? ({ isOffer } as const) : {};
+  await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...offer });
+  expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(
+    isOffered ? [true, 0] : [false, 1],
+  );
+});
+
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
-  aws.refusal = { __type: 'InvalidParameterException', message: 'TaskDefinition is inactive' };
+  aws.refusal = new AwsError('InvalidParameterException', 'TaskDefinition is inactive');
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
 });
 
@@ -232,6 +253,11 @@ it.each([
   await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
   expect((await now()).apply.report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(reason) });
   expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'TerraformFailed' } });
+  const { arn } = { arn: 'arn:canceled' };
+  const canceled = { by: 'user-1', at: '', forceAvailableAt: '' };
+  await open({ status: 'applying', current: true, apply: { ...apply, taskArn: arn }, cancel: canceled });
+  await store.runnerStopped({ detail: { taskArn: arn, startedBy: run.id, ...detail } });
+  expect((await now()).apply.report).toMatchObject({ outcome: 'canceled', lost: true });
   // The event is delivered once more.
   const sent = aws.sent.length;
   await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
@@ -239,11 +265,11 @@ it.each([
 });
 
 /** Makes the next sweep check the run, whose container was started so many seconds ago. */
-const sweepAfter = async (seconds: number): Promise<void> => {
+const sweepAfter = async (seconds: number): Promise<number> => {
   const container = containers().at(-1) as StartedContainer;
   container.createdAt = Date.now() / 1000 - seconds;
   await store.updateRun(run.id, { set: store.dueIn(run.id, -1) });
-  await store.sweep();
+  return (await store.sweep()).repaired;
 };
 /** Seconds until the sweep checks the run again. */
 const nextLook = async () =>
@@ -268,7 +294,7 @@ it.each(['plan', 'apply'] as const)(
     await sweepAfter(90);
     expect(containers()).toHaveLength(1);
     expect(await nextLook()).toBeLessThan(61);
-    await sweepAfter(101);
+    expect(await sweepAfter(101)).toBe(1);
     const [hangs, next] = containers() as [StartedContainer, StartedContainer];
     expect([hangs.stopped, next.stopped]).toEqual([true, undefined]);
     expect((await now())[phase].taskArn).toBe(next.arn);
@@ -303,7 +329,7 @@ it('the sweep waits for a container that is still being provisioned', async () =
 it('the next sweep replaces a hanging container if ECS had no capacity in the first one', async () => {
   await open(waiting.plan);
   await enter('plan');
-  aws.refusal = { __type: 'ThrottlingException', message: 'Rate exceeded' };
+  aws.refusal = new AwsError('ThrottlingException', 'Rate exceeded');
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await sweepAfter(101);
   expect((await now()).plan.taskArn).toBeUndefined();

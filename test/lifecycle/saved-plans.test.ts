@@ -1,48 +1,45 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as actions from '#lifecycle/decisions/decisions.ts';
-import { finishRun } from '#lifecycle/phases/finish.ts';
-import * as locks from '#lifecycle/queue/locks.ts';
-import { handler as plannedAndSaved } from '#lifecycle/states/planned-and-saved.ts';
-import { putObject } from '#platform/store/bucket.ts';
+import { afterAll, expect, it } from 'vitest';
 import { newId } from '#platform/store/id.ts';
 import { keys, objects } from '#platform/store/keys.ts';
-import { create } from '#platform/store/table.ts';
-import * as configurations from '#resources/configurations/records.ts';
-import * as runs from '#resources/runs/records.ts';
-import * as saved from '#resources/runs/saved-plans.ts';
-import { finalizeStateVersion } from '#resources/states/finalize.ts';
-import { createStateVersion, getStateVersion } from '#resources/states/records.ts';
-import * as workspaces from '#resources/workspaces/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { isAccepted } from '#run/actions.ts';
 import { resume } from '#run/lifecycle.ts';
 import type { Run } from '#run/run.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 import { stateFile } from '#test/support/state.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
+const aws = await startAws();
+const storage = await startStorage();
+const actions = await import('#lifecycle/decisions/decisions.ts');
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
+const locks = await import('#lifecycle/queue/locks.ts');
+const { handler: plannedAndSaved } = await import('#lifecycle/states/planned-and-saved.ts');
+const { putObject } = await import('#platform/store/bucket.ts');
+const { create } = await import('#platform/store/table.ts');
+const configurations = await import('#resources/configurations/records.ts');
+const runs = await import('#resources/runs/records.ts');
+const saved = await import('#resources/runs/saved-plans.ts');
+const { finalizeStateVersion } = await import('#resources/states/finalize.ts');
+const { createStateVersion, getStateVersion } = await import('#resources/states/records.ts');
+const workspaces = await import('#resources/workspaces/records.ts');
 afterAll(async () => {
   await aws.close();
   await storage.close();
 });
 
-const newWorkspace = async (): Promise<workspaces.Workspace> => {
+const newWorkspace = async (): Promise<Workspace> => {
   const settings = { ...workspaces.defaultSettings, organization: 'acme', projectId: 'prj-1', tags: [] };
-  return (await workspaces.createWorkspace({ ...settings, name: uniqueName('ws') })) as workspaces.Workspace;
+  return (await workspaces.createWorkspace({ ...settings, name: uniqueName('ws') })) as Workspace;
 };
 
-const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as Workspace;
 const readRun = async ({ id }: Run) => (await runs.getRun(id)) as Run;
 
 /** A run with a saved plan of the workspace's current state. */
-const planned = async (workspace: workspaces.Workspace, change: Partial<Run> = {}): Promise<Run> => {
+const planned = async (workspace: Workspace, change: Partial<Run> = {}): Promise<Run> => {
   const run = newRun({ id: newId('run'), workspaceId: workspace.id, savePlan: true, status: 'planning', ...change });
   await create({ ...keys.run(run.id), ...run });
   await saved.recordPlanBasis(run, await read(workspace.id));
@@ -85,7 +82,7 @@ it('a saved plan is discarded with a reason when the state changes', async () =>
   const workspace = await newWorkspace();
   const run = await planned(workspace);
   await save(run);
-  expect(isAccepted('confirm', await readRun(run))).toBe(true);
+  expect(isAccepted('apply', await readRun(run))).toBe(true);
   await changeState(workspace.id);
   const discarded = await readRun(run);
   expect(discarded).toMatchObject({ decision: { action: 'discard' } });
@@ -93,7 +90,7 @@ it('a saved plan is discarded with a reason when the state changes', async () =>
   expect((await read(workspace.id)).savedPlans).toBeUndefined();
   await finishRun(run.id, 'Discarded', { Error: 'Discarded' });
   expect((await readRun(run)).endReason).toContain('state has changed');
-  expect(await actions.applyRun(discarded, 'user-1')).toBe('conflict');
+  expect(await actions.decide(discarded, 'apply', 'user-1')).toBe('conflict');
 });
 
 it('a confirmed saved plan is discarded in the queue, but not after it has left the queue', async () => {
@@ -101,7 +98,7 @@ it('a confirmed saved plan is discarded in the queue, but not after it has left 
   const [waiting, current] = [await planned(workspace), await planned(workspace)];
   for (const run of [waiting, current]) {
     await save(run);
-    await actions.applyRun(await readRun(run), 'user-1');
+    await actions.decide(await readRun(run), 'apply', 'user-1');
   }
   await runs.updateRun(current.id, { set: { current: true } });
   await changeState(workspace.id);

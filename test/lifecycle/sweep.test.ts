@@ -15,9 +15,10 @@ const load = async () => ({
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
+  executionStopped: (await import('#lifecycle/repair/execution-stopped.ts')).handler,
 });
 
-const lines: { message: string; repair?: string; item: string }[] = [];
+const lines: { message: string; repair?: string; item: string; error?: string }[] = [];
 beforeAll(async () => {
   aws = await startAws();
   store = await load();
@@ -117,6 +118,119 @@ it.each<[string, string, Partial<Run>, string]>([
   expect((await now(run)).dueAt).toBeDefined();
 });
 
+it('the sweep withdraws an offer that was not taken, and starts a runner for a queued phase without one', async () => {
+  const apply = { status: 'queued', statusTimestamps: {} } as const;
+  const offered = await waits('ApplyQueued', {
+    status: 'apply_queued',
+    apply: { ...apply, offeredAt: minutesAgo(1) },
+  });
+  const taken = await waits('ApplyQueued', {
+    status: 'apply_queued',
+    apply: { ...apply, offeredAt: minutesAgo(1), claimNonce: 'n' },
+  });
+  const plan = { status: 'queued', statusTimestamps: {} } as const;
+  const starting = await waits('PlanQueued', { status: 'plan_queued', plan });
+  const entering = await waits('Pending', { status: 'plan_queued', plan });
+  await store.sweep();
+  expect((await now(offered)).apply.offeredAt).toBeUndefined();
+  expect((await now(taken)).apply.offeredAt).toBeDefined();
+  const started = aws.containers.map(({ startedBy }) => startedBy);
+  expect(started).toEqual(expect.arrayContaining([offered.id, starting.id]));
+  expect([taken.id, entering.id].filter((id) => started.includes(id))).toEqual([]);
+  expect(repairs()).toEqual(expect.arrayContaining(['offer withdrawn', 'runner started']));
+  expect(Date.parse((await now(starting)).dueAt as string)).toBeLessThan(Date.now() + 61_000);
+});
+
+it('the sweep starts the first run of a free workspace, and checks a healthy run every five minutes', async () => {
+  const run = await waits('Pending', { current: undefined });
+  await store.update(store.keys.workspace(run.workspaceId), { remove: ['lock'] });
+  await store.sweep();
+  expect((await now(run)).current).toBe(true);
+  const created = await due({ status: 'pending' });
+  lines.length = 0;
+  await store.sweep();
+  expect(Date.parse((await now(created)).dueAt as string), 'its execution begins').toBeGreaterThan(
+    Date.now() + 290_000,
+  );
+  expect(lines).toEqual([]);
+  const version = { id: 'cv-uploaded', status: 'uploaded' };
+  await store.put({ ...store.keys.configurationVersion(version.id), ...version });
+  const planning = await waits('Planning', { status: 'planning', configurationVersionId: version.id });
+  const waitsForIt = { configurationVersionId: version.id, checks: { fetching: true }, verdicts: {} } as const;
+  const fetching = await waits('Fetching', { status: 'fetching', ...waitsForIt });
+  await store.sweep();
+  expect((await now(fetching)).verdicts, 'whose upload was not reported').toEqual({ fetching: 'passed' });
+  expect((await now(planning)).verdicts).toBeUndefined();
+  const next = Date.parse((await now(planning)).dueAt as string) - Date.now();
+  expect(next).toBeGreaterThan(290_000);
+  expect(next).toBeLessThan(3_700_000);
+});
+
+it('a run whose runner is stopping is due again in a minute, and is no failed repair', async () => {
+  const plan = { status: 'running', statusTimestamps: {}, taskArn: 'arn:stubborn', claimNonce: 'n' } as const;
+  const run = await due({ status: 'planning', plan });
+  const container = { arn: 'arn:stubborn', startedBy: run.id, environment: {}, createdAt: 0, ignoresStop: true };
+  aws.containers.push(container);
+  aws.executionStatus = () => 'ABORTED';
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
+  expect(lines).toEqual([]);
+  expect(Date.parse((await now(run)).dueAt as string)).toBeLessThan(Date.now() + 61_000);
+  Object.assign(container, { ignoresStop: false });
+  await store.updateRun(run.id, { set: store.dueIn(run.id, -60) });
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 1 });
+  aws.containers.length = 0;
+});
+
+it.each([
+  [{ status: 'FAILED', error: 'E', cause: 'C' }, 'Its execution failed (E: C).'],
+  [{ status: 'FAILED', error: 'E', cause: null }, 'Its execution failed (E).'],
+  [{ status: 'ABORTED' }, 'Its execution was stopped by an operator.'],
+  [{ status: 'ODD' }, 'Its execution ended as ODD.'],
+])('a run whose execution ended with %j says so', async (detail, reason) => {
+  const run = await due({ status: 'applying', apply: { status: 'running', statusTimestamps: {} } });
+  await store.executionStopped({ detail: { name: run.id, ...detail } });
+  const ended = await now(run);
+  expect(ended.endReason).toContain(reason);
+  expect([ended.apply.status, ended.dueAt]).toEqual(['errored', undefined]);
+  await store.executionStopped({ detail: { name: 'run-none', ...detail } });
+});
+
+it.each([
+  ['RETENTION', 'DataRetentionFunction', []],
+  ['DELIVERY', 'VersionControlEventFunction', undefined],
+  ['ARCHIVE', 'VersionControlEventFunction', undefined],
+  ['COMMIT', 'VersionControlEventFunction', undefined],
+  ['REPO', 'VersionControlEventFunction', undefined],
+  ['OC', 'VersionControlEventFunction', undefined],
+  ['OT', 'VersionControlEventFunction', undefined],
+  ['GHAIN', 'VersionControlEventFunction', undefined],
+])('the sweep passes a due item of kind %s to %s, which is no repair', async (kind, name, list) => {
+  const key = { pk: `${kind}#1`, sk: `${kind}#x` };
+  await store.put({ ...key, ...store.dueIn(key.pk, -60) });
+  const before = aws.invoked.length;
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
+  expect(aws.invoked.slice(before)).toEqual([{ name, event: { due: list ? [key] : key } }]);
+  await store.remove(key);
+});
+
+it('the sweep reports an item of an unknown kind, and an execution whose status it cannot read', async () => {
+  const key = { pk: 'NEW#1', sk: 'NEW' };
+  await store.put({ ...key, ...store.dueIn(key.pk, -60) });
+  expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
+  expect(lines).toMatchObject([
+    { message: 'repair failed', error: expect.stringContaining('kind NEW'), item: 'NEW#1' },
+  ]);
+  await store.remove(key);
+  const run = await waits('Planning', { status: 'planning' });
+  lines.length = 0;
+  // Eight index partitions, the run, then its execution.
+  aws.failCall(10, 'before');
+  await store.sweep();
+  expect(repairs()).toEqual(['repair failed']);
+  expect(aws.sent.filter(({ action, input }) => action === 'StartExecution' && input.name === run.id)).toEqual([]);
+  await store.sweep();
+});
+
 it('the sweep does not change runs that await a decision', async () => {
   const run = await waits('NeedsConfirmation', { status: 'planned' });
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
@@ -213,14 +327,23 @@ it('the sweep stops only containers that no run needs', async () => {
       },
     });
   const unknown = { arn: 'arn:…/unknown', startedBy: 'run-unknown', environment: {} };
+  const many = Array.from({ length: 150 }, (_, n) => ({
+    ...unknown,
+    arn: `arn:…/${n}`,
+    startedBy: `run-many-${n}`,
+    createdAt: 0,
+  }));
+  aws.containers.push(...many);
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 152 });
+  expect(new Set(lines.splice(0).map(({ item }) => item)).size).toBe(152);
   const old = { ...unknown, createdAt: Date.parse(minutesAgo(6)) / 1000 };
   const young = { ...unknown, arn: 'arn:…/young', createdAt: Date.parse(minutesAgo(1)) / 1000 };
   aws.containers.push(old, young);
 
-  expect(await store.sweep()).toEqual({ looked: 0, repaired: 3 });
-  const stopped = aws.containers.filter((one) => one.stopped).map(({ arn }) => arn);
-  expect(stopped).toEqual([over.arn, forgotten.arn, old.arn]);
-  expect(repairs()).toEqual(['container stopped', 'container stopped', 'container stopped']);
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 1 });
+  const stopped = aws.containers.filter((one) => one.stopped && !many.some(({ arn }) => arn === one.arn));
+  expect(stopped.map(({ arn }) => arn)).toEqual([over.arn, forgotten.arn, old.arn]);
+  expect(repairs()).toEqual(['container stopped']);
   expect([justOver, atWork, standsBy, applies].some(({ container }) => 'stopped' in container)).toBe(false);
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
@@ -261,6 +384,11 @@ it('the sweep stops the runs of a deleted workspace, newest first, and removes i
 });
 
 it('the sweep splits a thousand due environments into eight lists of at most fifty', async () => {
+  const only = { pk: 'ENV#only', sk: 'ENV' };
+  await store.put({ ...only, ...store.dueIn('only', -60) });
+  await store.sweep();
+  expect(aws.invoked.at(-1)?.event).toEqual({ due: [only] });
+  await store.remove(only);
   const ids = Array.from({ length: 1000 }, (_, n) => `${n.toString(16).padStart(8, '0')}`);
   for (const id of ids) await store.put({ pk: `ENV#${id}`, sk: 'ENV', ...store.dueIn(id, -60) });
   const before = aws.invoked.length;

@@ -192,7 +192,7 @@ describe('an apply that ended without its last state', () => {
     const { front, next } = await open();
     const past = '2020-01-01T00:00:00.000Z';
     await store.updateRun(front.id, { set: { cancel: { by: 'user-1', at: past, forceAvailableAt: past } } });
-    expect(await store.forceCancelRun((await store.getRun(front.id)) as Run, 'user-1')).toBe('accepted');
+    expect(await store.decide((await store.getRun(front.id)) as Run, 'force-cancel', 'user-1')).toBe('accepted');
     await store.finishRun(front.id, 'Canceled', { Error: 'Canceled' });
     const ended = await store.getRun(front.id);
     expect(ended).toMatchObject({ status: 'canceled', apply: { status: 'canceled' }, unsaved: { lost: true } });
@@ -208,7 +208,9 @@ describe('an apply that ended without its last state', () => {
     await store.finishRun(front.id, 'ApplyErrored', timedOut);
     const ended = await store.getRun(front.id);
     expect(ended?.unsaved?.changes).toEqual({ done: ['a.done'], open: ['a.begun'] });
-    expect(ended?.endReason).toContain('By its log, a.done was done, and a.begun was begun.');
+    expect(ended?.endReason).toContain(
+      'According to its log, a.done was done, and a.begun was started but not finished.',
+    );
   });
 
   it.each([

@@ -80,8 +80,8 @@ const runnerIn = ({ environment }: StartedContainer) => {
   };
 };
 /** A ready container, and the program in it. */
-const ready = async () => {
-  await store.startWarmRunner();
+const ready = async (startedAt = new Date()) => {
+  await store.startWarmRunner(startedAt);
   const container = warm().at(-1) as StartedContainer;
   const runner = runnerIn(container);
   await runner.ask();
@@ -144,6 +144,17 @@ it("a run gets a container if its ready runner does not claim, and that runner's
   expect(await store.claimPhase(container, 'nonce')).toMatchObject({ run: { id: run.id } });
   expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
 }, 20_000);
+
+it('a run that ends while a ready runner is offered to it gets no container', async () => {
+  want(1);
+  await ready();
+  const run = await queued();
+  const starting = start(run);
+  while (!(await planOf(run)).claimHash) await new Promise((resolve) => setImmediate(resolve));
+  await store.updateRun(run.id, { set: { status: 'errored' } });
+  await starting;
+  expect(cold()).toEqual([]);
+});
 
 it('the secret is rejected after the runner registered', async () => {
   want(1);
@@ -247,7 +258,7 @@ it('a runner has to exit when its run was canceled meanwhile', async () => {
   const { runner } = await ready();
   const run = await queued();
   await store.updateRun(run.id, { set: { status: 'plan_queued', 'plan.status': 'queued' } });
-  await store.cancelRun((await store.getRun(run.id)) as Run, 'user-1');
+  await store.decide((await store.getRun(run.id)) as Run, 'cancel', 'user-1');
   await start(run);
   expect(cold()).toEqual([]);
   expect((await planOf(run)).claimHash).toBeUndefined();
@@ -257,11 +268,11 @@ it('a runner has to exit when its run was canceled meanwhile', async () => {
 it('the sweep stops retired runners that hang, but no ready or working ones', async () => {
   want(2);
   const idle = await ready();
-  const busy = await ready();
-  // The older runner is assigned first.
+  const busy = await ready(new Date(Date.now() - 10_000));
   const run = await queued();
   const [, claimed] = await Promise.all([start(run), Promise.race([idle.runner.work(), busy.runner.work()])]);
   expect(claimed).toMatchObject({ run: { id: run.id } });
+  expect((await planOf(run)).taskArn, 'the older runner is assigned first').toBe(busy.container.arn);
   const inAnHour = Date.now() + 60 * minutes;
   expect(await store.stopStrayRunners(inAnHour)).toEqual([]);
   // The setting is removed: only the working runner stays.

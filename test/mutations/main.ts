@@ -11,14 +11,19 @@ import type { Outcome, Work } from './run.ts';
 
 /**
  * `npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/resources/teams,test/api/who-may] [--sample
- * 40] [--seed 1]`: changes one place of the code at a time, where tests execute it, and reports changes that no test
- * notices. `functions/FILE.ts:LINE` tests the mutants of one line, and names the test that notices each. Equivalent
+ * 40] [--seed 1] [--seconds 60]`: changes one place of the code at a time, where tests execute it, and reports changes
+ * that no test notices. Test files that start after `--seconds` of quicker ones are left out: a narrow test should notice. `functions/FILE.ts:LINE` tests the mutants of one line, and names the test that notices each. Equivalent
  * mutants are in equivalent.json. The report with each mutant's killer is in .build/mutations.
  */
 
 const root = resolve(import.meta.dirname, '../..');
-/** A mutant whose tests exceed this loops: it counts as noticed. */
-const hangMs = 180_000;
+/**
+ * A mutant whose tests take longer than this plus five times their baseline is taken to loop forever, and counts as
+ * noticed.
+ */
+const hangMs = 60_000;
+
+const hang = 'a hang';
 
 interface Equivalent {
   file: string;
@@ -38,13 +43,14 @@ const { values, positionals } = parseArgs({
     tests: { type: 'string' },
     sample: { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
+    seconds: { type: 'string', default: '60' },
   },
 });
 const targets = positionals.map((name) => name.replace(/:\d+$/, ''));
 const onlyLines = new Set(positionals.filter((name) => /:\d+$/.test(name)));
 if (targets.length === 0 || !targets.every((target) => existsSync(join(root, target)))) {
   console.error(
-    'npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/A,test/B] [--sample N] [--seed S]',
+    'npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/A,test/B] [--sample N] [--seed S] [--seconds T]',
   );
   process.exit(1);
 }
@@ -54,7 +60,10 @@ const filesOf = (target: string): string[] =>
   statSync(join(root, target)).isDirectory() ? globSync(`${target}/**/*.ts`, { cwd: root }).sort() : [target];
 const files = [...new Set(targets.flatMap(filesOf))];
 
-/** The folder or file of the same name, unless others are named. A name that begins another one ends with a slash. */
+/**
+ * The folder or file of the same name, unless others are named. Folders end with a slash, because a name could be the
+ * prefix of another.
+ */
 const mirrors = targets.map((target) => target.replace(/^functions\//, 'test/').replace(/\.ts$/, '.test.ts'));
 const tests = (values.tests?.split(',') ?? mirrors).map((name) =>
   statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory() ? `${name.replace(/\/$/, '')}/` : name,
@@ -114,7 +123,14 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
   const first = results.length;
   writeFileSync(
     file,
-    JSON.stringify({ tests, mutants, first, sample: sample - covered(results), baseline } satisfies Work),
+    JSON.stringify({
+      tests,
+      mutants,
+      first,
+      sample: sample - covered(results),
+      maxMs: Number(values.seconds) * 1000,
+      baseline,
+    } satisfies Work),
   );
   const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), file], {
     cwd: root,
@@ -129,16 +145,18 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
       const line = await lineOf({ next: async () => lines.next() } as AsyncIterator<string>, left);
       if (line === undefined) return undefined;
       // The tests' own output appears in between.
-      if (/^\{"(ready|killer|survived|uncovered|ended)"/.test(line)) return JSON.parse(line);
+      if (/^\{"(ready|testing|killer|survived|uncovered|ended)"/.test(line)) return JSON.parse(line);
     }
   };
   try {
     if (!(await json(1_800_000))) throw new Error(`The tests do not pass without a mutant; see ${output}.`);
     for (const mutant of mutants.slice(first)) {
       const began = performance.now();
-      const outcome = await json(hangMs);
+      let outcome = await json(hangMs);
+      const limit = hangMs + 5 * Number(outcome?.testing);
+      if (outcome && 'testing' in outcome) outcome = await json(limit);
       if (outcome && 'ended' in outcome) return true;
-      results.push((outcome as Outcome | undefined) ?? { killer: 'a hang', message: `longer than ${hangMs / 1000} s` });
+      results.push((outcome as Outcome | undefined) ?? { killer: hang, message: `longer than ${limit / 1000} s` });
       if (outcome && 'survived' in outcome) console.log(`survived  ${place(mutant)}`);
       if (outcome && 'killer' in outcome && onlyLines.size > 0) {
         const seconds = ((performance.now() - began) / 1000).toFixed(1);
@@ -167,10 +185,11 @@ console.log(
 const results: Outcome[] = [];
 while (!(await run(mutants, results, sample)) && covered(results) < sample);
 const killed = results.filter((outcome) => 'killer' in outcome).length;
+const hangs = results.filter((outcome) => 'killer' in outcome && outcome.killer === hang).length;
 const tested = covered(results);
 console.log(
   `${title}: ${killed} of ${tested} covered mutants noticed (${Math.round((100 * killed) / Math.max(1, tested))} %); ` +
-    `the tests cover ${tested} of the first ${results.length} drawn`,
+    `${hangs ? `${hangs} by a hang; ` : ''}the tests cover ${tested} of the first ${results.length} drawn`,
 );
 writeFileSync(
   report,

@@ -16,13 +16,22 @@ it.each([
     ['const f = (a: boolean): boolean => undefined as never;', 'const f = (a: boolean): boolean => (a);'],
   ],
   ['await f();', [';']],
+  [
+    'const f = () => { g(a < b ? -1 : 1); };',
+    [
+      'const f = () => { ; };',
+      'const f = () => { g(true ? -1 : 1); };',
+      'const f = () => { g(false ? -1 : 1); };',
+      'const f = () => { g((a <= b) ? -1 : 1); };',
+    ],
+  ],
   ["type T = 1 | true; const a = 'x' as T;", []],
   ["logWarning('x', 1);", []],
-])('%s has its changes', (source, expected) => {
+])('the code %s has the expected mutants', (source, expected) => {
   expect(mutated(source)).toEqual(expected);
 });
 
-it('the places that code executes are recorded, and its behaviour stays', () => {
+it('marked code records the executed places, and behaves as before', () => {
   const source = 'const f = (a, n) => { if (a && n > 1) { g(n); return { 1: true }; } return a ? n : !n; }; return f;';
   const mutants = mutantsOf(source.replace('return f;', ''));
   const code = marked(source.replace('return f;', ''), new Map(mutants.map((mutant, number) => [mutant, number])));

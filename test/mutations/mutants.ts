@@ -43,7 +43,7 @@ const childrenOf = (node: Node): Node[] =>
 type Change = [of: Node, after: string];
 
 const nothing = 'undefined as never';
-/** Replacing it with undefined changes nothing, or nothing for code that tests only its truth. */
+/** Replacing these with undefined has no effect, or none on code that only tests for truth. */
 const isNothing = (text: string): boolean => ['undefined', 'false'].includes(text);
 
 const isCall = ({ type, argument }: Node): boolean =>
@@ -72,7 +72,7 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
       if (typeof node.value === 'boolean') return [[node, String(!node.value)]];
       // A module's constant is a setting: a test of it would only repeat it.
       if (typeof node.value !== 'number' || !isInFunction) return [];
-      // One more of a thousand has no visible effect.
+      // Adding one to a large number has no visible effect.
       return [[node, String(node.value < 1000 ? node.value + 1 : node.value * 10)]];
     case 'ExpressionStatement':
       return isCall(child('expression')) ? [[node, ';']] : [];
@@ -87,6 +87,10 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
   }
 };
 
+/** `a < b ? -1 : 1`: only the signs of an order count. */
+const isOrder = ({ type, consequent, alternate }: Node, text: (of: Node) => string): boolean =>
+  type === 'ConditionalExpression' && [consequent, alternate].every((one) => /^-?1$/.test(text(one as Node)));
+
 /** All syntactically valid changes of a file. Logs are excluded, because no caller relies on them. */
 export const mutantsOf = (source: string): Mutant[] => {
   const mutants: Mutant[] = [];
@@ -98,7 +102,8 @@ export const mutantsOf = (source: string): Mutant[] => {
       mutants.push({ start, end, before: source.slice(start, end), after, line });
     }
     const isFunction = /Function(Expression|Declaration)$/.test(node.type);
-    for (const child of childrenOf(node)) visit(child, isInFunction || isFunction);
+    const inner = isOrder(node, text) ? [node.test as Node] : childrenOf(node);
+    for (const child of inner) visit(child, isInFunction || isFunction);
   };
   visit(parse(source), false);
   return mutants.filter((mutant) => isWellFormed(apply(source, mutant)));

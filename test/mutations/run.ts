@@ -17,6 +17,8 @@ export interface Work {
   first: number;
   /** Number of covered mutants to test. */
   sample: number;
+  /** Test files are run against a mutant, quickest first, until their baseline durations sum up to this. */
+  maxMs: number;
   /** File with the coverage of tests, written by the first process of this work. */
   baseline: string;
 }
@@ -39,11 +41,13 @@ const list = join(mkdtempSync(join(tmpdir(), 'covered-')), 'mutants');
 const codeOf = new Map<string, string>();
 let durations: Baseline['durations'] = {};
 
+const msOf = ({ moduleId }: TestSpecification): number => durations[moduleId] ?? 0;
+const quickestFirst = (files: TestSpecification[]): TestSpecification[] => [...files].sort((a, b) => msOf(a) - msOf(b));
+
 /** The fastest covering test file is the first to notice a mutant. */
 class QuickestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const ms = ({ moduleId }: TestSpecification) => durations[moduleId] ?? 0;
-    return [...files].sort((a, b) => ms(a) - ms(b));
+    return quickestFirst(files);
   }
 }
 
@@ -125,7 +129,7 @@ const baselineOf = async (
   replace(vitest, new Map([...numbers].map(([path, own]) => [path, marked(readFileSync(path, 'utf8'), own)])));
   process.env.STEPFORM_COVERED_MUTANTS = list;
   const failure = await run(vitest, specifications);
-  // Not for mutants.
+  // Runs with mutants do not record coverage.
   delete process.env.STEPFORM_COVERED_MUTANTS;
   if (failure) throw new Error(`Tests must pass before mutants are made; ${failure.killer} fails: ${failure.message}`);
   const covering: string[][] = mutants.map(() => []);
@@ -161,7 +165,13 @@ for (const [number, mutant] of work.mutants.entries()) {
   tested++;
   const path = join(root, mutant.file);
   replace(vitest, new Map([[path, apply(readFileSync(path, 'utf8'), mutant)]]));
-  const chosen = specifications.filter(({ moduleId }) => files.has(moduleId));
+  let ms = 0;
+  const chosen = quickestFirst(specifications.filter(({ moduleId }) => files.has(moduleId))).filter((file) => {
+    const isInTime = ms < work.maxMs;
+    if (isInTime) ms += msOf(file);
+    return isInTime;
+  });
+  print({ testing: ms });
   print((await run(vitest, chosen)) ?? { survived: true });
 }
 print({ ended: true });

@@ -3,7 +3,7 @@ import { displayStatus } from '#run/display.ts';
 import { isFinal, type RunStatus, runStatuses } from '#run/status.ts';
 
 const display = (status: RunStatus, confirmable = false, statusTimestamps: Record<string, string> = {}) =>
-  displayStatus({ status, confirmable, statusTimestamps });
+  displayStatus({ status, confirmable, statusTimestamps, failedStep: null, hasChanges: true });
 
 describe('the display of a status', () => {
   it('has a name and a tone for every status', () => {
@@ -26,6 +26,14 @@ describe('the display of a status', () => {
     const at = '2026-01-01T00:00:00.000Z';
     expect(display('errored', false, { 'planning-at': at }).name).toBe('Plan Errored');
     expect(display('errored', false, { 'planning-at': at, 'apply-queued-at': at }).name).toBe('Apply Errored');
+  });
+
+  it('shows which step failed a run whose plan or apply did not fail, and a plan without changes', () => {
+    const facts = { confirmable: false, statusTimestamps: {}, failedStep: null, hasChanges: false };
+    expect(displayStatus({ ...facts, status: 'errored', failedStep: 'run task scan' }).name).toBe(
+      'Plan Errored · run task scan',
+    );
+    expect(displayStatus({ ...facts, status: 'planned_and_finished' }).name).toBe('Planned and Finished · no changes');
   });
 
   it('never shows a final run as in progress', () => {

@@ -59,7 +59,7 @@ describe('a finished plan', () => {
   });
 });
 
-describe('whether a run is about to apply', () => {
+describe('the prediction that a run is about to apply', () => {
   const planned = phase({ report: finished(true) });
   const decided = { action: 'apply' as const, by: 'user-1', at: '' };
   it.each<[string, boolean, Partial<Run>]>([
@@ -131,7 +131,7 @@ describe('the states of runners', () => {
       { plan: planned, decision, checks: { tasks: { pre_apply: stage } }, verdicts: { pre_apply: 'failed' } },
     ],
     ['an apply before a check', 'ApplyQueued', false, { plan: planned, decision, checks: { policyCheck: true } }],
-  ])('admit or refuse %s', (_, state, expected, change) => {
+  ])('accept or reject %s', (_, state, expected, change) => {
     expect(mayEnter(state, newRun(change))).toBe(expected);
   });
 });
@@ -212,13 +212,13 @@ describe('a waiting execution', () => {
     expect(waiting('NeedsConfirmation', { plan: phase({ report: finished(true) }) })).toBeUndefined();
   });
 
-  it('lets a claimed apply begin before it is canceled, so that it ends by its own report', () => {
+  it('starts a claimed apply although it is canceled, so that its runner reports the end', () => {
     const status = 'apply_queued';
     expect(waiting('ApplyQueued', { status, cancel })).toMatchObject({ error: 'Canceled' });
     expect(waiting('ApplyQueued', { status, cancel, apply: phase({ claimNonce: 'n' }) })).toEqual({ output: {} });
   });
 
-  it('leaves the apply at once when the run was discarded on the way there', () => {
+  it('leaves ApplyQueued immediately if the run was discarded before', () => {
     const plan = phase({ report: finished(true) });
     const discarded = { action: 'discard', by: 'user-1', at: '' } as const;
     expect(waiting('ApplyQueued', { plan, autoApply: true })).toBeUndefined();
@@ -323,10 +323,12 @@ describe('the end of a run', () => {
     const lost = { ...unsaved, lost: true as const };
     const changes = { done: ['a.b (create)'], open: ['c.d (create)', 'e.f (update)'] };
     expect(reasonOf({ unsaved: { ...lost, changes } })).toMatch(
-      /^no disk By its log, a\.b \(create\) was done, and c\.d \(create\), e\.f \(update\) were begun\. The workspace stays locked/,
+      /^no disk According to its log, a\.b \(create\) was done, and c\.d \(create\), e\.f \(update\) were started but not finished\. The workspace stays locked/,
     );
     expect(reasonOf({ unsaved: { ...lost, changes: { done: ['a', 'b'], open: [] } } })).toContain('a, b were done.');
-    expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain('a was begun.');
+    expect(reasonOf({ unsaved: { ...lost, changes: { done: [], open: ['a'] } } })).toContain(
+      'a was started but not finished.',
+    );
     expect(reasonOf({ unsaved: lost })).toMatch(/^no disk The workspace stays locked/);
     expect(takenInReason(newRun({ endReason: reasonOf({ unsaved: lost }) }), 9)).toBe(
       'no disk The workspace now has the newest state (serial 9), which the runner had kept on its disk.',

@@ -85,7 +85,7 @@ it.each<[RunStatus, string]>([
   ],
   ['applied', 'Run applied'],
   ['planned_and_finished', 'Run planned and finished'],
-  ['errored', 'Run errored before applying'],
+  ['errored', 'Run errored before applying: not planned'],
   ['canceled', 'Run canceled'],
   ['discarded', 'Run discarded'],
 ])('the message of status %s is: %s', (status, message) => {
@@ -118,7 +118,7 @@ describe('hostile names and messages', () => {
       text: string;
       blocks: { text?: { text: string; type: string }; elements?: { type: string; text: string }[] }[];
     };
-    const title = '&lt;!here&gt;: Run errored before applying';
+    const title = '&lt;!here&gt;: Run errored before applying: not planned';
     expect(body.text).toBe(title);
     const [section, context] = body.blocks;
     expect(section?.text?.text).toBe(`<${encodeURI(message.payload.run_url ?? '')}|${title}>`);

@@ -2,10 +2,10 @@ import { expect, it } from 'vitest';
 import { isHidden } from '#run/hidden.ts';
 import { operationOf } from '#run/operation.ts';
 import { rankOfSet } from '#run/provider-sets.ts';
-import type { RunOptions } from '#run/run.ts';
+import type { Run } from '#run/run.ts';
 import { newRun } from '#test/support/run.ts';
 
-it.each<[Partial<RunOptions>, string]>([
+it.each<[Partial<Run>, string]>([
   [{}, 'plan_and_apply'],
   [{ planOnly: true, isDestroy: true }, 'plan_only'],
   [{ savePlan: true, isDestroy: true }, 'save_plan'],
@@ -21,7 +21,7 @@ it('assessments, tests of modules and queries are hidden, and no other run is', 
   for (const kind of ['assessment', 'test', 'query']) expect(isHidden({ [kind]: {} } as never), kind).toBe(true);
 });
 
-it('the widest of the priority sets configures a provider, otherwise the narrowest of the others', () => {
+it('a provider is configured by the priority set with the widest scope, otherwise by the set with the narrowest scope', () => {
   const scopes = { global: false, ofProject: false, ofWorkspace: false };
   const [global, project, workspace] = [
     { ...scopes, global: true },

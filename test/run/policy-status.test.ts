@@ -76,7 +76,7 @@ it.each<[string, Partial<Run>, string]>([
   expect(policyEvaluationStatus(newRun(change))).toBe(expected);
 });
 
-it('policies have the timestamps of their begin, result and override, as far as they are shown', () => {
+it('policies have timestamps for begin, result and override, once these are shown', () => {
   const times = (
     change: Partial<Run>,
     status: 'queued' | 'soft_failed' | 'canceled',

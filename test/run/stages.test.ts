@@ -113,7 +113,7 @@ describe('stages', () => {
   it('show their durations', () => {
     const at = stamps('plan-queueable', 'plan-queued', 'planning', 'planned', 'confirmed', 'apply-queued', 'applied');
     const took = stagesOf(facts('applied', at)).map(({ from, to }) => Date.parse(to ?? '') - Date.parse(from ?? ''));
-    // Between confirmation and the apply nothing was waited for: that second belongs to no stage.
+    // The run waited for nothing between the confirmation and the apply, so that second belongs to no stage.
     expect(took).toEqual([1000, 2000, 1000, 1000]);
   });
 

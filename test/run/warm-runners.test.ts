@@ -29,7 +29,7 @@ it.each([
   ['Sat-Mon 00:00-24:00 UTC', '2026-11-22T23:59:00Z', 3],
   ['Sat-Mon 00:00-24:00 UTC', '2026-11-20T23:59:00Z', 0],
   ['Mon,Wed 00:00-24:00 Asia/Tokyo', '2026-11-24T15:00:00Z', 3],
-])('%s at %s: %i', (hours, at, count) => {
+])('with the hours %s there are at %s warm runners: %i', (hours, at, count) => {
   expect(target(hours, at)).toBe(count);
 });
 

@@ -1,21 +1,22 @@
-/**
- * DynamoDB (in memory, with the product's table), S3 and a Step Functions that only records calls, behind one endpoint
- * at which a test can make any call fail: before it took effect, or after it, with its response lost.
- */
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
-import { AwsV4Signer } from 'aws4fetch';
 import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { clientOf, connectionLost, retried } from '#infra/local/host/client.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
-import type { DirectCalls } from '#platform/store/direct-calls.ts';
-import { throughLayers } from './direct-layers.ts';
+import type { Services } from '#platform/store/services.ts';
 import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
-import { storageCall } from './storage.ts';
+import { storageHere } from './storage.ts';
 import { productTable } from './table.ts';
+import { throughLayers } from './table-layers.ts';
 import { undoAfterFile } from './undo.ts';
+
+/**
+ * The services of platform/store/services.ts for tests: DynamoDB in memory with the product's table, S3, and a Step
+ * Functions that only records calls. A test can make any call fail: before it took effect, or after it, with its
+ * response lost.
+ */
 
 export interface SentTask {
   action: 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat' | 'StartExecution' | string;
@@ -28,6 +29,10 @@ export interface StartedContainer {
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
+  /** Reason in StopTask. */
+  stopReason?: string;
+  /** Runs on after StopTask. */
+  ignoresStop?: boolean;
   isProvisioning?: boolean;
   /** Seconds since 1970. */
   createdAt: number;
@@ -45,7 +50,7 @@ export interface Aws {
   objects: Objects;
   /** Containers that were started, in order. */
   containers: StartedContainer[];
-  /** RunTask's response without capacity; an error if it has a `__type`. */
+  /** RunTask's response without capacity, or its error. */
   refusal?: object;
   /** All items of the table. */
   items(): Promise<Record<string, unknown>[]>;
@@ -59,22 +64,18 @@ export interface Aws {
   pendingFault: boolean;
   /** Lets calls that failed as `late` take effect. */
   letLateCome(): Promise<void>;
+  /** Names of the running executions in ListExecutions. */
+  running: string[];
   /** Status in DescribeExecution by execution name; `RUNNING` if undefined. */
   executionStatus?: (name: string) => string | undefined;
   /** Eventually consistent reads return the item as it was before its last write. */
   stale?: boolean;
   /** Holds every call until it resolves, so that a test can choose the order of calls. */
   gate?: () => Promise<void>;
+  /** SES: undefined accepts the message. */
+  mail?: Services['mail'];
   close(): Promise<void>;
 }
-
-/** Connections are kept: closing one just before its reuse would look like an injected fault. */
-const keepAliveMs = 600_000;
-
-const listen = (server: Server): Promise<number> => {
-  server.keepAliveTimeout = keepAliveMs;
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
-};
 
 const itemsIn = ({ Item, Items = [], Responses = {} }: Record<string, unknown>): number => {
   const batches = Object.values(Responses as object).flat();
@@ -86,6 +87,8 @@ interface EcsInput {
   startedBy: string;
   desiredStatus: string;
   task: string;
+  reason: string;
+  nextToken?: string;
   tasks: string[];
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
@@ -95,10 +98,11 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
   const describe = ({ arn, stopped, isProvisioning, startedBy, createdAt }: StartedContainer) => ({
     taskArn: arn,
     startedBy,
-    createdAt,
-    ...(isProvisioning ? {} : { startedAt: createdAt }),
+    createdAt: new Date(createdAt * 1000),
+    ...(isProvisioning ? {} : { startedAt: new Date(createdAt * 1000) }),
     lastStatus: stopped ? 'STOPPED' : isProvisioning ? 'PROVISIONING' : 'RUNNING',
   });
+  if (action === 'RunTask' && refusal instanceof Error) throw refusal;
   if (action === 'RunTask' && refusal) return refusal;
   if (action === 'RunTask') {
     const environment = input.overrides.containerOverrides.flatMap((one) => one.environment);
@@ -118,100 +122,35 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
         (input.startedBy === undefined || startedBy === input.startedBy) &&
         stopped === (input.desiredStatus === 'STOPPED'),
     );
-    return { taskArns: listed.map(({ arn }) => arn) };
+    const from = Number(input.nextToken ?? 0);
+    const nextToken = listed.length > from + 100 ? String(from + 100) : undefined;
+    return { taskArns: listed.slice(from, from + 100).map(({ arn }) => arn), nextToken };
   }
   if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
   const one = all.find(({ arn }) => arn === input.task);
-  if (one) one.stopped = true;
+  if (one) Object.assign(one, { stopReason: input.reason, ...(one.ignoresStop ? {} : { stopped: true }) });
   return {};
 };
 
-type Input = Record<string, unknown>;
 type Attributes = Parameters<typeof unmarshall>[0];
 
-interface Answer {
-  status: number;
-  body: object;
-}
-
-const json = (body: object, status = 200): Answer => ({ status, body });
-
-const ecs = (answer: object): Answer => json(answer, '__type' in answer ? 400 : 200);
-
-/** By their `x-amz-target`. */
-const isJson = /^(AWSStepFunctions|AmazonEC2ContainerService|DynamoDB_|Lambda)/;
-
-/** Lambda has a path for each function instead. */
-const targetOf = ({ headers, url }: IncomingMessage): string => {
-  const [, name] = /^\/2015-03-31\/functions\/([\w-]+)\/invocations$/.exec(url ?? '') ?? [];
-  return name ? `Lambda.${name}` : String(headers['x-amz-target']);
-};
-
 /** Executions end when the test ends them. */
-const states = (aws: Aws, action: string, input: Record<string, string>): Answer => {
-  aws.sent.push({ action, input });
-  if (action !== 'DescribeExecution') return json({});
+const executions = (aws: Aws, action: string, input: Record<string, string>): object => {
+  aws.sent.push({ action, input: { ...input } });
+  if (action === 'ListExecutions') {
+    return {
+      executions: aws.running.map((name) => ({ name, executionArn: `arn:aws:states:execution:${name}` })),
+    };
+  }
+  if (action !== 'DescribeExecution') return {};
   const name = String(input.executionArn).split(':').at(-1) as string;
   const status = aws.executionStatus ? aws.executionStatus(name) : 'RUNNING';
-  return status ? json({ status }) : json({ __type: 'ExecutionDoesNotExist' }, 400);
+  if (!status) throw new AwsError('ExecutionDoesNotExist', `no execution ${name}`);
+  return { status };
 };
 
-const inMemory = new Set(['states', 'ecs', 'lambda']);
-
-const functionIn = (path: string): string | undefined => {
-  const [, name] = /\/functions\/([\w-]+)\/invocations$/.exec(path) ?? [];
-  return name && `Lambda.${name}`;
-};
-
-const targetIn = (headers: Record<string, string>): string | undefined =>
-  Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-amz-target')?.[1];
-
-/**
- * Reads the bytes: `Buffer.from` would call a string method of the SDK's body, which warns once a minute and will
- * throw.
- */
-const textOf = (body: string | Uint8Array): string =>
-  typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
-
-/** The SDK's error for a connection that ends without a response. */
-const connectionLost = (): Error =>
-  Object.assign(new Error('socket hang up'), { name: 'TimeoutError', code: 'ECONNRESET' });
-
-/** S3 and KMS: in memory too if this process has them, otherwise signed like by the function. */
-const elsewhere: DirectCalls['request'] = async (request) => {
-  const { service, method, path, headers, body, timeoutMs = 20_000 } = request;
-  const { AWS_ENDPOINT_URL = '', AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = process.env;
-  const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] ?? AWS_ENDPOINT_URL;
-  const inMemory = storageCall(endpoint);
-  if (inMemory) return inMemory(request);
-  const signed = await new AwsV4Signer({
-    url: endpoint + path,
-    method,
-    headers,
-    body: body as string,
-    service,
-    region,
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-  }).sign();
-  const reply = await fetch(signed.url, {
-    method,
-    headers: signed.headers,
-    body: body as BodyInit,
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  return {
-    status: reply.status,
-    headers: Object.fromEntries(reply.headers),
-    body: Buffer.from(await reply.arrayBuffer()),
-  };
-};
-
-/**
- * @param options.signed signs calls and sends them over HTTP, as on AWS, instead of making them in memory
- * @param options.attempts maximum attempts of a call
- */
-export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<Aws> => {
+/** @param options.attempts maximum attempts of a call */
+export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const database = await DynamoDb.open();
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
@@ -221,6 +160,7 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
     invoked: [],
     objects: new Objects(),
     containers: [],
+    running: [],
     calls: 0,
     itemsRead: 0,
     failCall: (n, when) => {
@@ -245,106 +185,51 @@ export const startAws = async ({ signed = false, attempts = 1 } = {}): Promise<A
       } while (next);
       return items;
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      database.close();
-    },
+    close: async () => database.close(),
   };
   const former = new FormerItems(database);
-  const perform = async (target: string, input: Input): Promise<Answer> => {
-    const [service = '', action = ''] = target.split('.');
-    if (service === 'Lambda') {
-      aws.invoked.push({ name: action, event: input });
-      return json({}, 202);
-    }
-    if (service.startsWith('AWSStepFunctions')) return states(aws, action, input as Record<string, string>);
-    if (service.startsWith('AmazonEC2ContainerService'))
-      return ecs(containers(aws, action, input as unknown as EcsInput));
-    try {
-      const { output } = await former.around(aws.stale ?? false, action, input);
-      if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
-      return json(output);
-    } catch (error) {
-      if (!(error instanceof AwsError)) throw error;
-      return json({ __type: error.name, message: error.message }, error.statusCode);
-    }
-  };
-  /** Counts a call. @returns its injected fault, if any */
-  const begin = async (): Promise<Failing | undefined> => {
+  /** One attempt of a call: counts it, and injects its fault, if any. */
+  const attempt = async <T>(perform: () => Promise<T>): Promise<T> => {
     await aws.gate?.();
     aws.calls++;
     const fails = fault && --fault.n === 0 ? fault.when : undefined;
     if (fails) fault = undefined;
-    return fails;
+    if (fails === 'late') late.push(() => perform().catch(() => {}));
+    if (fails === 'before' || fails === 'late') throw connectionLost();
+    const done = perform();
+    if (!fails) return done;
+    await done.catch(() => {});
+    throw connectionLost();
   };
-  /** Undefined if the connection ends without a response. */
-  const answerUnless = async (
-    fails: Failing | undefined,
-    target: string,
-    input: Input,
-  ): Promise<Answer | undefined> => {
-    if (fails === 'late') late.push(() => perform(target, input));
-    if (fails === 'before' || fails === 'late') return undefined;
-    const answer = await perform(target, input);
-    return fails === 'after' ? undefined : answer;
-  };
-  // Store modules that are loaded from now on call without HTTP, at a third of its cost.
-  const request: DirectCalls['request'] = async (request) => {
-    if (!inMemory.has(request.service)) return elsewhere(request);
-    const { path, headers, body = '' } = request;
-    const fails = await begin();
-    const target = request.service === 'lambda' ? functionIn(path) : targetIn(headers);
-    if (!target) return { status: 404, headers: {}, body: Buffer.alloc(0) };
-    const answer = await answerUnless(fails, target, JSON.parse(textOf(body)));
-    if (!answer) throw connectionLost();
-    return {
-      status: answer.status,
-      headers: { 'content-type': 'application/x-amz-json-1.0' },
-      body: Buffer.from(JSON.stringify(answer.body)),
-    };
-  };
-  const table: DirectCalls['table'] = async (operation, input) => {
-    const fails = await begin();
-    const answer = await answerUnless(fails, `DynamoDB_20120810.${operation}`, { ...input });
-    if (!answer) throw connectionLost();
-    const { status, body } = answer;
-    if (status === 200) return decodeBinary(body);
-    const { __type: name, message } = body as { __type: string; message: string };
-    throw Object.assign(new Error(message), { name, status });
-  };
-  const direct: DirectCalls = { request, table: (operation, input) => throughLayers(operation, input, table) };
-  const setDirectCalls = (calls?: DirectCalls) =>
-    Object.assign(process, { [Symbol.for('stepform.direct-calls')]: calls });
-  setDirectCalls(signed ? undefined : direct);
-  undoAfterFile(() => setDirectCalls());
-  const server = createServer((incoming, outgoing) => {
-    const parts: Buffer[] = [];
-    incoming.on('data', (part: Buffer) => parts.push(part));
-    incoming.on('end', async () => {
-      const fails = await begin();
-      const body = Buffer.concat(parts);
-      // S3 responds by itself.
-      const target = targetOf(incoming);
-      if (!isJson.test(target)) {
-        const object = (response: ServerResponse) => aws.objects.serve(incoming, body, response);
-        if (fails === 'late') late.push(async () => object(new ServerResponse(incoming)));
-        else if (fails !== 'before') object(fails ? new ServerResponse(incoming) : outgoing);
-        if (fails) incoming.socket.destroy();
-        return;
-      }
-      const answer = await answerUnless(fails, target, JSON.parse(body.toString()));
-      if (!answer) return incoming.socket.destroy();
-      outgoing
-        .writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' })
-        .end(JSON.stringify(answer.body));
+  const call = <T>(perform: () => T): Promise<T> => retried(() => attempt(async () => perform()), attempts);
+  const table = (action: string, input: object): Promise<object> =>
+    attempt(async () => {
+      const { output } = await former.around(aws.stale ?? false, action, { ...input });
+      if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
+      return decodeBinary(output);
     });
-  });
-  // Closing an idle connection just before its reuse would fail a call, and tests do not retry.
-  server.keepAliveTimeout = 0;
-  const port = await listen(server);
+  const services: Services = {
+    table: clientOf<DynamoDBClient>((action, input) => retried(() => throughLayers(action, input, table), attempts)),
+    states: clientOf((action, input) => call(() => executions(aws, action, input as Record<string, string>))),
+    tasks: clientOf((action, input) => call(() => containers(aws, action, input as EcsInput))),
+    objects: async (url, request) =>
+      storageHere ? storageHere.objects(url, request) : call(() => aws.objects.request(url, request)),
+    keys: async (operation, input) => {
+      if (!storageHere) throw new Error('startStorage() has the keys');
+      return storageHere.keys(operation, input);
+    },
+    invoke: (name, event) =>
+      call(() => {
+        if (!/^[\w-]+$/.test(name)) throw new AwsError('ResourceNotFoundException', `Function not found: ${name}`, 404);
+        aws.invoked.push({ name, event: structuredClone(event) });
+      }),
+    mail: async (message) => aws.mail?.(message),
+    connection: async () => false,
+  };
+  Object.assign(process, { [Symbol.for('stepform.services')]: services });
+  undoAfterFile(() => Object.assign(process, { [Symbol.for('stepform.services')]: undefined }));
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_ENDPOINT_URL: 'http://127.0.0.1:1',
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',

@@ -215,7 +215,7 @@ export const explore = (machine: Machine, start: string, first: Run): Path[] => 
         if (Variable !== '$.result.next') throw new Error(`${name}: unknown variable ${Variable}`);
         return data.next === StringEquals;
       });
-      // Only the expected value may be the default.
+      // A choice without a match leads to the default, which must be the expected state.
       const to = choice?.Next ?? (state.Default as string);
       if (to !== data.next) throw new Error(`${name} leads to ${to}, not to ${data.next}`);
       walk(to, run, data, here);

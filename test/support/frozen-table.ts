@@ -1,16 +1,16 @@
-import { addLayer } from './direct-layers.ts';
+import { addLayer } from './table-layers.ts';
 import { undoAfterFile } from './undo.ts';
 
 /** One error for all: recording a stack trace for each takes longer than answering a read. */
 const frozenError = Object.assign(new Error('The table is frozen.'), { name: 'FrozenError' });
 
 export interface Frozen {
-  /** Number of read requests since then. */
+  /** Number of read requests since the table was frozen. */
   reads: number;
   thaw(): void;
 }
 
-/** The audit trail records rejections, which is no other change. */
+/** Writes of the audit trail are allowed, because it records rejections. */
 const ofAudit = /^\{"TableName":"[^"]*","Item":\{"pk":\{"S":"AUDIT#/;
 
 /**
@@ -41,7 +41,7 @@ export const freeze = (): Frozen => {
     },
   };
   undoAfterFile(frozen.thaw);
-  // These failures are logged, and each rejection is an error: a stack trace takes as long as the request.
+  // Each failed write is logged, and each rejection is an error: recording a stack trace takes as long as the request.
   console.error = () => {};
   Error.stackTraceLimit = 0;
   return frozen;

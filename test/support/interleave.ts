@@ -1,6 +1,6 @@
 import type { Aws } from './aws.ts';
 
-/** Work without a call for this many turns of the event loop waits for a call, or has ended. */
+/** Work that makes no further call in this many turns of the event loop is waiting for a held call, or has ended. */
 const idleTurns = 3;
 
 /** Lets concurrent work's calls to AWS through one by one, in a random order. */

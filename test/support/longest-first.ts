@@ -5,7 +5,7 @@ const long = [
   'test/clients/web/browser/actions.test.ts',
   'test/clients/web/browser/accessible.test.ts',
   'test/clients/web/browser/environments.test.ts',
-  'test/e2e/environments.test.ts',
+  'test/e2e/environments-session.test.ts',
   'test/version-control/e2e/gitea-killed.test.ts',
   'test/version-control/e2e/gitea-pushes.test.ts',
   'test/api/foreign-ids.test.ts',

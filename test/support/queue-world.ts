@@ -18,7 +18,7 @@ export type Action =
   | { do: 'create'; kind: Kind }
   | { do: 'lock' | 'unlock' | 'sweep' | 'wait' | 'rest' | 'nothing' }
   | { do: 'create again' | 'step' | 'runner' | 'time out'; which: number }
-  | { do: 'confirm' | 'discard' | 'cancel' | 'force-execute'; which: number };
+  | { do: 'apply' | 'discard' | 'cancel' | 'force-execute'; which: number };
 
 export type Step = Omit<Task, 'work'> & { action: Action };
 
@@ -147,10 +147,8 @@ export class QueueWorld {
     if (what === 'step') return this.world.executions.get(run.id)?.step(0);
     if (what === 'time out') return this.world.executions.get(run.id)?.timeOut(0, false);
     if (what === 'runner') return this.world.runner(run, 'finished', this.#kindOf(run.id) !== 'plan-only');
-    if (what === 'confirm') return store.applyRun(run, 'user-1');
-    if (what === 'discard') return store.discardRun(run, 'user-1');
-    if (what === 'cancel') return store.cancelRun(run, 'user-1');
-    return this.#more.forceExecuteRun(run, 'user-1');
+    if (what === 'force-execute') return this.#more.forceExecuteRun(run, 'user-1');
+    return store.decide(run, what, 'user-1');
   }
 
   /** A creation with an existing id is a repeated request (create-run.ts). */
@@ -209,7 +207,7 @@ export class QueueWorld {
       for (const run of await this.runs()) {
         const state = run.wait?.state;
         if (state === 'NeedsConfirmation' || state === 'PlannedAndSaved')
-          await this.world.store.applyRun(run, 'user-1');
+          await this.world.store.decide(run, 'apply', 'user-1');
         else await this.world.runner(run, 'finished', this.#kindOf(run.id) !== 'plan-only');
       }
       this.world.listen();

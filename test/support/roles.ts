@@ -1,6 +1,6 @@
-import { organizationFlags } from '#api/permissions/organization-flags.ts';
+import { type OrganizationFlag, organizationFlags } from '#api/permissions/organization-flags.ts';
 import { flagPermissions, projectPartPermissions, workspacePartPermissions } from '#api/permissions/permissions.ts';
-import type { ProjectParts, WorkspaceParts } from '#api/permissions/team-access.ts';
+import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '#api/permissions/team-access.ts';
 import { memberHelpers } from './members.ts';
 
 /** Every role in the permission table, for a walk of all routes. */
@@ -40,6 +40,40 @@ const samples = (gives: object) =>
     Object.keys(values).map((value) => ({ name: `${part} ${value}`, parts: { [part]: read(value) } })),
   );
 
+/** Roles of a member of one team, by the team's flags and its grant on a workspace or on its project. */
+export interface TeamRole {
+  role: string;
+  flags?: OrganizationFlag[];
+  workspace?: Omit<WorkspaceGrant, 'id'>;
+  project?: Omit<ProjectGrant, 'id'>;
+}
+
+export const teamRoles: TeamRole[] = [
+  { role: 'member of a team that has nothing' },
+  { role: 'flags of unsupported features', flags: organizationFlags.filter((flag) => !flagPermissions[flag]) },
+  ...organizationFlags.flatMap((flag) => (flagPermissions[flag] ? [{ role: flag, flags: [flag] }] : [])),
+  ...(['read', 'plan', 'write', 'admin'] as const).map((access) => ({
+    role: `workspace ${access}`,
+    workspace: { access },
+  })),
+  ...samples(workspacePartPermissions).map(({ name, parts }) => ({
+    role: `workspace custom: ${name}`,
+    workspace: { access: 'custom' as const, parts: custom(parts) },
+  })),
+  ...(['read', 'write', 'maintain', 'admin'] as const).map((access) => ({
+    role: `project ${access}`,
+    project: { access },
+  })),
+  ...samples(projectPartPermissions).map(({ name, parts }) => ({
+    role: `project custom: ${name}`,
+    project: { access: 'custom' as const, parts: customOfProject(parts) },
+  })),
+  ...samples(workspacePartPermissions).map(({ name, parts }) => ({
+    role: `project custom: workspaces ${name}`,
+    project: { access: 'custom' as const, parts: customOfProject({ workspaces: custom(parts) }) },
+  })),
+];
+
 /** One caller per role, each with a team of their own in the organization `acme`. */
 export const makeCallers = async (on: { workspace: string; project: string }, owner: string): Promise<Caller[]> => {
   const members = await memberHelpers();
@@ -49,50 +83,19 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
   const workspace = await getWorkspace(on.workspace);
   const project = await getProject(on.project);
   if (!workspace || !project) throw new Error('no world');
-
-  const callerOf = async (role: string, user: Promise<{ id: string; token: string }>): Promise<Caller> => {
-    const { id, token } = await user;
-    return { role, token, userId: id };
-  };
-  const onWorkspace = async (role: string, access: Parameters<typeof grant<{ workspace: typeof workspace }>>[2]) => {
-    const user = await members.withFlags('acme');
-    await grant({ workspace }, user.team.id, access);
-    return callerOf(role, Promise.resolve(user));
-  };
-  const onProject = async (role: string, access: Parameters<typeof grant<{ project: typeof project }>>[2]) => {
-    const user = await members.withFlags('acme');
-    await grant({ project }, user.team.id, access);
-    return callerOf(role, Promise.resolve(user));
-  };
-
+  const callerOf = ({ id, token }: { id: string; token: string }, role: string) => ({ role, token, userId: id });
   const callers: Caller[] = [
     { role: 'no token', token: null },
     { role: 'owner', token: owner },
-    await callerOf('owner elsewhere', members.owner('elsewhere')),
-    await callerOf('member', members.member('acme')),
-    await callerOf('member of a team that has nothing', members.withFlags('acme')),
-    await callerOf('organization token', members.acting('acme', 'organization')),
+    callerOf(await members.owner('elsewhere'), 'owner elsewhere'),
+    callerOf(await members.member('acme'), 'member'),
+    callerOf(await members.acting('acme', 'organization'), 'organization token'),
   ];
-  const idle = organizationFlags.filter((flag) => !flagPermissions[flag]);
-  callers.push(await callerOf('flags of unsupported features', members.withFlags('acme', ...idle)));
-  for (const flag of organizationFlags) {
-    if (flagPermissions[flag]) callers.push(await callerOf(flag, members.withFlags('acme', flag)));
-  }
-  for (const access of ['read', 'plan', 'write', 'admin'] as const) {
-    callers.push(await onWorkspace(`workspace ${access}`, { access }));
-  }
-  for (const { name, parts } of samples(workspacePartPermissions)) {
-    callers.push(await onWorkspace(`workspace custom: ${name}`, { access: 'custom', parts: custom(parts) }));
-  }
-  for (const access of ['read', 'write', 'maintain', 'admin'] as const) {
-    callers.push(await onProject(`project ${access}`, { access }));
-  }
-  for (const { name, parts } of samples(projectPartPermissions)) {
-    callers.push(await onProject(`project custom: ${name}`, { access: 'custom', parts: customOfProject(parts) }));
-  }
-  for (const { name, parts } of samples(workspacePartPermissions)) {
-    const access = customOfProject({ workspaces: custom(parts) });
-    callers.push(await onProject(`project custom: workspaces ${name}`, { access: 'custom', parts: access }));
+  for (const { role, flags = [], ...granted } of teamRoles) {
+    const user = await members.withFlags('acme', ...flags);
+    if (granted.workspace) await grant({ workspace }, user.team.id, granted.workspace);
+    if (granted.project) await grant({ project }, user.team.id, granted.project);
+    callers.push(callerOf(user, role));
   }
   return callers;
 };

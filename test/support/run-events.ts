@@ -37,8 +37,8 @@ const override = (which: 'policyEvaluation' | 'policyCheck'): Happening => {
 };
 
 /**
- * Events in a waiting state; a cancel may have been accepted on the way there. Missing events are errors of the
- * platform or time limits, not outcomes of the run.
+ * Events in a waiting state; a cancel may have been accepted on the way there. Events that are not listed here are
+ * errors of the platform or time limits, not outcomes of the run.
  */
 export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
   Pending: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel, discarded: discard },

@@ -1,6 +1,6 @@
 import type { NewRun } from '#lifecycle/creation/new-run.ts';
 import { keys } from '#platform/store/keys.ts';
-import type { Run } from '#run/run.ts';
+import { defaultOptions, type Run } from '#run/run.ts';
 
 /** Input of the store for a new run. */
 export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({
@@ -10,25 +10,21 @@ export const newRunOptions = (change: Partial<NewRun> = {}): NewRun => ({
   structuredOutput: false,
   terraformVersion: 'latest',
   message: '',
-  isDestroy: false,
-  refresh: true,
-  refreshOnly: false,
-  planOnly: false,
-  savePlan: false,
-  autoApply: false,
-  allowEmptyApply: false,
   appliesFor: ['user-1'],
-  allowConfigGeneration: false,
-  debuggingMode: false,
-  targetAddrs: null,
-  replaceAddrs: null,
-  variables: [],
   ...change,
 });
 
 /** A run right after its creation. */
 export const newRun = (change: Partial<Run> = {}): Run => ({
-  ...newRunOptions({ configurationVersionId: 'cv-aaaaaaaaaaaaaaaa', createdBy: 'user-aaaaaaaaaaaaaaaa' }),
+  ...defaultOptions,
+  autoApply: false,
+  configurationVersionId: 'cv-aaaaaaaaaaaaaaaa',
+  createdBy: 'user-aaaaaaaaaaaaaaaa',
+  source: 'tfe-api',
+  structuredOutput: false,
+  terraformVersion: 'latest',
+  message: '',
+  appliesFor: ['user-1'],
   id: 'run-aaaaaaaaaaaaaaaa',
   organization: 'acme',
   workspaceId: 'ws-aaaaaaaaaaaaaaaa',

@@ -18,7 +18,7 @@ interface Running {
   waiting: (() => void)[];
 }
 
-/** Work without a call for this many turns of the event loop waits for a call, or has ended. */
+/** Work that makes no further call in this many turns of the event loop is waiting for a held call, or has ended. */
 const idleTurns = 2;
 const maxAtOnce = 4;
 

@@ -4,12 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { readSignature, sha256, verify } from '#infra/local/aws/iam/signature.ts';
 import { Kms } from '#infra/local/aws/kms/kms.ts';
 import { S3, type S3Reply } from '#infra/local/aws/s3/s3.ts';
+import { retried } from '#infra/local/host/client.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
-import type { DirectCalls } from '#platform/store/direct-calls.ts';
+import { replyOf } from '#infra/local/host/services.ts';
+import type { Services } from '#platform/store/services.ts';
 
 export interface Storage {
   /** `<service> <action or method and path>` of each call, in order. */
@@ -33,11 +36,8 @@ const read = async (request: IncomingMessage): Promise<Buffer> => {
 
 const bytesOf = async ({ body }: S3Reply): Promise<Buffer> => (Buffer.isBuffer(body) ? body : buffer(body));
 
-let atEndpoint: { url: string; call: DirectCalls['request'] } | undefined;
-
-/** Calls the service at the endpoint without HTTP; undefined if it is not a storage of this process. */
-export const storageCall = (endpoint: string): DirectCalls['request'] | undefined =>
-  atEndpoint?.url === endpoint ? atEndpoint.call : undefined;
+/** The storage of this file for calls without HTTP. */
+export let storageHere: Pick<Services, 'objects' | 'keys'> | undefined;
 
 /** Sets the endpoints and names of bucket and key in the environment. */
 export const startStorage = async (): Promise<Storage> => {
@@ -52,9 +52,9 @@ export const startStorage = async (): Promise<Storage> => {
   let refusal = 'SlowDown';
   const calls: string[] = [];
   const refusalStatus = () => (refusal === 'SlowDown' ? 503 : 400);
-  const answerKms = async (action: string, body: Buffer): Promise<string> => {
+  const keys = (action: string, input: object) => {
     calls.push(`kms ${action}`);
-    return JSON.stringify(await kms.handle(action, JSON.parse(body.toString())));
+    return kms.handle(action, { ...input });
   };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -76,40 +76,31 @@ export const startStorage = async (): Promise<Storage> => {
     const body = await read(request);
     verify(request, signature, secret, sha256(body));
     const action = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    const answer = await answerKms(action, body);
-    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(answer);
+    const answer = await keys(action, JSON.parse(body.toString()));
+    response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(answer));
   };
 
-  const answer: DirectCalls['request'] = async ({ service, method, path, headers, body = '' }) => {
-    const bytes =
-      typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    if (refusals > 0) {
-      refusals--;
-      return { status: refusalStatus(), headers: {}, body: Buffer.from(`<Error><Code>${refusal}</Code></Error>`) };
-    }
-    const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    try {
-      if (service === 'kms') {
-        const answer = await answerKms(String(named['x-amz-target']).split('.')[1] ?? '', bytes);
-        return { status: 200, headers: { 'content-type': 'application/x-amz-json-1.1' }, body: Buffer.from(answer) };
-      }
-      calls.push(`s3 ${method} ${path.split('?')[0]}`);
-      const reply = await s3.handle({ method, url: path, headers: named, body: [bytes] });
-      return { ...reply, body: await bytesOf(reply) };
-    } catch (error) {
-      const { name, message, statusCode } = error as AwsError;
-      const status = error instanceof AwsError ? (statusCode ?? 400) : 500;
-      return { status, headers: {}, body: Buffer.from(JSON.stringify({ __type: name, message })) };
-    }
-  };
   /** Requests in progress; their function may have failed meanwhile without waiting for them. */
   const open = new Set<Promise<unknown>>();
-  /** The same for a function that does not sign. */
-  const direct: DirectCalls['request'] = (request) => {
-    const answered = answer(request);
-    open.add(answered);
-    answered.finally(() => open.delete(answered)).catch(() => {});
-    return answered;
+  const here = <T>(perform: () => Promise<T>): Promise<T> => {
+    const done = retried(async () => {
+      if (refusals-- > 0) throw new AwsError(refusal, 'busy', refusalStatus());
+      return perform();
+    }, Number(process.env.AWS_MAX_ATTEMPTS));
+    open.add(done);
+    done.finally(() => open.delete(done)).catch(() => {});
+    return done;
+  };
+  storageHere = {
+    keys: <T>(action: string, input: object) => here(() => keys(action, input) as Promise<T>),
+    objects: (url, { method, headers = {}, body = '' }) =>
+      here(async () => {
+        const { pathname, search } = new URL(url);
+        calls.push(`s3 ${method} ${pathname}`);
+        const content = body instanceof Readable ? body : [typeof body === 'string' ? Buffer.from(body) : body];
+        const reply = await s3.handle({ method, url: pathname + search, headers, body: content });
+        return { ...reply, body: await bytesOf(reply) };
+      }).catch(replyOf),
   };
 
   const server = createServer((request, response) => {
@@ -130,7 +121,6 @@ export const startStorage = async (): Promise<Storage> => {
     server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)),
   );
   const url = `http://127.0.0.1:${port}`;
-  atEndpoint = { url, call: direct };
   Object.assign(process.env, {
     AWS_ENDPOINT_URL_S3: url,
     AWS_ENDPOINT_URL_KMS: url,

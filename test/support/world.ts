@@ -237,7 +237,7 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
   const members = await memberHelpers();
   const { registerAgent } = await import('#resources/agents/agents.ts');
   const created = await api.post(`organizations/${organization}/projects`, { name: uniqueName('World') });
-  // Reported here, because the fuzzer creates many worlds in an organization that it changes.
+  // Checked here, because the fuzzer creates many worlds in one organization, which its requests change.
   if (created.status !== 201) throw new Error(`no project in ${organization}: ${JSON.stringify(created)}`);
   const project = created.body.data.id;
   const name = uniqueName('world');

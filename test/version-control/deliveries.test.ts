@@ -173,7 +173,7 @@ describe('pushes', () => {
     await deliver(hook, 'push', push(0, 1));
     await settle();
     expect(await commitsOf(workspace)).toEqual([sha(0)]);
-    expect(await newestOf()).toContain('no changed file concerns the 1 workspace');
+    expect(await newestOf()).toContain('no changed file affects the 1 workspace');
   });
 
   it('are fetched once for all followers', async () => {
@@ -215,11 +215,11 @@ describe('pull requests', () => {
       'was pushed without a branch',
     ],
     ['that is closed', { state: 'closed' }, 'is closed'],
-    ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'concerns none'],
+    ['to another branch', { base: { ref: 'other', repo: { id: 1 } } }, 'affects none'],
   ])('%s start nothing', async (_, change, words) => {
     const { workspace, hook } = await connect();
     followed.pull = request(10, change);
-    if (words === 'concerns none') followed.pull.head.repo.id = 1;
+    if (words === 'affects none') followed.pull.head.repo.id = 1;
     if (words === 'was pushed without a branch') followed.pull.head.repo = { id: followed.repositoryId };
     await deliver(hook, 'pull_request', { action: 'opened', number: 7 });
     await settle();
@@ -259,14 +259,14 @@ describe('vcs-repo', () => {
   it.each([
     ['an unknown repository', { identifier: 'acme/none' }, "Repository doesn't exist or isn't accessible."],
     ['an unknown branch', { branch: 'none' }, 'Branch none does not exist'],
-    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'there is no such connection for this project'],
+    ['an unknown connection', { 'oauth-token-id': 'ot-none' }, 'connection not found for this project'],
     ['two connections', { 'github-app-installation-id': 'ghain-1' }, 'cannot be set together with'],
     [
       'an installation that was not linked',
       { 'oauth-token-id': '', 'github-app-installation-id': 'ghain-1' },
       'acme has not linked this installation',
     ],
-    ['an invalid expression', { 'tags-regex': '(' }, 'is not an expression that is supported'],
+    ['an invalid expression', { 'tags-regex': '(' }, 'is not a supported expression'],
     ['a path for a name', { identifier: 'acme/../etc' }, 'must be like owner/name'],
   ])('rejects %s', async (_, change, words) => {
     expect(await refused(change)).toEqual([422, expect.stringContaining(words)]);

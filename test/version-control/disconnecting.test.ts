@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
-import { addLayer, inputText } from '#test/support/direct-layers.ts';
+import { addLayer, inputText } from '#test/support/table-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** Cleanup after connections and their followers end, here and at the forge. */

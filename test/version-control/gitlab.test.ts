@@ -251,7 +251,7 @@ describe('merge requests', () => {
     merge = mergeRequest(2, { target_branch: 'elsewhere' });
     await deliver(hook, 'Merge Request Hook', mergeEvent('update', {}, { changes: { target_branch: {} } }));
     await followed.settle();
-    expect((await followed.messages())[0]).toContain('concerns none of the 0 workspaces');
+    expect((await followed.messages())[0]).toContain('affects none of the 0 workspaces');
   });
 
   it('of forks, or closed, are not planned', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hostileTexts, Random } from '#test/fuzz/random.ts';
-import { addLayer, inputText } from '#test/support/direct-layers.ts';
+import { addLayer, inputText } from '#test/support/table-layers.ts';
 import type { Dialect } from '#version-control/service-providers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { githubPayloads } from './support/github-payloads.ts';

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, uniqueName } from '#test/support/api.ts';
-import { versionOfTag } from '#version-control/module-versions.ts';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { uniqueName } from '#test/support/api.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
-import type { ForgeServer } from './support/forge-server.ts';
 
 /** Modules of the registry that are published by tags, with a server that answers like GitHub. */
 
-let followed: Followed;
-let api: Api;
-let forge: ForgeServer;
+const followed = await Followed.start();
+const { api, forge } = followed;
+const { versionOfTag } = await import('#version-control/module-versions.ts');
 let token: string;
-beforeAll(async () => {
-  followed = await Followed.start();
-  ({ api, forge } = followed);
-});
 afterAll(() => followed.close());
 
 const files = { 'main.tf': 'variable "size" {}\n', 'README.md': '# Network\n' };

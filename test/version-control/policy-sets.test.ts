@@ -89,7 +89,7 @@ it('a policy set gets a version for a push below its path, and none for others',
   await followed.deliver(hook, 'push', push(1, 2));
   await followed.settleAndFetch();
   expect((await commitsOf(set.id)).length).toBe(2);
-  expect(await followed.messages()).toContainEqual(expect.stringMatching(/no changed file concerns/));
+  expect(await followed.messages()).toContainEqual(expect.stringMatching(/no changed file affects/));
 });
 
 it('a policy set uses policy-update-patterns instead of the path', async () => {

@@ -62,7 +62,7 @@ describe('an account', () => {
     expect((await followed.api.call('DELETE', `oauth-clients/${client.id}/account-link`)).status).toBe(204);
     await followed.say(hook, alice, words);
     expect(await linked(client)).toBeUndefined();
-    expect((await followed.messages())[0]).toContain('is used, too old, or of another account');
+    expect((await followed.messages())[0]).toContain('was used before, has expired, or belongs to another account');
   });
 
   it('is not linked by another account that repeats the code, or by another connection', async () => {

@@ -85,7 +85,7 @@ const noise = Buffer.from(Array.from({ length: 150_000 }, (_, i) => (i * 2654435
 it.each<[string, Entry[], string]>([
   ['a link to an absolute path', [link('/etc/passwd')], 'leads out of it'],
   ['a link that leaves the archive', [link('../../x')], 'leads out of it'],
-  ['a file beside the archive', [[{ name: 'top/../../x' }, '']], 'outside of itself'],
+  ['a file beside the archive', [[{ name: 'top/../../x' }, '']], 'a path outside of it'],
   ['too many files', Array.from({ length: 6 }, (_, i): Entry => [{ name: `top/${i}` }, '']), 'more than 5 files'],
   ['too much when unpacked', [[{ name: 'top/zeros' }, '0'.repeat(300_000)]], 'unpacked'],
   ['too much of a file that is wanted as text', [[{ name: 'top/wanted' }, ' '.repeat(70_000)]], 'wanted has more than'],

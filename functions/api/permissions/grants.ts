@@ -43,13 +43,13 @@ export interface Scope {
 export interface Grants {
   standing(organization: string): Promise<Standing>;
   /**
-   * The organization that rejects the request's address, if every standing that was read has this reason. Reads
-   * nothing.
+   * The organization whose IP allowlist rejects the request's address, if every standing read so far was refused
+   * because of an allowlist. Reads nothing itself.
    */
   refusedBy(): Promise<string | undefined>;
   /**
-   * Reads only the membership for owners and callers without one, and at most 3 items more for others. A workspace
-   * given by id is read in the same request.
+   * Reads the membership, and for members who are not owners at most 3 more items. A workspace given by id is read in
+   * the same request.
    */
   on(scope: Scope): Promise<Granted>;
   /**
@@ -68,8 +68,8 @@ export interface Grants {
    */
   visibleInLiving<T extends { workspaceId: string }>(organization: string, items: T[]): Promise<T[]>;
   /**
-   * Workspaces and projects on which the caller may have this permission, unless they have it everywhere; lists need
-   * not read others. The items themselves determine the actual permission.
+   * Narrows lists: workspaces and projects on which the caller might have this permission, to be checked one by one.
+   * Undefined if the caller has it everywhere.
    */
   reach(organization: string, permission: 'workspace:read' | 'project:read'): Promise<Reach | undefined>;
   /** Whether the caller has no permission on anything in the organization. */

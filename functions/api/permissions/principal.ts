@@ -3,7 +3,7 @@ import type { Grants } from './grants.ts';
 
 /** The authenticated caller with their permissions. */
 export interface Principal extends Grants {
-  /** Tokens of teams and organizations act as an account of their own, which has a membership as users have. */
+  /** A token of a team or organization acts as a separate account, which has a membership like a user's. */
   kind: Exclude<CallerKind, 'session'> | 'run' | 'task';
   /** The actor in audit events: the user, the account of a team or organization, or the creator of the run. */
   userId: string;

@@ -1,3 +1,5 @@
+import { runActions } from '#run/actions.ts';
+import type { RunAction } from '#run/status.ts';
 import type { Granted } from './granted.ts';
 
 /** The `permissions` of the caller in documents (HCP API), computed from the table (permissions.ts). */
@@ -105,12 +107,12 @@ interface RunFacts {
 export const mayCancel = (granted: Granted, run: RunFacts, userId: string): boolean =>
   granted.has('run:apply') || (granted.has('run:plan') && run.planOnly && run.createdBy === userId);
 
+type OnRun = (typeof runActions)[RunAction]['can'];
+
 export const runPermissions = (granted: Granted, run: RunFacts, userId: string) => ({
-  'can-apply': granted.has('run:apply'),
-  'can-cancel': mayCancel(granted, run, userId),
   'can-comment': granted.has('run:comment'),
-  'can-discard': granted.has('run:apply'),
-  'can-force-execute': granted.has('run:apply'),
-  'can-force-cancel': granted.has('run:force-cancel'),
-  'can-override-policy-check': granted.has('run:override-policy'),
+  ...(Object.fromEntries(
+    Object.values(runActions).map(({ can, permission }) => [can, granted.has(permission)]),
+  ) as Record<OnRun, boolean>),
+  'can-cancel': mayCancel(granted, run, userId),
 });

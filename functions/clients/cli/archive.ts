@@ -39,7 +39,7 @@ class FolderArchive {
     // Dangling links are left out.
     const stats = await stat(path).catch(() => undefined);
     if (stats?.isDirectory()) {
-      // An ignored folder may contain files that are not: `!.terraform/modules/`.
+      // An ignored folder may contain files that are not ignored: `!.terraform/modules/`.
       if (!this.#ignore.ignores(`${name}/`) || name === '.terraform') await this.folder(path, name, above);
     } else if (stats?.isFile() && !this.#ignore.ignores(name)) {
       this.#archive.entry({ name, mode: stats.mode }, await readFile(path));

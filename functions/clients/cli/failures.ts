@@ -28,7 +28,7 @@ const connectionFailure = (error: TypeError): string => {
 const foreign = ({ url }: ForeignServerError): string =>
   `${url} responds, but not with HCP Terraform’s API. Check the address: --host, TFE_ADDRESS or the cloud block`;
 
-/** The environment's token goes before a stored one: with it, signing in would not help. */
+/** The environment's token takes precedence over a stored one, so signing in would not help. */
 const tokenAdvice = (credentials: Credentials | undefined): string => {
   const login = `${program} login${credentials ? ` ${credentials.host}` : ''}`;
   if (credentials?.from !== 'TFE_TOKEN') return `Your token has expired or was revoked. Sign in again: ${login}`;

@@ -13,7 +13,11 @@ const trustOwnAuthority = (): void => {
   const file = process.env.SSL_CERT_FILE;
   if (!file) return;
   try {
-    tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(file, 'utf8')]);
+    const usual = tls.getCACertificates('default');
+    const own = readFileSync(file, 'utf8');
+    // Among others, a text without a certificate is ignored.
+    tls.setDefaultCACertificates([own]);
+    tls.setDefaultCACertificates([...usual, own]);
   } catch (error) {
     throw new CommandError(`SSL_CERT_FILE (${file}) is not a valid certificate: ${(error as Error).message}`);
   }
@@ -30,7 +34,10 @@ export interface Credentials {
   from: string;
 }
 
-/** Server, organization and workspace of a command, resolved on first use: commands need not give what they do not use. */
+/**
+ * Server, organization and workspace of a command, resolved on first use, so that a command requires only the ones it
+ * uses.
+ */
 export class Session {
   readonly #call: Call;
   #client: Client | undefined;

@@ -37,7 +37,7 @@ export const lastOfEach = (variables: RunVariable[]): RunVariable[] => [
 
 /** @throws {CommandError} */
 export const runVariables = (options: string[], folder: string): RunVariable[] => {
-  const declared = options.length ? declaredVariables(folder) : new Map<string, string | undefined>();
+  const declared = declaredVariables(folder);
   return options.map((text) => {
     const at = text.indexOf('=');
     if (at < 1) throw wrongUsage(`--var ${text}: give it as name=value`);

@@ -26,7 +26,7 @@ export type WatchEvent =
 
 export interface Watching {
   emit(event: WatchEvent): void;
-  /** Called when the run waits for a person. `stay`: it was decided, or someone else may decide. */
+  /** Called when the run waits for a decision. `stay`: keep watching, because a user decided or another user may. */
   decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'>;
   /** Leaves out Terraform's earlier output. */
   onlyNew?: boolean;

@@ -1,4 +1,4 @@
-import { isFinal } from '#run/status.ts';
+import { type DirectAction, isFinal } from '#run/status.ts';
 import type { Attributes, Meta, ResourceType } from './documents.ts';
 import { ApiError, ForeignServerError, UnreachableError } from './errors.ts';
 import { isRepeatable, withKey } from './repeats.ts';
@@ -34,8 +34,6 @@ export interface Listed<T extends ResourceType = Open> {
   data: Resource<T>[];
   included: Resource[];
 }
-
-export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel' | 'force-execute';
 
 /** @throws {ForeignServerError} when it is not a document of this API */
 const documentIn = <D>(text: string, url: string): Document<D> => {
@@ -220,7 +218,7 @@ export class Client {
     return this.get(`/runs/${id}`);
   }
 
-  async act(runId: string, action: RunAction, comment?: string): Promise<void> {
+  async act(runId: string, action: DirectAction, comment?: string): Promise<void> {
     await this.call('POST', `/runs/${runId}/actions/${action}`, comment ? { comment } : {});
   }
 

@@ -64,6 +64,8 @@ const singles = {
 } as const satisfies Record<string, readonly [OrganizationView, string]>;
 export type SingleView = keyof typeof singles;
 
+export const listOf = (view: SingleView): OrganizationView => singles[view][0];
+
 const single = (organization: string, list: OrganizationView, id: string): Place => {
   const match = (Object.keys(singles) as SingleView[]).find(
     (view) => singles[view][0] === list && id.startsWith(singles[view][1]),

@@ -1,7 +1,8 @@
+import { runActionNames, runActions } from '#run/actions.ts';
 import type { StatusFacts } from '#run/display.ts';
 import type { StageFacts } from '#run/stages.ts';
-import { type RunStatus, statuses } from '#run/status.ts';
-import { isFinalRun, type Resource, type RunAction, related } from './client.ts';
+import { type RunAction, type RunStatus, statuses } from '#run/status.ts';
+import { isFinalRun, type Resource, related } from './client.ts';
 
 /** Facts about a run from the API's documents, for the page and the command line. */
 
@@ -12,6 +13,8 @@ export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFa
   autoApply: attributes['auto-apply'],
   planOnly: attributes['plan-only'],
   statusTimestamps: attributes['status-timestamps'],
+  failedStep: attributes['failed-step'],
+  hasChanges: attributes['has-changes'],
 });
 
 /** Time of the last status change. */
@@ -55,25 +58,20 @@ export const sourceOf = ({ attributes }: Resource<'runs'>): string => {
     : (sources[attributes.source] ?? attributes.source);
 };
 
-export type Action = RunAction | 'override';
-
 /**
  * Actions that the user may take now, from the status and permissions in the API's document.
  * @param front the run that this one waits for
  * @param override path to override failed policies
  */
-export const offeredActions = (run: Resource<'runs'>, front?: Resource<'runs'>, override?: string): Action[] => {
+export const offeredActions = (run: Resource<'runs'>, front?: Resource<'runs'>, override?: string): RunAction[] => {
   if (isFinalRun(run)) return [];
   const { actions, permissions } = run.attributes;
-  const all: [Action, boolean][] = [
-    ['apply', actions['is-confirmable'] && permissions['can-apply']],
-    ['override', override !== undefined && permissions['can-override-policy-check']],
-    ['force-execute', front?.attributes.actions['is-discardable'] === true && permissions['can-force-execute']],
-    ['discard', actions['is-discardable'] && permissions['can-discard']],
-    ['cancel', actions['is-cancelable'] && permissions['can-cancel']],
-    ['force-cancel', actions['is-force-cancelable'] && permissions['can-force-cancel']],
-  ];
-  return all.filter(([, may]) => may).map(([action]) => action);
+  const accepts = (action: RunAction): boolean => {
+    if (action === 'override') return override !== undefined;
+    if (action === 'force-execute') return front?.attributes.actions['is-discardable'] === true;
+    return actions[runActions[action].flag];
+  };
+  return runActionNames.filter((action) => accepts(action) && permissions[runActions[action].can]);
 };
 
 /** Name of the agent pool that a plan or an apply waits for. */

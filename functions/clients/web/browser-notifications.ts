@@ -38,7 +38,11 @@ export const turnOn = async (): Promise<TurnedOn> => {
   permitted.value = (await Notification.requestPermission()) === 'granted';
   if (!permitted.value) return 'blocked';
   try {
-    show('Notifications are on', { body: 'You get one when a run that you started needs you or fails.' }, () => {});
+    show(
+      'Notifications are on',
+      { body: 'You are notified when a run that you started needs your decision or fails.' },
+      () => {},
+    );
   } catch {
     // On Android, only service workers may show notifications.
     return 'unsupported';

@@ -3,7 +3,7 @@ import { base, replaceAddress } from './location.ts';
 import { authorization, ended, errorText, signIn } from './session.ts';
 
 /**
- * Sign-in with the identity provider that the operator configured (api/routes/sign-in/): the page
+ * Sign-in with the identity provider that the operator configured (resources/sign-in/): the page
  * creates a PKCE verifier, redirects, returns with a code in the fragment, and exchanges both for a session.
  */
 

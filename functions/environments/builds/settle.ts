@@ -72,7 +72,7 @@ const replacementNote = async ({ prebuild }: Build, run: Run): Promise<Build['no
   );
   if (replaced.length === 0) return undefined;
   const names = replaced.map(({ address }) => address).join(', ');
-  const text = `Claiming the prebuilt workspace replaced ${names}: let them not depend on the owner, or ignore the change.`;
+  const text = `Claiming the prebuilt workspace replaced ${names}. To keep them, make them independent of the owner or ignore the change.`;
   return { level: 'warn', text };
 };
 

@@ -58,7 +58,7 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
   return { ...event, rawPath: path, requestContext: { ...event.requestContext, http: { ...http, path } } };
 };
 
-const tooLarge = new CoderError(400, 'The response exceeds the limit of 6 MB.', 'Request less with limit or q.');
+const tooLarge = new CoderError(400, 'The response exceeds the limit of 6 MB.', 'Request fewer items with limit or q.');
 
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const coderError = coderErrorOf(error);

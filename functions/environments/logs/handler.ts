@@ -42,13 +42,9 @@ const connectingMs = 5000;
 const nothing = { id: 0, log_source: 'provisioner_daemon', log_level: 'trace', stage: '', output: '' };
 
 const post = (connectionId: string, message: object): Promise<boolean> =>
-  callConnection(environment.environmentSocketUrl, connectionId, {
-    method: 'POST',
-    body: `${JSON.stringify(message)}\n`,
-  });
+  callConnection(environment.environmentSocketUrl, connectionId, `${JSON.stringify(message)}\n`);
 
-const hang = (connectionId: string): Promise<boolean> =>
-  callConnection(environment.environmentSocketUrl, connectionId, { method: 'DELETE' });
+const hang = (connectionId: string): Promise<boolean> => callConnection(environment.environmentSocketUrl, connectionId);
 
 const connect = async ({ requestContext, queryStringParameters }: Connect, self: string) => {
   const ticket = await redeemTicket(queryStringParameters?.ticket ?? '');

@@ -34,7 +34,8 @@ const mayWorkspace = (rights: Rights, action: string, isOwn: boolean): boolean =
 
 const mayAct = async (call: Call, { object, action }: Check): Promise<boolean> => {
   const { resource_type: type, organization_id: named, owner_id: owner, resource_id: resourceId } = object;
-  if (resourceId) throw new CoderError(400, 'resource_id is not supported: ask for the organization of the resource.');
+  if (resourceId)
+    throw new CoderError(400, 'resource_id is not supported: check the organization of the resource instead.');
   const organization = await findOrganization(call, named || 'default');
   if (!organization) return false;
   if (type === 'deployment_config' || type === 'audit_log') return isOwner(call.principal, organization.name);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cancelRun } from '#lifecycle/decisions/decisions.ts';
+import { decide as decideRun } from '#lifecycle/decisions/decisions.ts';
 import { logError } from '#platform/store/log.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
@@ -117,7 +117,9 @@ const take = async (template: Template, { environment, build: latest }: Pooled):
 
 const cancel = async ({ build: latest }: Pooled, by: string): Promise<void> => {
   const { run } = await settleBuild(latest);
-  if (run && isAccepted('cancel', run)) await cancelRun(run, by, 'The template has another active version');
+  if (run && isAccepted('cancel', run)) {
+    await decideRun(run, 'cancel', by, 'The template has another active version');
+  }
 };
 
 /** Logs errors; the next pass retries. */

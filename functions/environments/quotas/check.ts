@@ -71,7 +71,7 @@ export class QuotaError extends CoderError {
 const exceeded = (cost: number, spent: number, budget: number): QuotaError =>
   new QuotaError(
     409,
-    `Insufficient quota: it costs ${cost} a day, ${spent} of ${budget} are in use.`,
+    `Insufficient quota: the build costs ${cost} a day, and ${spent} of ${budget} are in use.`,
     'Stop or delete other environments, or ask an owner of the organization for a larger quota.',
   );
 

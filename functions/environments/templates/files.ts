@@ -32,7 +32,8 @@ export const storeFile = async (userId: string, tar: Buffer): Promise<{ file: Fi
   if (before) return { file: before, isNew: false };
   const id = newUuid();
   const packed = compress(tar);
-  const archive = { key: objects.configuration(`file-${id}`), sha256: sha256Of(packed) };
+  const packedSha256 = sha256Of(packed);
+  const archive = { key: objects.configuration(`file-${id}`, packedSha256), sha256: packedSha256 };
   await putObject(archive.key, packed, 'application/gzip', archive.sha256);
   const file: File = { id, createdBy: userId, createdAt: new Date().toISOString(), sha256, archive };
   await create({ ...keys.file(id), ...file });

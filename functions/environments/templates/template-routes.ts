@@ -105,7 +105,7 @@ const create = async (call: Call) => {
   if (!rights.manage) throw await refused(call, organization.name, auditedActionOf('create'), forbidden());
   const input = readBody(call.request, newTemplate);
   if (input.disable_everyone_group_access) {
-    throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
+    throw new CoderError(400, 'disable_everyone_group_access is not supported: permissions come from the project.');
   }
   const settings = settingsIn(input, 'Invalid create template request.');
   if (await findTemplate(home.organization, input.name)) throw nameTaken(input.name);
@@ -178,7 +178,7 @@ const change = async (call: Call) => {
   const template = await managedTemplate(call, 'update');
   const input = withAbsentFlags(readBody(call.request, templateChange));
   if (input.disable_everyone_group_access) {
-    throw new CoderError(400, 'disable_everyone_group_access is not supported: rights come from the project.');
+    throw new CoderError(400, 'disable_everyone_group_access is not supported: permissions come from the project.');
   }
   const settings = {
     ...settingsIn(input, 'Invalid request to update template metadata!'),
@@ -188,7 +188,7 @@ const change = async (call: Call) => {
   const times = timesIn(input);
   if (!differs(template, settings) && !times) return notModified();
   return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
-    // Before the write: after an interruption, the sweep only checks the environments once in vain.
+    // Before the write: an interruption costs only one unnecessary check of the environments by the sweep.
     if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(input.name ?? '');

@@ -60,7 +60,10 @@ export const withValue = async (versionId: string, variable: Variable, value: st
     ? { ...variable, sealed: await seal(value, contextOf(versionId, variable.name)) }
     : { ...variable, value };
 
-/** The value in another version, to be used in this one. 1 KMS request per sensitive variable. */
+/**
+ * Reads the value of another version's variable, so that a new version can use it. 1 KMS request for a sensitive
+ * variable.
+ */
 export const openValue = async (versionId: string, { name, value, sealed }: Variable): Promise<string | undefined> =>
   sealed ? open(sealed, contextOf(versionId, name)) : value;
 

@@ -20,14 +20,16 @@ const maxStates = 2000;
 /** Maximum time for updating facts. The rest of API Gateway's 30 s remains for the query. */
 const refreshMs = 12_000;
 
-const tooMany = (detail: string): ApiError => new ApiError(422, [{ title: 'too much to explore', detail }]);
+const tooMany = (detail: string): ApiError => new ApiError(422, [{ title: 'too many workspaces', detail }]);
 
 const allWorkspaces = async (organization: string): Promise<Workspace[]> => {
   const names = new Map<string, string>();
   for await (const entries of eachName<NameItem>(namesOf(organization))) {
     for (const { workspaceId, name } of entries) names.set(workspaceId, name);
     if (names.size > maxWorkspaces) {
-      throw tooMany(`The explorer is for organizations of at most ${maxWorkspaces} workspaces. List them instead.`);
+      throw tooMany(
+        `The explorer supports organizations of at most ${maxWorkspaces} workspaces. List the workspaces instead.`,
+      );
     }
   }
   const ids = [...names.keys()];

@@ -2,6 +2,7 @@ import { getObjectUpTo } from '#platform/store/bucket.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { logError } from '#platform/store/log.ts';
 import { put, queryAll, remove } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import { getRuns } from '#resources/runs/lists.ts';
 import type { StateResource } from '#resources/states/content.ts';
 import { getStateVersion, readSummary } from '#resources/states/records.ts';
@@ -12,9 +13,9 @@ import { isFinal } from '#run/status.ts';
 import { type Dependency, dependenciesIn } from './dependencies.ts';
 
 /**
- * Facts for the explorer that the workspaces' items do not contain: the content of the current state, and the status
- * of the current run. The first query that finds them missing or outdated records them, so that an unexplored
- * organization has none, and no other feature depends on them (decisions/0074).
+ * Facts for the explorer that the workspaces' items do not contain: the content of the current state, and the status of
+ * the current run. The first query that needs missing or outdated facts records them. So an organization without
+ * queries has none, and no other feature depends on them (decisions/0074).
  */
 export interface Facts {
   workspaceId: string;
@@ -154,7 +155,7 @@ const factsOfState = async (workspace: Workspace): Promise<Facts> => {
 };
 
 const noteFacts = async (organization: string, facts: Facts): Promise<void> => {
-  const expiresAt = Math.floor(Date.now() / 1000) + keptSeconds;
+  const expiresAt = expiryIn(keptSeconds);
   await put({ ...keys.facts(organization, facts.workspaceId), ...facts, expiresAt } satisfies Item);
 };
 

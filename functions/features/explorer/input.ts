@@ -52,7 +52,7 @@ export const readViewChange = (request: ApiRequest): Partial<Pick<View, 'name' |
   const { name, query } = attributes;
   const type = attributes['query-type'] ?? attributes.query_type;
   if (type !== undefined && query === undefined) {
-    throw unprocessable('/data/query', 'query: is missing. A view of another type needs another query');
+    throw unprocessable('/data/query', 'query: is missing. To change query-type, send a query of the new type');
   }
   if (type !== undefined && query?.type !== undefined && type !== query.type) {
     throw unprocessable('/data/query-type', `query-type: is ${type}, but the query is for ${query.type}`);

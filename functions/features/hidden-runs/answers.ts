@@ -25,7 +25,7 @@ export const cancelHiddenRun = async (run: Run, userId: string, name: string): P
 };
 
 /** @throws {ApiError} 409 */
-export const forceCancelHiddenRun = async (run: Run, name: string): Promise<Answer> => {
-  if (!(await forceCancelHidden(run))) throw refused(run, name, 'force-canceled');
+export const forceCancelHiddenRun = async (run: Run, userId: string, name: string): Promise<Answer> => {
+  if (!(await forceCancelHidden(run, userId))) throw refused(run, name, 'force-canceled');
   return accepted();
 };

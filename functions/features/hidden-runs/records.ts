@@ -1,12 +1,11 @@
-import { defaultOptions } from '#lifecycle/creation/create-run.ts';
 import { beginHidden, endHidden } from '#lifecycle/creation/hidden-runs.ts';
-import { pendingIn, type RunHome } from '#lifecycle/creation/new-run.ts';
+import { type NewRun, pendingRun, type RunHome } from '#lifecycle/creation/new-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { createLimited, type Limit } from '#platform/store/limited.ts';
 import { batchGet, create, put, queryAll, remove } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { startExecution } from '#resources/runs/execution.ts';
 import { getRun } from '#resources/runs/records.ts';
@@ -23,18 +22,7 @@ interface Pointer extends Key {
 /** Time for which they are listed. */
 const keptSeconds = 90 * 24 * 3600;
 
-type HiddenRunOptions = Pick<
-  Run,
-  | 'message'
-  | 'variables'
-  | 'test'
-  | 'query'
-  | 'configurationVersionId'
-  | 'archive'
-  | 'createdBy'
-  | 'source'
-  | 'terraformVersion'
->;
+type NewHiddenRun = Omit<NewRun, 'structuredOutput'>;
 
 interface Storing {
   /** Freezes the inputs of the run with this id. */
@@ -47,31 +35,22 @@ interface Storing {
 /** Writes everything except the execution; it can be undone until the execution starts. */
 const prepare = async (
   home: RunHome,
-  options: HiddenRunOptions,
+  options: NewHiddenRun,
   { freeze, pointer }: Pick<Storing, 'freeze' | 'pointer'>,
 ): Promise<Run> => {
   const id = newId('run');
-  const createdAt = now();
-  const [inputsKey, pending, organization] = await Promise.all([
-    freeze(id),
-    pendingIn(home, createdAt),
-    getOrganization(home.organization),
-  ]);
+  const [inputsKey, organization] = await Promise.all([freeze(id), getOrganization(home.organization)]);
   const planTimeout = organization?.terraformBuildWorkerPlanTimeout;
-  const run: Run = {
-    ...defaultOptions,
-    ...pending,
+  const run = await pendingRun(home, {
     ...options,
     id,
-    number: 0,
     planOnly: true,
-    autoApply: false,
     structuredOutput: true,
     inputsKey,
     ...(planTimeout ? { timeLimits: { plan: secondsIn(planTimeout) } } : {}),
-  };
-  const expiresAt = Math.floor(Date.parse(createdAt) / 1000) + keptSeconds;
-  await put({ ...pointer(createdAt, id), runId: id, expiresAt });
+  });
+  const expiresAt = expiryIn(keptSeconds, Date.parse(run.createdAt));
+  await put({ ...pointer(run.createdAt, id), runId: id, expiresAt });
   await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
   await beginHidden(run);
   return run;
@@ -81,7 +60,7 @@ const prepare = async (
  * Freezes the inputs of the run, and starts it. 3 reads, 3 writes, 1 put with variables, 1 StartExecution.
  * @throws the limit's error when there are too many, and 409 where runs of the organization cannot start
  */
-export const createHiddenRun = async (home: RunHome, options: HiddenRunOptions, storing: Storing): Promise<Run> => {
+export const createHiddenRun = async (home: RunHome, options: NewHiddenRun, storing: Storing): Promise<Run> => {
   checkAdmitted(home);
   const takeBack = async (run: Run) => {
     await remove(keys.run(run.id));

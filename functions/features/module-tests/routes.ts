@@ -109,8 +109,8 @@ const nameOf = ({ id }: TestRun): string => `Test run ${testRunId(id)}`;
 const cancel = ({ subject: { run }, principal }: Context<InModule>): Promise<Answer> =>
   cancelHiddenRun(run, principal.userId, nameOf(run));
 
-const forceCancel = ({ subject: { run } }: Context<InModule>): Promise<Answer> =>
-  forceCancelHiddenRun(run, nameOf(run));
+const forceCancel = ({ subject: { run }, principal }: Context<InModule>): Promise<Answer> =>
+  forceCancelHiddenRun(run, principal.userId, nameOf(run));
 
 export const ofModule =
   '/organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}';

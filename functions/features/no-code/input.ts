@@ -38,10 +38,11 @@ const optionsOf = (list: v.InferOutput<typeof optionList>): VariableOption[] =>
   list.map(({ attributes: { 'variable-name': name, 'variable-type': type, options } }, i) => {
     const at = `${optionsPointer}/data/${i}/attributes`;
     if (list.findIndex(({ attributes }) => attributes['variable-name'] === name) !== i) {
-      throw unprocessable(`${at}/variable-name`, `variable-name: ${name} is there twice`);
+      throw unprocessable(`${at}/variable-name`, `variable-name: ${name} is listed twice. Remove one`);
     }
     const invalid = options.findIndex((option) => fits[type] && !fits[type].test(option));
-    if (invalid >= 0) throw unprocessable(`${at}/options/${invalid}`, `options: of ${name} must each be a ${type}`);
+    if (invalid >= 0)
+      throw unprocessable(`${at}/options/${invalid}`, `options: each value for ${name} must be a ${type}`);
     return { id: newId('ncvo'), name, type, options: [...new Set(options)] };
   });
 

@@ -56,7 +56,7 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   if (options.length > 0) checkOptions(options, await currentRelease(module, settings));
   const noCode = await createNoCodeModule(module, settings);
   if (!noCode) {
-    throw unprocessable(modulePointer, `registry-module: ${addressOf(module)} has a no-code module already`);
+    throw unprocessable(modulePointer, `registry-module: ${addressOf(module)} already has a no-code module`);
   }
   return created(noCodeDocument(noCode));
 };

@@ -12,7 +12,7 @@ const newestOf = async ({ moduleId, versionPin }: NoCodeModule): Promise<string 
 };
 
 /**
- * Ids of the workspaces that were created from another version than their no-code module has now. Reads nothing for
+ * Ids of the workspaces whose module version differs from the current one of their no-code module. Reads nothing for
  * workspaces that were not created from a module; otherwise 1 read, and 1 query per module without a pin.
  */
 export const upgradable = async (workspaces: Pick<Workspace, 'id' | 'sourceModule'>[]): Promise<Set<string>> => {

@@ -28,7 +28,7 @@ export const checkPin = async (module: Module, pin: string | undefined): Promise
   if (version && !failed.includes(version.status)) return;
   throw unprocessable(
     '/data/attributes/version-pin',
-    `version-pin: is neither "latest" nor an existing version of ${addressOf(module)}`,
+    `version-pin: must be "latest" or an existing version of ${addressOf(module)}`,
   );
 };
 

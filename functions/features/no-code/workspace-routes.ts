@@ -2,8 +2,8 @@ import { type Answer, accepted, created, ok } from '#api/answer.ts';
 import { conflict, forbidden, nameTaken, unprocessable } from '#api/errors.ts';
 import { inWorkspace, param } from '#api/finders.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
-import { defaultOptions, queueRun } from '#lifecycle/creation/create-run.ts';
-import { applyRun } from '#lifecycle/decisions/decisions.ts';
+import { queueRun } from '#lifecycle/creation/create-run.ts';
+import { decide } from '#lifecycle/decisions/decisions.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
 import type { InOrganization } from '#resources/organizations/finder.ts';
@@ -54,7 +54,9 @@ const newOfModule: Finder<NewWorkspaceOfModule> = {
 const releaseFor = async (noCode: NoCodeModule) => {
   const module = await moduleOf(noCode);
   if (!noCode.enabled) {
-    throw conflict(`No-code provisioning of ${addressOf(module)} is switched off; set enabled of ${noCode.id} first.`);
+    throw conflict(
+      `No-code provisioning of ${addressOf(module)} is disabled; set enabled of ${noCode.id} to true first.`,
+    );
   }
   const release = await currentRelease(module, noCode);
   if (!release) {
@@ -103,7 +105,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   if (settings.executionMode === 'local') {
     throw unprocessable(
       '/data/attributes/execution-mode',
-      'execution-mode: local has no runs here; use remote or agent',
+      'execution-mode: must be remote or agent, because local workspaces have no runs on this platform',
     );
   }
   checkAdmitted({ ...settings, organization: record.name });
@@ -139,7 +141,7 @@ const firstRun = async (
   queueRun({
     workspace,
     version: await storeConfiguration(workspace, text, { createdBy, provisional: false }),
-    options: { ...defaultOptions, message: `Created from version ${version} of its module` },
+    message: `Created from version ${version} of its module`,
     createdBy,
     granted: await principal.on({ organization: workspace.organization, workspace }),
     source: 'tfe-module',
@@ -195,7 +197,7 @@ const notNeeded = (workspace: Workspace, version: string): Answer =>
     attributes: {
       status: null,
       'plan-url': null,
-      message: `Workspace ${workspace.name} has version ${version} of its module already.`,
+      message: `Workspace ${workspace.name} already has version ${version} of its module.`,
     },
   });
 
@@ -221,7 +223,7 @@ const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
   const run = await queueRun({
     workspace,
     version: await storeConfiguration(workspace, text, { createdBy, provisional: true }),
-    options: { ...defaultOptions, message: `Upgrade of the module to version ${release.version}` },
+    message: `Upgrade of the module to version ${release.version}`,
     // The upgrade is planned first, and waits for a confirmation.
     autoApply: false,
     createdBy,
@@ -237,7 +239,7 @@ const showUpgrade = async ({ request, subject }: Context<OfModule>): Promise<Ans
 
 const confirmUpgrade = async ({ subject, principal }: Context<OfModule>): Promise<Answer> => {
   const run = subject.run as Run;
-  if ((await applyRun(run, principal.userId)) === 'accepted') return accepted();
+  if ((await decide(run, 'apply', principal.userId)) === 'accepted') return accepted();
   throw conflict(`Run ${run.id} is ${run.status} and cannot be confirmed now.`, 'transition not allowed');
 };
 

@@ -85,7 +85,8 @@ const nameOf = ({ id }: QueryRun): string => `Query run ${queryRunId(id)}`;
 const cancel = ({ subject, principal }: Context<QueryRun>): Promise<Answer> =>
   cancelHiddenRun(subject, principal.userId, nameOf(subject));
 
-const forceCancel = ({ subject }: Context<QueryRun>): Promise<Answer> => forceCancelHiddenRun(subject, nameOf(subject));
+const forceCancel = ({ subject, principal }: Context<QueryRun>): Promise<Answer> =>
+  forceCancelHiddenRun(subject, principal.userId, nameOf(subject));
 
 /** Not in HCP's API: the configuration that the query generated for the resources it found. */
 const generated = async ({ subject }: Context<QueryRun>): Promise<Answer> => {

@@ -7,53 +7,20 @@ import { getRun } from '#resources/runs/records.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { checkAdmitted, refusalIn } from '#resources/workspaces/admitted-runs.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
-import type { Run, RunOptions } from '#run/run.ts';
+import { defaultOptions, type Run } from '#run/run.ts';
 import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
-import { completed, createRun, type FollowedMove } from './new-run.ts';
+import { type ChosenRun, completed, createRun, type FollowedMove } from './new-run.ts';
 
 /** Creates runs for API requests, uploaded configurations and run triggers. */
 
-/** Default options of a run. */
-export const defaultOptions: Omit<RunOptions, 'autoApply'> = {
-  message: 'Queued manually via the Terraform Enterprise API',
-  isDestroy: false,
-  refresh: true,
-  refreshOnly: false,
-  planOnly: false,
-  savePlan: false,
-  allowEmptyApply: false,
-  allowConfigGeneration: false,
-  debuggingMode: false,
-  targetAddrs: null,
-  replaceAddrs: null,
-  variables: [],
-};
-
-export interface RunRequest {
+export interface RunRequest extends ChosenRun {
   workspace: Workspace;
   version: ConfigurationVersion;
-  options: Omit<RunOptions, 'autoApply'>;
-  /** The run's own setting; missing: the workspace's. */
-  autoApply?: boolean;
-  createdBy: string;
   /** Permissions of the creator. */
   granted: Granted;
-  source: string;
-  sourceName?: string;
   /** The client renders Terraform's JSON UI lines; if absent, `source` decides. */
   rendersLogs?: boolean;
-  terraformVersion?: string;
-  /** Makes creation idempotent: the same id gives the same run. Missing: a new run each time. */
-  id?: string;
-  /** Of a request with an Idempotency-Key. */
-  requestHash?: string;
-  /** Queued by a run trigger: applies automatically if the workspace has auto-apply-run-trigger. */
-  trigger?: Run['trigger'];
-  /** Commit whose status includes this run. */
-  commit?: Run['commit'];
-  /** Upgrades the workspace to another version of its module. */
-  moduleUpgrade?: Run['moduleUpgrade'];
   /** Number of the branch's move; no run is created for an outdated move. */
   move?: FollowedMove;
 }
@@ -81,50 +48,48 @@ export const queueRun = async (request: RunRequest): Promise<Run> =>
  * @throws {ApiError} 409 if the organization's runs cannot start
  */
 export const createFrom = async (request: RunRequest): Promise<Run> => {
-  const { workspace, version, options, createdBy, granted, source, trigger, rendersLogs = true } = request;
+  const { workspace, version, granted, rendersLogs = true, move, ...wanted } = request;
+  const { allowEmptyApply, createdBy, savePlan, source, targetAddrs, trigger, variables } = {
+    ...defaultOptions,
+    ...wanted,
+  };
   checkAdmitted(workspace);
-  const id = request.id ?? newId('run');
-  const planOnly = options.planOnly || version.speculative;
+  const id = wanted.id ?? newId('run');
+  const planOnly = wanted.planOnly || version.speculative;
   const [inputsKey, checks] = await Promise.all([
-    freezeVariables(workspace, id, options.variables),
+    freezeVariables(workspace, id, variables),
     freezeChecks(workspace, {
       id,
       planOnly,
-      targetAddrs: options.targetAddrs,
+      targetAddrs,
       fetching: version.status === 'pending' || version.status === 'fetching',
     }),
   ]);
   const appliesFor = authorsOf(createdBy, version, trigger);
-  const wantsApply = trigger ? workspace.autoApplyRunTrigger : (request.autoApply ?? workspace.autoApply);
+  const wantsApply = trigger ? workspace.autoApplyRunTrigger : (wanted.autoApply ?? workspace.autoApply);
   const automatic =
-    (wantsApply || options.allowEmptyApply) &&
+    (wantsApply || allowEmptyApply) &&
     !planOnly &&
-    !options.savePlan &&
+    !savePlan &&
     (await mayAllApply(appliesFor, { ...workspace, workspace }, trigger ? {} : { [createdBy]: granted }));
-  // A retried run counts for its commit; a triggered one does not.
-  const commit = request.commit ?? (trigger ? undefined : version.commit);
-  return createRun(workspace.id, {
-    ...options,
+  // A retried run is part of its commit's status; a triggered run is not.
+  const commit = wanted.commit ?? (trigger ? undefined : version.commit);
+  const newRun = {
+    ...wanted,
+    id,
     planOnly,
     autoApply: automatic && wantsApply,
     ...(automatic ? { appliesFor } : {}),
-    id,
-    trigger,
     commit,
-    move: request.move,
-    ...(request.moduleUpgrade ? { moduleUpgrade: request.moduleUpgrade } : {}),
-    ...(request.requestHash ? { requestHash: request.requestHash } : {}),
     configurationVersionId: version.id,
     archive: version.archive,
     ingress: version.ingress,
-    createdBy,
-    source,
-    ...(request.sourceName ? { sourceName: request.sourceName } : {}),
     structuredOutput: workspace.structuredRunOutputEnabled && rendersLogs && drawsPlans(source, commit !== undefined),
-    terraformVersion: request.terraformVersion ?? workspace.terraformVersion,
+    terraformVersion: wanted.terraformVersion ?? workspace.terraformVersion,
     inputsKey,
     ...checks,
-  });
+  };
+  return createRun(workspace.id, newRun, move);
 };
 
 /** Creates the run of an uploaded configuration that has auto-queue-runs. */
@@ -136,7 +101,8 @@ const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undef
   return queueRun({
     workspace,
     version,
-    options: { ...defaultOptions, message: 'Queued by a configuration upload', savePlan: version.provisional },
+    message: 'Queued by a configuration upload',
+    savePlan: version.provisional,
     createdBy: version.createdBy,
     granted,
     source: 'tfe-configuration-version',

@@ -37,7 +37,7 @@ const reportPolicyFailures = async (fetched: CommitArchive, versionId: string): 
   const event = await registerVersion(fetched, set, versionId);
   // The sweep repeats a lost invocation.
   await invokeLater(environment.commitStatusFunction, event).catch((error) =>
-    logError('commit status is left to the sweep', error, { commit: event.commit }),
+    logError('commit status not started; the sweep repeats it', error, { commit: event.commit }),
   );
 };
 

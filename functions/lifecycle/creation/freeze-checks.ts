@@ -6,10 +6,10 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Checks } from '#run/check-record.ts';
 import { newCostEstimate } from '#run/cost-estimate.ts';
 import { secondsIn } from '#run/limits.ts';
-import type { Run, RunOptions } from '#run/run.ts';
+import type { Run } from '#run/run.ts';
 
 /** Together with the workspace, these determine which checks a run has to pass. */
-export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'> {
+export interface NewRunFacts extends Pick<Run, 'planOnly' | 'targetAddrs'> {
   id: string;
   /** The workspace of the environment's template, whose policy sets and run tasks apply too. */
   templateWorkspaceId?: string | undefined;
@@ -18,8 +18,8 @@ export interface NewRunFacts extends Pick<RunOptions, 'planOnly' | 'targetAddrs'
 }
 
 /**
- * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 5 requests, which
- * can be parts of batches, and no write if there are none.
+ * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 1 read and 3 queries,
+ * which are shared with the reads of variable sets, and no write if there are none.
  */
 export const freezeChecks = async (
   workspace: Workspace,
@@ -48,6 +48,6 @@ export const freezeChecks = async (
 
 const timeLimitsOf = (organization: Organization | undefined): Pick<Run, 'timeLimits'> => {
   const { terraformBuildWorkerPlanTimeout: plan, terraformBuildWorkerApplyTimeout: apply } = organization ?? {};
-  if (!plan && !apply) return {};
-  return { timeLimits: { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) } };
+  const timeLimits = { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) };
+  return plan || apply ? { timeLimits } : {};
 };

@@ -1,10 +1,10 @@
 import { dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { put, query, remove } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
-import { requestCancel } from '#resources/runs/cancel.ts';
+import { actor, requestCancel } from '#resources/runs/cancel.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, updateRun } from '#resources/runs/records.ts';
+import { runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
@@ -16,11 +16,11 @@ const markerOf = ({ organization, id, test, query: asksForResources }: Run): Key
   return asksForResources ? keys.querying(organization, id) : keys.assessing(organization, id);
 };
 
-/** Counts the run from now on. Idempotent. 1 write. */
+/** Adds the run's marker, which counts toward the limit. Idempotent. 1 write. */
 export const beginHidden = async (run: Run): Promise<void> =>
   void (await put({ ...markerOf(run), runId: run.id, workspaceId: run.workspaceId }));
 
-/** Idempotent. 1 write. */
+/** Removes the marker. Idempotent. 1 write. */
 export const endHidden = async (run: Run): Promise<void> => void (await remove(markerOf(run)));
 
 /** Maximum of concurrent test runs, and of query runs, in an organization. */
@@ -44,24 +44,16 @@ export const cancelHidden = async (run: Run, by: string): Promise<boolean> => {
   return true;
 };
 
-const forcedMessage = ({ test }: Run): string =>
-  test ? 'Force-canceled: resources that the tests had created may remain.' : 'Force-canceled.';
-
 /**
  * Ends a canceled run that does not stop.
  * @returns false while it may still stop by itself, or if it has ended
  */
-export const forceCancelHidden = async (run: Run): Promise<boolean> => {
-  const at = now();
+export const forceCancelHidden = async (run: Run, by: string): Promise<boolean> => {
+  const user = actor(by);
   const forced = await updateRun(run.id, {
-    set: {
-      'cancel.forced': true,
-      'plan.report': { outcome: 'canceled', message: forcedMessage(run) },
-      'statusTimestamps.force-canceled-at': at,
-      ...dueIn(run.id, 30),
-    },
+    set: { ...runActions['force-cancel'].change(user, run).set, ...dueIn(run.id, 30) },
     condition: 'cancel.forceAvailableAt <= :now',
-    values: { ':now': at },
+    values: { ':now': user.at },
   });
   if (forced) await deliver(forced);
   return forced !== undefined;

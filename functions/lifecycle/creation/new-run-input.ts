@@ -12,14 +12,14 @@ import {
 import { checkUnmanaged } from '#resources/workspaces/managed.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { versionProblem } from '#run/engine.ts';
-import type { RunOptions } from '#run/run.ts';
+import { defaultOptions } from '#run/run.ts';
 import { fetchAgain } from '#version-control/fetch-again.ts';
-import { acceptUpload, defaultOptions } from './create-run.ts';
+import { acceptUpload } from './create-run.ts';
 
 /** Input of a new run (HCP API: runs, create). */
 
 const otherFields: OtherFields = {
-  shown: `actions canceled-at created-at end-reason force-cancel-available-at has-changes permissions
+  shown: `actions canceled-at created-at end-reason failed-step force-cancel-available-at has-changes permissions
       position-in-queue source source-name status status-timestamps trigger-reason triggering-source-name updated-at`,
   related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
       run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
@@ -86,7 +86,7 @@ const relationships = {
 
 const pointer = (field: string) => `/data/attributes/${field}`;
 
-const checkTogether = (workspace: Workspace, options: Omit<RunOptions, 'autoApply'>): void => {
+const checkTogether = (workspace: Workspace, options: typeof defaultOptions): void => {
   if (options.isDestroy && options.refreshOnly) {
     throw unprocessable(pointer('refresh-only'), 'refresh-only: cannot be combined with is-destroy');
   }
@@ -176,7 +176,7 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
   const problem = terraformVersion && versionProblem(workspace.engine ?? undefined, terraformVersion);
   if (problem) throw unprocessable(pointer('terraform-version'), `terraform-version: ${problem}`);
   return {
-    options,
+    ...options,
     version,
     source,
     sourceName: sourceNameOf(request),

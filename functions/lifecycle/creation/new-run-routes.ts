@@ -41,12 +41,7 @@ const createNew = async (
 ): Promise<Run> => {
   const { userId } = principal;
   const { id, ...requested } = await readNewRun(request, subject);
-  if (
-    requested.options.isDestroy &&
-    !requested.options.planOnly &&
-    !requested.version.speculative &&
-    !granted.has('run:apply')
-  ) {
+  if (requested.isDestroy && !requested.planOnly && !requested.version.speculative && !granted.has('run:apply')) {
     throw forbidden(
       'is-destroy: queueing a destroy run needs the permission run:apply; with plan-only, run:plan is enough.',
     );

@@ -15,32 +15,46 @@ import type { Workspace } from '#resources/workspaces/records.ts';
 import { isHidden } from '#run/hidden.ts';
 import { takesQueue } from '#run/machine-states.ts';
 import { operationOf } from '#run/operation.ts';
-import type { Run, RunOptions } from '#run/run.ts';
+import { defaultOptions, type Run } from '#run/run.ts';
 import { beginHidden } from './hidden-runs.ts';
 
-export interface NewRun extends RunOptions {
-  /** Set by a caller that wrote the run's inputs first; otherwise generated here. */
-  id?: string;
-  configurationVersionId: string;
-  archive?: Run['archive'];
-  ingress?: Run['ingress'];
-  createdBy: string;
-  source: string;
-  sourceName?: string;
-  structuredOutput: boolean;
-  terraformVersion: string;
-  inputsKey?: string;
-  trigger?: Run['trigger'];
-  checks?: Run['checks'];
-  costEstimate?: Run['costEstimate'];
-  appliesFor?: Run['appliesFor'];
-  timeLimits?: Run['timeLimits'];
-  environment?: string;
-  commit?: Run['commit'];
-  moduleUpgrade?: Run['moduleUpgrade'];
-  requestHash?: string;
-  move?: FollowedMove;
-}
+/** Attributes of a run that its creator chooses. */
+export type ChosenRun = Pick<Run, 'createdBy' | 'source'> &
+  Partial<
+    Pick<
+      Run,
+      | keyof typeof defaultOptions
+      | 'id'
+      | 'autoApply'
+      | 'commit'
+      | 'moduleUpgrade'
+      | 'requestHash'
+      | 'sourceName'
+      | 'terraformVersion'
+      | 'trigger'
+    >
+  >;
+
+/** A run as its creator stores it. Its other attributes follow from its workspace. */
+export type NewRun = ChosenRun &
+  Pick<Run, 'configurationVersionId' | 'structuredOutput' | 'terraformVersion'> &
+  Partial<
+    Pick<
+      Run,
+      | 'appliesFor'
+      | 'archive'
+      | 'assessment'
+      | 'checks'
+      | 'costEstimate'
+      | 'environment'
+      | 'ingress'
+      | 'inputsKey'
+      | 'providerSetsKey'
+      | 'query'
+      | 'test'
+      | 'timeLimits'
+    >
+  >;
 
 /** A push to the branch that a workspace follows, by its number. */
 export interface FollowedMove {
@@ -64,23 +78,22 @@ export class CreationTooLateError extends Error {
  * place is voided and the run is never created. If it is interrupted later, the sweep finds the run by its due time
  * and calls {@link enqueue} again. 6 writes and 1 StartExecution regardless of the queue's length; 1 read and 2
  * writes more if the workspace is free.
+ * @param newRun with an id if the caller wrote inputs of the run first, or repeats the request
+ * @param move creates no run if the move is outdated
  * @throws {OutdatedCommitError}
  * @throws {CreationTooLateError}
  */
-export const createRun = async (workspaceId: string, options: NewRun): Promise<Run> => {
-  const { id = newId('run'), move: _, ...rest } = options;
-  const queued = takesQueue(options);
-  const { workspace, place } = await countRun(workspaceId, id, options);
-  if (!options.planOnly) await yieldToRun(workspace);
-  const createdAt = now();
+export const createRun = async (workspaceId: string, newRun: NewRun, move?: FollowedMove): Promise<Run> => {
+  const { id = newId('run'), planOnly = false, savePlan = false } = newRun;
+  const queued = takesQueue({ planOnly, savePlan });
+  const { workspace, place } = await countRun({ id, workspaceId, planOnly }, queued, move);
+  if (!planOnly) await yieldToRun(workspace);
   const run: Run = {
-    ...rest,
-    ...(await pendingIn(workspace, createdAt)),
+    ...(await pendingRun(workspace, { ...newRun, id })),
     ...(isNotified(workspace) ? { notifies: true } : {}),
     ...(queued ? { place } : {}),
-    id,
     number: workspace.runCount,
-    ...(rest.checks ? { verdicts: {}, overrides: {} } : {}),
+    ...(newRun.checks ? { verdicts: {}, overrides: {} } : {}),
   };
   if (!(await put({ ...keys.run(id), ...run, ...checkIn(id, 60) }, unlessVoided(place)))) {
     const stored = await getRun(id);
@@ -108,10 +121,15 @@ export type RunHome = Pick<
   'id' | 'organization' | 'name' | 'executionMode' | 'agentPoolId' | 'engine' | 'workingDirectory'
 >;
 
-/** Attributes of a new run that depend on its workspace. 1 read for a workspace with agents. */
-export const pendingIn = async (workspace: RunHome, createdAt: string) => {
+/** A run that has just been created, without a number. 1 read for a workspace with agents. */
+export const pendingRun = async (workspace: RunHome, newRun: NewRun & Pick<Run, 'id'>): Promise<Run> => {
   const agentPool = await agentPoolOf(workspace);
+  const createdAt = now();
   return {
+    autoApply: false,
+    ...defaultOptions,
+    ...newRun,
+    number: 0,
     ...(agentPool ? { agentPool } : {}),
     ...(workspace.engine ? { engine: workspace.engine } : {}),
     organization: workspace.organization,
@@ -124,7 +142,7 @@ export const pendingIn = async (workspace: RunHome, createdAt: string) => {
     logSecret: newSecret(),
     plan: { status: 'pending', statusTimestamps: {} },
     apply: { status: 'pending', statusTimestamps: {} },
-  } satisfies Partial<Run>;
+  };
 };
 
 /** False if a newer commit was pushed, or an unmerged pull request was applied, which the run would undo. */
@@ -134,15 +152,19 @@ const isNewest = ({ vcsFollows, vcsMoves, vcsPull }: Workspace, { follows, n, re
   vcsFollows === follows && vcsMoves === n && vcsPull?.repository !== repository;
 
 /** Assigns the run's number, the workspace's `runCount`, with its place in the queue. */
-const countRun = async (workspaceId: string, id: string, options: NewRun): Promise<Taken> => {
-  const { planOnly, move } = options;
-  const queued = takesQueue(options);
+const countRun = async (
+  { id, workspaceId, planOnly }: Pick<Run, 'id' | 'workspaceId' | 'planOnly'>,
+  queued: boolean,
+  move: FollowedMove | undefined,
+): Promise<Taken> => {
   const commit = {
     add: { runCount: 1, ...(planOnly ? { planOnlyCount: 1 } : {}) },
     ...(move ? { condition: stillFollows } : {}),
     values: move ? { ':follows': move.follows, ':n': move.n, ':repository': move.repository } : {},
     refusal: (workspace: Workspace) =>
-      move && !isNewest(workspace, move) ? new OutdatedCommitError(`workspace ${workspaceId} has moved on`) : undefined,
+      move && !isNewest(workspace, move)
+        ? new OutdatedCommitError(`workspace ${workspaceId} already has a newer commit`)
+        : undefined,
   };
   try {
     return await takePlace({ id, workspaceId }, commit, queued);

@@ -6,7 +6,7 @@ import { listRunTriggers, type RunTrigger } from '#resources/runs/triggers.ts';
 import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
-import { defaultOptions, queueRun } from './create-run.ts';
+import { queueRun } from './create-run.ts';
 
 /** Queues the runs that an apply triggers in other workspaces (HCP Terraform: run triggers). */
 
@@ -51,7 +51,7 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
   await queueRun({
     workspace,
     version,
-    options: { ...defaultOptions, message: `Triggered by an apply in ${run.workspaceName} (${run.id})` },
+    message: `Triggered by an apply in ${run.workspaceName} (${run.id})`,
     createdBy: run.createdBy,
     granted: noPermissions,
     source: 'tfe-api',

@@ -1,5 +1,5 @@
 import { noPermissions } from '#api/permissions/granted.ts';
-import { applyRun, cancelRun, discardRun } from '#lifecycle/decisions/decisions.ts';
+import { decide } from '#lifecycle/decisions/decisions.ts';
 import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { dueIn } from '#platform/store/due.ts';
@@ -14,17 +14,16 @@ import { completeClientEnd, completeInstallationEnd, completeTokenEnd } from '#v
 import { handleDelivery } from '#version-control/handle.ts';
 import type { Orchestration } from '#version-control/handling.ts';
 import { settleRepository } from '#version-control/webhooks.ts';
-import { defaultOptions, queueRun } from './create-run.ts';
+import { queueRun } from './create-run.ts';
 import { OutdatedCommitError } from './new-run.ts';
 
 /** Handles events of version control, and due items. */
 
 const orchestration: Orchestration = {
-  queueRun: async ({ message, planOnly, savePlan = false, by, ...request }) => {
+  queueRun: async ({ by, ...request }) => {
     try {
       await queueRun({
         ...request,
-        options: { ...defaultOptions, message, planOnly, savePlan },
         createdBy: by?.userId ?? versionControl,
         granted: by?.granted ?? noPermissions,
         source: 'tfe-configuration-version',
@@ -40,8 +39,9 @@ const orchestration: Orchestration = {
     if (!run?.ingress?.pullRequest || !(run.planOnly || run.savePlan) || isFinal(run.status)) return;
     // Runs that are being applied continue.
     if (run.decision) return;
-    if (run.status === 'planned_and_saved') await discardRun(run, versionControl, `Discarded automatically: ${why}`);
-    else await cancelRun(run, versionControl, `Canceled automatically: ${why}`);
+    if (run.status === 'planned_and_saved')
+      await decide(run, 'discard', versionControl, `Discarded automatically: ${why}`);
+    else await decide(run, 'cancel', versionControl, `Canceled automatically: ${why}`);
   },
   applyPlan: async (run, userId) => {
     const workspace = await getWorkspace(run.workspaceId);
@@ -49,12 +49,12 @@ const orchestration: Orchestration = {
       await discardStale(run.id);
       return 'stale';
     }
-    return applyRun(run, userId, 'Asked for in a comment on the pull request.');
+    return decide(run, 'apply', userId, 'Requested in a comment on the pull request.');
   },
 };
 
 interface DueEvent {
-  /** Handles an item that the sweep found due. */
+  /** The item that the sweep found due. */
   due: Key;
 }
 

@@ -8,22 +8,26 @@ import { run } from '#resources/runs/finder.ts';
 import { discardStale, isStale } from '#resources/runs/saved-plans.ts';
 import { checkUnmanaged, type ManagedAction } from '#resources/workspaces/managed.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
+import { type Decision, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
-import { type ActionResult, applyRun, cancelRun, discardRun, forceCancelRun } from './decisions.ts';
+import type { DirectAction } from '#run/status.ts';
+import { decide } from './decisions.ts';
 
-/** Records a user's decision and resumes the run's execution before responding. */
+type Act = (context: Context<Run>) => Promise<Answer>;
+
 const act =
-  (verb: string, decide: (run: Run, userId: string, comment?: string) => Promise<ActionResult>) =>
-  async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
-    const result = await decide(subject, principal.userId, readComment(request));
+  (action: Decision): Act =>
+  async ({ request, subject, principal }) => {
+    const result = await decide(subject, action, principal.userId, readComment(request));
     if (result === 'accepted') return accepted();
+    const past = runActions[action].event.replace('_', '-');
     throw conflict(
-      `Run ${subject.id} is ${subject.status} and cannot be ${verb} now. See its "actions" for the allowed ones.`,
+      `Run ${subject.id} is ${subject.status} and cannot be ${past} now. See its "actions" for the allowed ones.`,
       'transition not allowed',
     );
   };
 
-/** A build of an environment, an import or a dry run (decisions/0041). */
+/** Rejects actions on builds of environments, template imports and dry runs (decisions/0041). */
 const checkNoBuild = ({ environment, workspaceName }: Run, action: ManagedAction): void =>
   checkUnmanaged(
     { name: workspaceName, ...(environment ? { managedBy: 'an environment or a template' } : {}) },
@@ -31,7 +35,7 @@ const checkNoBuild = ({ environment, workspaceName }: Run, action: ManagedAction
   );
 
 /** Confirming a stale saved plan discards it. */
-const apply = async (context: Context<Run>): Promise<Answer> => {
+const apply: Act = async (context) => {
   const { subject } = context;
   checkNoBuild(subject, 'confirm or discard a build');
   const workspace = subject.savePlan ? await getWorkspace(subject.workspaceId) : undefined;
@@ -42,15 +46,15 @@ const apply = async (context: Context<Run>): Promise<Answer> => {
       'transition not allowed',
     );
   }
-  return act('confirmed', applyRun)(context);
+  return act('apply')(context);
 };
 
-const discard = (context: Context<Run>): Promise<Answer> => {
+const discard: Act = (context) => {
   checkNoBuild(context.subject, 'confirm or discard a build');
-  return act('discarded', discardRun)(context);
+  return act('discard')(context);
 };
 
-const cancel = async (context: Context<Run>): Promise<Answer> => {
+const cancel: Act = async (context) => {
   const { subject, granted, principal } = context;
   checkNoBuild(subject, 'cancel a build');
   if (!mayCancel(granted, subject, principal.userId)) {
@@ -58,7 +62,7 @@ const cancel = async (context: Context<Run>): Promise<Answer> => {
       'Canceling this run needs the permission run:apply; with run:plan you can cancel your own plan-only runs.',
     );
   }
-  return act('canceled', cancelRun)(context);
+  return act('cancel')(context);
 };
 
 const refusals: Record<Exclude<ForceExecuteResult, 'accepted'>, (run: Run) => ApiError> = {
@@ -69,19 +73,21 @@ const refusals: Record<Exclude<ForceExecuteResult, 'accepted'>, (run: Run) => Ap
     conflict(`The run ahead of ${id} does not await a decision, so it cannot be discarded.`),
 };
 
-const forceExecute = async ({ request, subject, principal }: Context<Run>): Promise<Answer> => {
+const forceExecute: Act = async ({ request, subject, principal }) => {
   checkNoBuild(subject, 'start a run');
   const result = await forceExecuteRun(subject, principal.userId, readComment(request));
   if (result === 'accepted') return accepted();
   throw refusals[result](subject);
 };
 
-const base = '/runs/{run}/actions';
+const handlers: Record<DirectAction, Act> = {
+  apply,
+  discard,
+  cancel,
+  'force-cancel': act('force-cancel'),
+  'force-execute': forceExecute,
+};
 
-export const runActionRoutes: Route[] = [
-  route('POST', `${base}/apply`, 'run:apply', run, apply),
-  route('POST', `${base}/discard`, 'run:apply', run, discard),
-  route('POST', `${base}/cancel`, 'run:plan', run, cancel),
-  route('POST', `${base}/force-cancel`, 'run:force-cancel', run, act('force-canceled', forceCancelRun)),
-  route('POST', `${base}/force-execute`, 'run:apply', run, forceExecute),
-];
+export const runActionRoutes: Route[] = (Object.keys(handlers) as DirectAction[]).map((action) =>
+  route('POST', `/runs/{run}/actions/${action}`, runActions[action].permission, run, handlers[action]),
+);

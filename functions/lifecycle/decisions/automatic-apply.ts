@@ -23,7 +23,7 @@ export const authorsOf = (
   trigger: Run['trigger'],
 ): string[] => [...new Set([...(trigger ? [] : [createdBy]), version.createdBy])].filter(isUser);
 
-/** @param alreadyRead permissions of some authors, by user id. At most 4 reads for each of the others. */
+/** @param alreadyRead permissions of some authors, by user id. At most 4 reads for each other author. */
 export const mayAllApply = async (
   userIds: readonly string[],
   { organization, workspace }: { organization: string; workspace: Workspace | string },
@@ -39,9 +39,9 @@ const reason =
   'Not applied automatically: the author of this run or of its configuration no longer has permission to apply runs in this workspace. Confirm it as a user with that permission.';
 
 /**
- * Checks the permissions of the run's authors again when the run would pass its confirmation, and after the run tasks
- * that follow, because an author may have lost the permission since the run was created. Call it before the preceding
- * step is recorded or answered. Idempotent. No reads for other runs.
+ * Checks the permissions of the run's authors again when the run is about to continue without a confirmation, and after
+ * the run tasks that follow, because an author may have lost the permission since the run was created. Call it before
+ * the state machine learns the result of the preceding step. Idempotent. No reads for other runs.
  *
  * @param run including the changes that are about to be recorded
  */

@@ -55,7 +55,7 @@ const toFinish = async (runId: string, ending: Ending): Promise<Run | undefined>
 
 /** Call it after the final status was written. Idempotent. */
 export const release = async (run: Run): Promise<void> => {
-  if (run.moduleUpgrade) await completeUpgrade(run);
+  await completeUpgrade(run);
   if (run.assessment) return endAssessment(run);
   await (isHidden(run) ? endHidden(run) : leaveQueue(run));
   await deleteSuperseded(run);

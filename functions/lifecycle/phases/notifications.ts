@@ -10,7 +10,7 @@ import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
 /**
- * Notifies people and version control of the run's new status. Costs nothing when neither is configured. A failure is
+ * Notifies users and version control of the run's new status. Costs nothing when neither is configured. A failure is
  * logged and does not delay the run.
  */
 export const notify = async (run: Run): Promise<void> => {
@@ -67,6 +67,6 @@ const settleEnvironment = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.environmentSettleFunction, { runId: run.id });
   } catch (error) {
-    logError('environment not settled', error, { run: run.id });
+    logError('recording the result of a build failed', error, { run: run.id });
   }
 };

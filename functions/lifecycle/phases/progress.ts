@@ -111,7 +111,8 @@ export const enterCheck = (runId: string, state: CheckState | TaskState): Promis
 
 /**
  * Stores the verdict of a check and returns the run's next state. The first verdict counts.
- * @param failure why the run cannot continue, for people
+ * @param failure why the run cannot continue, for users
+ * @param failedTasks names of the run tasks that failed the run
  * @throws {RunNotInStateError} if the run has ended
  */
 export const recordVerdict = async <K extends keyof Verdicts>(
@@ -119,9 +120,10 @@ export const recordVerdict = async <K extends keyof Verdicts>(
   check: K,
   verdict: NonNullable<Verdicts[K]>,
   failure?: string,
+  failedTasks?: string[],
 ): Promise<Run> => {
   const recorded = await updateRun(run.id, {
-    set: { [`verdicts.${check}`]: verdict, failure },
+    set: { [`verdicts.${check}`]: verdict, failure, failedTasks },
     condition: `attribute_not_exists(verdicts.${check})`,
   });
   const current = recorded ?? (await getRun(run.id));

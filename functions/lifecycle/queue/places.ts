@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { keys } from '#platform/store/keys.ts';
 import { type Change, get, put, remove, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import { getRun, getRunEventually } from '#resources/runs/records.ts';
 import { holds, isLapsed, type QueueEntry } from '#resources/workspaces/queue-entries.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -120,7 +120,7 @@ const voidSeconds = 24 * 3600;
 /** Prevents the creation of the run at this place. @returns false if the run exists */
 const voidPlace = async ({ runId, place }: QueueEntry): Promise<boolean> => {
   const voided = await update(keys.run(runId), {
-    set: { voidedPlace: place, expiresAt: Math.floor(Date.now() / 1000) + voidSeconds },
+    set: { voidedPlace: place, expiresAt: expiryIn(voidSeconds) },
     condition: 'attribute_not_exists(pk) OR voidedPlace <= :place',
     values: { ':place': place },
   });

@@ -61,8 +61,8 @@ const resume = async (workspaceId: string, runId: string): Promise<boolean> => {
 };
 
 /**
- * {@link startNext} for callers that have not released a lock. 2 reads while another run is in progress, which starts
- * the next one when it ends, and 1 write if its lock was uncontended.
+ * {@link startNext} for callers that have not released a lock. While another run is in progress, that run will start
+ * the next one when it ends: 2 reads, and 1 write if its lock was uncontended.
  */
 export const startIfFree = async (workspaceId: string): Promise<boolean> =>
   (await holderOf(workspaceId)).is !== 'busy' && (await startNext(workspaceId));

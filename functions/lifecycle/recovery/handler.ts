@@ -54,7 +54,7 @@ export const handler = async (event: unknown): Promise<Recovered> => {
     executionsStopped: waits === 0 ? await stopOrphanedExecutions() : [],
     next:
       waits > 0
-        ? 'Runners are stopping, which takes up to two minutes. Invoke this again in a minute.'
-        : 'Tell people that their runs ended, and start a plan in each workspace that had one.',
+        ? 'Runners are stopping, which takes up to two minutes. Invoke this function again in a minute.'
+        : 'Notify the users whose runs ended, and start a plan in each workspace that had one.',
   };
 };

@@ -16,7 +16,7 @@ import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 
 export interface NewerStates {
   statesBroughtIn: { workspaceId: string; serial: number }[];
-  /** With the reason: a person has to decide these. */
+  /** States that were not recovered, with the reason; an operator has to decide about each. */
   statesLeft: { workspaceId: string; key: string; why: string }[];
 }
 
@@ -48,8 +48,8 @@ const findNewest = async (since: string): Promise<NewerState[]> => {
 };
 
 /**
- * Owner of the new state version: the holder of the workspace's lock, else the organization's creator, for whom the
- * workspace is locked.
+ * Owner of the new state version: the holder of the workspace's lock, otherwise the organization's creator, for whom
+ * this locks the workspace.
  */
 const holderOf = async (workspace: Workspace): Promise<{ holder: object; lockedAt?: string } | undefined> => {
   const { lock } = workspace;
@@ -83,7 +83,7 @@ const bringIn = async ({ workspaceId, key, sha256, at }: NewerState): Promise<nu
   // Another state was stored meanwhile.
   if (workspace.state && !isSince(at, workspace.state.at)) return undefined;
   const bytes = await getObjectUpTo(key, maxStateBytes);
-  if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'Its content is not what was stored.';
+  if (!Buffer.isBuffer(bytes) || sha256Of(bytes) !== sha256) return 'The stored state does not match its checksum.';
   const holding = await holderOf(workspace);
   if (!holding) return 'The workspace could not be locked. Invoke this again.';
   try {

@@ -1,4 +1,4 @@
-import { cancelRun, discardRun, forceCancelRun } from '#lifecycle/decisions/decisions.ts';
+import { decide } from '#lifecycle/decisions/decisions.ts';
 import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { dueIn } from '#platform/store/due.ts';
@@ -18,12 +18,9 @@ const comment = 'The workspace was deleted.';
 
 /** Users can no longer reach the run, so one that does not stop is force-canceled. */
 const stop = async (run: Run, by: string): Promise<void> => {
-  if (run.cancel) {
-    if (new Date().toISOString() >= run.cancel.forceAvailableAt) await forceCancelRun(run, by, comment);
-    return;
-  }
-  if (isAccepted('discard', run)) await discardRun(run, by, comment);
-  else if (isAccepted('cancel', run)) await cancelRun(run, by, comment);
+  const actions = ['discard', 'cancel', 'force-cancel'] as const;
+  const action = actions.find((action) => isAccepted(action, run, now()));
+  if (action) await decide(run, action, by, comment);
 };
 
 /** Only DataRetention may delete the content of states and runs; it resumes after an interruption. */

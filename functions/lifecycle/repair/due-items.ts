@@ -31,8 +31,8 @@ const organization: Handler = async (key) =>
   (await completeEnd(idIn(key), maxEnded)) ? 'organization ended' : undefined;
 
 /**
- * A deleted workspace (not a repair); a workspace whose lock was released by a function that was interrupted before
- * it started the queue; or a workspace whose first place waited for the creation of its run.
+ * A deleted workspace (not a repair); a workspace whose lock was released by a function that was interrupted before it
+ * started the queue; or a workspace whose queue waited for the creation of its first run.
  */
 const workspace: Handler = async (key) => {
   const id = idIn(key);

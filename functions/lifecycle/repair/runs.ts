@@ -1,4 +1,4 @@
-import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
+import { DescribeExecutionCommand } from '@aws-sdk/client-sfn';
 import { awaitConfiguration } from '#lifecycle/creation/fetching.ts';
 import { enqueue } from '#lifecycle/creation/new-run.ts';
 import { queueTriggeredRuns } from '#lifecycle/creation/triggered-runs.ts';
@@ -7,9 +7,9 @@ import { startNext } from '#lifecycle/queue/queue.ts';
 import { launchRunner, needsRunner, replaceUnclaimed } from '#lifecycle/runners/launcher.ts';
 import { endHold } from '#lifecycle/runners/runner-stopped.ts';
 import { environment } from '#platform/environment.ts';
-import { directly } from '#platform/store/direct-calls.ts';
 import { checkIn, dueAttributes } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
+import { states } from '#platform/store/states.ts';
 import { update } from '#platform/store/table.ts';
 import { listTaskResults } from '#resources/run-tasks/stages.ts';
 import { deliver, deliverResult } from '#resources/runs/execution.ts';
@@ -21,7 +21,6 @@ import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 
-const client = new SFNClient(directly('states'));
 /** Minimum interval between checks of a healthy run. */
 const wellSeconds = 5 * 60;
 
@@ -129,7 +128,7 @@ const describe = async (runId: string) => {
   // arn:…:stateMachine:name → arn:…:execution:name:run-id
   const executionArn = `${environment.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
   try {
-    return await client.send(new DescribeExecutionCommand({ executionArn }));
+    return await states().send(new DescribeExecutionCommand({ executionArn }));
   } catch (error) {
     if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;
     throw error;

@@ -40,7 +40,7 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
       if (!(error instanceof RunnerStillStoppingError)) logError('repair failed', error, { item: key.pk });
     }
   }
-  await keepWarmRunners().catch((error) => logError('warm runners could not be kept', error));
+  await keepWarmRunners().catch((error) => logError('maintaining the warm runners failed', error));
   for (const runId of await stopStrayRunners()) {
     repaired++;
     logRepair('container stopped', runId);
@@ -55,8 +55,8 @@ const logRepair = (repair: string, item: string): void => logWarning('repaired',
 const ofEnvironments = new Set(['ENV', 'TPL']);
 
 /**
- * Scheduled starts and stops, which are not repairs, or interrupted builds. They stay due until they are handled. One
- * invocation for each part of the index, which limits concurrent builds.
+ * Environments are due for a scheduled start or stop, which is no repair, or after an interrupted build. They stay due
+ * until they are handled. Each part of the index has one invocation, which limits concurrent builds.
  */
 const handleEnvironments = async (keys: Key[]): Promise<void> => {
   const due = keys.map(({ pk, sk }): Key => ({ pk, sk }));

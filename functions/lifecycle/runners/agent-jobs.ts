@@ -1,6 +1,7 @@
 import { newClaim } from '#lifecycle/phases/phases.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, query, remove, update } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import { recordRunEvent } from '#resources/runs/events.ts';
 import { updateRun } from '#resources/runs/records.ts';
 import { jobState, queuedStatus } from '#run/agents.ts';
@@ -32,7 +33,7 @@ export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;
   // Hidden runs come last: `A` sorts after every digit.
   await update(keys.agentJob(agentPool.id, isHidden(run) ? `A${at}` : at, id, phase), {
-    set: { runId: id, phase, expiresAt: Math.floor(Date.now() / 1000) + keptSeconds },
+    set: { runId: id, phase, expiresAt: expiryIn(keptSeconds) },
   });
   const description = `The ${phase} is waiting for an agent of pool ${agentPool.name}.`;
   await recordRunEvent(run, `${phase}_agent_queued`, undefined, undefined, at, description);

@@ -1,6 +1,5 @@
 import {
   DescribeTasksCommand,
-  ECSClient,
   ListTasksCommand,
   RunTaskCommand,
   StopTaskCommand,
@@ -8,8 +7,8 @@ import {
 } from '@aws-sdk/client-ecs';
 import { newClaim } from '#lifecycle/phases/phases.ts';
 import { environment } from '#platform/environment.ts';
-import { directly } from '#platform/store/direct-calls.ts';
 import { hashSecret } from '#platform/store/id.ts';
+import { tasks } from '#platform/store/tasks.ts';
 import { recordRunEvent } from '#resources/runs/events.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { updateRun } from '#resources/runs/records.ts';
@@ -23,8 +22,6 @@ import { isOffered, offerJob } from './agent-jobs.ts';
  * (run/protocols/runner.ts).
  */
 
-const client = new ECSClient(directly('ecs'));
-
 /** ECS has no capacity for another container; the machine retries. */
 export class CapacityUnavailableError extends Error {
   override name = 'CapacityUnavailableError';
@@ -35,8 +32,8 @@ export const needsRunner = (run: Run, phase: PhaseName): boolean =>
   !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
 
 /**
- * Reason why the run must not start. Affects only runs that are older than the setting: with the setting, no new run
- * is created.
+ * Reason why the run must not start (setting STEPFORM_RUNS_OF); only for runs created before the setting, which also
+ * prevents new ones.
  */
 export const refusalOfRun = ({ organization, agentPool }: Run): string | undefined =>
   refusalOf(organization, agentPool !== undefined);
@@ -110,8 +107,9 @@ const noRoom = ({ name, message }: Error): boolean =>
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
   const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
-  // The runner may have claimed already. But if the run is final, nothing else would stop this container; and if the
-  // claim was replaced, its exit would be mistaken for the exit of the container with the new claim.
+  // Succeeds also if the runner has claimed already. Fails if the run is final, because nothing else would stop this
+  // container, and if the claim was replaced, because this container's exit would be taken for the exit of its
+  // successor.
   const recorded = await updateRun(run.id, {
     set: { [`${phase}.taskArn`]: taskArn },
     condition: `${phase}.claimHash = :claim`,
@@ -129,7 +127,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
 export const runContainer = async (startedBy: string, claim: string): Promise<string> => {
   const refused = (why: string) =>
     new CapacityUnavailableError(`The container for ${startedBy} could not be started: ${why}`);
-  const answer = await client
+  const answer = await tasks()
     .send(
       new RunTaskCommand({
         cluster: environment.clusterArn,
@@ -171,7 +169,7 @@ export const runContainer = async (startedBy: string, claim: string): Promise<st
 export const runnersOf = async (runId: string): Promise<string[]> => {
   const lists = await Promise.all(
     (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
-      client.send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
+      tasks().send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
     ),
   );
   return lists.flatMap(({ taskArns = [] }) => taskArns);
@@ -184,8 +182,8 @@ export interface Container {
 }
 
 /** At most 100. ECS returns a task for about an hour after it stopped. */
-const describeTasks = async (tasks: string[]): Promise<Task[]> => {
-  const answer = await client.send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks }));
+const describeTasks = async (arns: string[]): Promise<Task[]> => {
+  const answer = await tasks().send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: arns }));
   return answer.tasks ?? [];
 };
 
@@ -194,7 +192,7 @@ export const runningContainers = async (): Promise<Container[]> => {
   const containers: Container[] = [];
   const cluster = environment.clusterArn;
   for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
-    const page = await client.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
+    const page = await tasks().send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
     nextToken = page.nextToken;
     if (!page.taskArns?.length) continue;
     for (const { taskArn, startedBy, createdAt } of await describeTasks(page.taskArns))
@@ -206,7 +204,7 @@ export const runningContainers = async (): Promise<Container[]> => {
 /** Stops a container (SIGTERM, then SIGKILL after its stop timeout). Ignores a missing container. */
 export const stopRunner = async (taskArn: string, reason: string): Promise<void> => {
   try {
-    await client.send(
+    await tasks().send(
       new StopTaskCommand({ cluster: environment.clusterArn, task: taskArn, reason: reason.slice(0, 250) }),
     );
   } catch (error) {

@@ -3,26 +3,28 @@ import { hashSecret, newId, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { logWarning } from '#platform/store/log.ts';
 import { batchGet, create, get, update } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { PhaseName } from '#run/run.ts';
 import { targetCount } from '#run/warm-runners.ts';
 import { CapacityUnavailableError, runContainer } from './launcher.ts';
 
 /**
  * Runners that are started before a run needs them, because a container takes most of a minute to start. Each has an
- * item; the idle ones are a set in one item, whose size bounds their number in every write that adds to it.
+ * item. The ids of idle runners are a set in one more item; a write that adds a runner checks the set's size, which
+ * limits their number.
  *
  * | a runner is | until |
  * |---|---|
  * | starting | it has registered, which makes its one-time secret worthless |
  * | ready, while it renews its lease | a phase of a run reserves it (warm-offers.ts), or it is retired |
- * | reserved | it has claimed the phase: then it is that run's runner like any other, and never another run's |
+ * | reserved | it has claimed the phase; from then on it is an ordinary runner of that run, and of no other |
  * | retired | its next poll, whose response is to exit; or the sweep stops it |
  */
 export interface WarmRunner extends Key {
   id: string;
   /** SHA-256 of the secret that it was started with. */
   secretHash: string;
-  /** Version that it was started from: no run gets a runner of an older version. */
+  /** Version of its program, or its task definition: runs get only runners of the current version. */
   version: string;
   startedAt: string;
   taskArn?: string;
@@ -47,7 +49,7 @@ const graceMs = 60_000;
 /** Longer than any run lasts after its plan starts; then DynamoDB may remove the item. */
 const keptSeconds = 30 * 24 * 3600;
 
-export const removableLater = () => ({ expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
+export const removableLater = () => ({ expiresAt: expiryIn(keptSeconds) });
 
 const currentVersion = (): string => environment.warmRunners?.version ?? environment.taskDefinitionArn;
 
@@ -59,14 +61,13 @@ export const getWarmRunners = (ids: string[]): Promise<WarmRunner[]> => batchGet
 export const leavePool = (id: string): Promise<unknown> =>
   update(keys.warmPool, { delete: { idle: new Set([id]) }, condition: 'contains(idle, :id)', values: { ':id': id } });
 
-/** Retires the runner, so that no run gets it. @returns false if a run already has it */
-export const retire = async (id: string): Promise<boolean> => {
-  const retired = await update(keys.warmRunner(id), {
+/** Retires the runner, so that no run gets it, unless a run already has it. */
+export const retire = async (id: string): Promise<void> => {
+  await update(keys.warmRunner(id), {
     set: { retiredAt: new Date().toISOString(), ...removableLater() },
     condition: 'attribute_exists(pk) AND attribute_not_exists(reserved)',
   });
   await leavePool(id);
-  return retired !== undefined;
 };
 
 const isReady = ({ keyHash, readyUntil = '', taskArn, version, reserved, retiredAt }: WarmRunner): boolean =>
@@ -80,7 +81,7 @@ const isReady = ({ keyHash, readyUntil = '', taskArn, version, reserved, retired
 const idleRunners = async (): Promise<{ idle: string[]; runners: WarmRunner[] }> => {
   const pool = await get<Pool>(keys.warmPool);
   const idle = [...(pool?.idle ?? [])];
-  return { idle, runners: idle.length ? await getWarmRunners(idle) : [] };
+  return { idle, runners: await getWarmRunners(idle) };
 };
 
 /** The ready runners of this version, longest waiting first. */
@@ -127,8 +128,8 @@ const isLost = (runner: WarmRunner, now: Date): boolean =>
 
 /**
  * Keeps as many runners ready as the operator configured for this hour: retires those that are lost, outdated or
- * surplus, and starts missing ones. Reads nothing if none are configured; any that still run count as stray
- * containers then.
+ * surplus, and starts missing ones. Reads nothing if none are configured; the sweep stops remaining ones as stray
+ * containers.
  */
 export const keepWarmRunners = async (now = new Date()): Promise<void> => {
   if (!environment.warmRunners) return;

@@ -3,7 +3,7 @@ import { notify } from '#lifecycle/phases/notifications.ts';
 import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 import type { Run } from '#run/run.ts';
 
-/** The first state of a run sends the notifications of a new one. */
+/** The run's first state sends the notifications of a new run. */
 const look = async (before: Run): Promise<void> => {
   if (!before.wait) await notify(before);
 };

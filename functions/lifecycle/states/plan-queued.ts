@@ -22,7 +22,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
   let taskArn: string | undefined;
   let refusal: unknown;
   const look = async (before: Run): Promise<void> => {
-    // The first state of the run sends the notifications of a new one.
+    // The run's first state sends the notifications of a new run.
     if (!before.wait) await notify(before);
     if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
     taskArn = await runContainer(runId, `${runId}.plan.${secret}`).catch((error) => {

@@ -15,8 +15,8 @@ export interface TaskStageDone {
 export const handler = async ({ runId, stage }: TaskStageDone): Promise<{ next: Next }> => {
   const run = await getRun(runId);
   if (!run) throw new RunNotInStateError(runId, stage, 'unknown');
-  const { verdict, message } = stageVerdict(await listTaskResults(run, stage));
-  return nextOutput(await recordVerdict(run, stage, verdict, reason(run, verdict, message)));
+  const { verdict, message, failed } = stageVerdict(await listTaskResults(run, stage));
+  return nextOutput(await recordVerdict(run, stage, verdict, reason(run, verdict, message), failed));
 };
 
 const reason = (run: Run, verdict: 'passed' | 'failed', message: string | undefined): string | undefined =>

@@ -1,5 +1,4 @@
-import { defaultOptions } from '#lifecycle/creation/create-run.ts';
-import { enqueue, pendingIn } from '#lifecycle/creation/new-run.ts';
+import { enqueue, pendingRun } from '#lifecycle/creation/new-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
@@ -20,7 +19,7 @@ import { endAssessment } from './end-assessment.ts';
  * ever waits for one. A run that becomes current ends it.
  */
 
-/** Why a workspace cannot be assessed now, for people; `passes`: the reason is temporary. */
+/** Reason why a workspace cannot be assessed now, for users; `passes`: the reason is temporary. */
 export interface Obstacle {
   reason: string;
   passes: boolean;
@@ -80,20 +79,15 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
   if ('reason' in basis) return basis;
   await takeBack(workspace);
   const id = newId('run');
-  const createdAt = now();
   const claimed = await update<Workspace>(keys.workspace(workspace.id), {
-    set: { assessing: { runId: id, at: createdAt } },
+    set: { assessing: { runId: id, at: now() } },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(assessing)',
   });
   if (!claimed) return passing('an assessment is in progress');
-  const run: Run = {
-    ...defaultOptions,
-    ...(await pendingIn(claimed, createdAt)),
+  const run = await pendingRun(claimed, {
     id,
-    number: 0,
     message: 'Health assessment',
     planOnly: true,
-    autoApply: false,
     assessment: { stateId: claimed.state?.id ?? '' },
     configurationVersionId: basis.configurationVersionId,
     archive: basis.archive,
@@ -105,7 +99,7 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     inputsKey: await freezeVariables(claimed, id, []),
     providerSetsKey: basis.providerSetsKey,
     timeLimits: basis.timeLimits,
-  };
+  });
   await create({ ...keys.run(id), ...run, ...checkIn(id, 60) });
   await enqueue(run);
   return undefined;

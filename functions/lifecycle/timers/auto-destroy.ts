@@ -1,5 +1,5 @@
 import { noPermissions } from '#api/permissions/granted.ts';
-import { defaultOptions, queueRun } from '#lifecycle/creation/create-run.ts';
+import { queueRun } from '#lifecycle/creation/create-run.ts';
 import { notifyAutoDestroy } from '#lifecycle/phases/notifications.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
@@ -78,7 +78,8 @@ const destroy = async ({ workspace, timer }: Look): Promise<void> => {
   const run = await queueRun({
     workspace,
     version,
-    options: { ...defaultOptions, message: messageOf(workspace), isDestroy: true },
+    message: messageOf(workspace),
+    isDestroy: true,
     autoApply: true,
     createdBy: autoDestroy,
     granted: noPermissions,

@@ -4,6 +4,7 @@ import { invokeLater } from '#platform/store/aws.ts';
 import { keys } from '#platform/store/keys.ts';
 import { logError } from '#platform/store/log.ts';
 import { put, remove, update } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import { isNotified } from '#resources/workspaces/project-notifies.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { healthOf } from '#run/health.ts';
@@ -37,7 +38,7 @@ export const endAssessment = async (run: Run): Promise<void> => {
   if (isOutdated) await update(keys.run(run.id), { set: { 'assessment.outdated': true } });
   const health = isOutdated ? undefined : healthOf(run);
   if (health) {
-    const expiresAt = Math.floor(Date.parse(health.at) / 1000) + historySeconds;
+    const expiresAt = expiryIn(historySeconds, Date.parse(health.at));
     await put({ ...keys.assessment(workspace.id, health.at, run.id), ...health, expiresAt });
     await tell(workspace, health);
   }

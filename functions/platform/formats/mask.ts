@@ -25,7 +25,7 @@ const quoted = /"((?:[^"\\\n]|\\.)*)"/g;
 /** Inside quotes, as Terraform and Go's `%q` write it. */
 const quotedForm = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-/** Inside a string of Go's JSON, which also escapes what HTML would read. */
+/** Inside a string of Go's JSON, which also escapes HTML's special characters. */
 const jsonForm = (text: string): string =>
   quotedForm(text).replaceAll(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 
@@ -90,7 +90,7 @@ class Secret {
     return this.#words[0] as Buffer;
   }
 
-  /** Its end if it occurs here; `open` if the data end before that is certain. */
+  /** The value's end if it occurs at `start`; `open` if it may continue after the end of the data. */
   matchAt(data: Buffer, start: number): number | 'open' | undefined {
     let at = start;
     for (const [i, word] of this.#words.entries()) {

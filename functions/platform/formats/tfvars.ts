@@ -12,7 +12,7 @@ export class TfvarsError extends Error {
   override name = 'TfvarsError';
 }
 
-/** JSON as an exactly equivalent expression: HCL has fewer escapes, and interprets templates. */
+/** The HCL expression for a JSON value: HCL has fewer escapes, and interprets templates. */
 export const expressionOf = (value: unknown): string =>
   JSON.stringify(value)
     .replaceAll(/\\[\\"]|\\([bf])/g, (sign, short) =>

@@ -1,13 +1,14 @@
 import http from 'node:http';
 import https from 'node:https';
+import { pipeline, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { environment } from '#platform/environment.ts';
-import { type DirectCalls, directCalls } from './direct-calls.ts';
+import { type AwsResponse, type Call, local, type Services } from './services.ts';
 
 /**
- * Signed calls without an SDK client: S3 and KMS need a handful of operations, and their clients would add more to
- * every bundle (305 and 28 KB) than all code that uses them (decisions/0005).
+ * Services without an SDK client: S3 and KMS need a handful of operations, and their clients would add more to every
+ * bundle (305 and 28 KB) than all code that uses them (decisions/0005). On AWS each call is a signed request.
  */
 
 /** Derived signing keys, by day and service; aws4fetch fills it. */
@@ -16,16 +17,9 @@ const signingKeys = new Map<string, ArrayBuffer>();
  * No idle timeout, so that the next invocation reuses a connection; a request on a dead connection is repeated.
  */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
-const defaultTimeoutMs = 20_000;
-
-export interface Call {
-  method: string;
-  headers?: Record<string, string>;
-  body?: Uint8Array<ArrayBuffer> | string;
-}
 
 export interface SendOptions {
-  /** Larger bodies are not read. */
+  /** A larger body is not read: the response has an empty one, and its size in `content-length`. */
   maxBytes?: number;
   /** Region of the signature; missing: the function's own. */
   region?: string;
@@ -34,17 +28,10 @@ export interface SendOptions {
   tries?: number;
 }
 
-export interface AwsResponse {
-  status: number;
-  headers: http.IncomingHttpHeaders;
-  /** Empty if it exceeds `maxBytes`; `content-length` has its size. */
-  body: Buffer;
-}
-
-const signer = (
+const sign = (
   service: string,
   url: string,
-  call: Call,
+  { method, headers, body }: Call,
   options: { signQuery?: boolean; allHeaders?: boolean; region?: string } = {},
 ) =>
   new AwsV4Signer({
@@ -53,80 +40,66 @@ const signer = (
     service,
     cache: signingKeys,
     url,
-    ...call,
+    method,
+    headers,
+    // The content of objects is not signed; a checksum protects it.
+    body: body instanceof Readable ? undefined : body,
     ...options,
-  });
+  }).sign();
 
 /** One attempt. Uses Node's own client: the first `fetch` of a process takes 50 ms longer. */
-const attempt = (
-  url: string,
-  call: Call,
-  { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: SendOptions,
-): Promise<AwsResponse> =>
-  new Promise((resolve, reject) => {
-    const plain = url.startsWith('http:');
-    const { method, body } = call;
-    const headers: http.OutgoingHttpHeaders = { ...call.headers };
-    if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
-    const options = { method, headers, agent: plain ? agents.http : agents.https, timeout: timeoutMs };
-    const request = (plain ? http : https).request(url, options, (response) => {
-      const reply = { status: response.statusCode ?? 0, headers: response.headers };
-      if (method !== 'HEAD' && Number(response.headers['content-length'] ?? 0) > maxBytes) {
-        response.destroy();
-        resolve({ ...reply, body: Buffer.alloc(0) });
-        return;
-      }
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('end', () => resolve({ ...reply, body: Buffer.concat(parts) }));
-      response.on('error', reject);
-    });
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
-    request.on('error', reject);
-    request.end(body);
-  });
-
-const attemptSigned = async (service: string, url: string, call: Call, sending: SendOptions): Promise<AwsResponse> => {
-  const { headers } = await signer(service, url, call, { region: sending.region }).sign();
-  return attempt(url, { ...call, headers: Object.fromEntries(headers) }, sending);
-};
-
-const attemptDirectly = async (
-  calls: DirectCalls,
+const attempt = async (
   service: string,
   url: string,
-  { method, headers = {}, body }: Call,
-  { maxBytes = Infinity, timeoutMs = defaultTimeoutMs }: SendOptions,
+  call: Call,
+  { maxBytes = Infinity, region = environment.region, timeoutMs = 20_000 }: SendOptions,
 ): Promise<AwsResponse> => {
-  const { pathname, search } = new URL(url);
-  const reply = await calls.request({ service, method, path: pathname + search, headers, body, timeoutMs });
-  const isTooLarge = method !== 'HEAD' && reply.body.length > maxBytes;
-  return isTooLarge ? { ...reply, body: Buffer.alloc(0) } : reply;
+  const { method, body } = call;
+  const signed = await sign(service, url, call, { region });
+  const headers: http.OutgoingHttpHeaders = Object.fromEntries(signed.headers);
+  const isStream = body instanceof Readable;
+  if (body !== undefined && !isStream) headers['content-length'] = Buffer.byteLength(body);
+  const { promise, resolve, reject } = Promise.withResolvers<AwsResponse>();
+  const plain = url.startsWith('http:');
+  const options = { method, headers, agent: plain ? agents.http : agents.https, timeout: timeoutMs };
+  const request = (plain ? http : https).request(url, options, (response) => {
+    const reply = { status: response.statusCode ?? 0, headers: response.headers };
+    if (method !== 'HEAD' && Number(response.headers['content-length'] ?? 0) > maxBytes) {
+      response.destroy();
+      resolve({ ...reply, body: Buffer.alloc(0) });
+      return;
+    }
+    const parts: Buffer[] = [];
+    response.on('data', (part: Buffer) => parts.push(part));
+    response.on('end', () => resolve({ ...reply, body: Buffer.concat(parts) }));
+    response.on('error', reject);
+  });
+  request.on('timeout', () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+  request.on('error', reject);
+  if (isStream) pipeline(body, request, (error) => error && reject(error));
+  else request.end(body);
+  return promise;
 };
 
 const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
 
-/** Worth a retry; S3 answers 400 to a body that did not arrive in time (S3: error responses). */
+/** A temporary refusal: S3 answers 400 to a body that did not arrive in time (S3: error responses). */
 const isPassing = ({ status, body }: AwsResponse): boolean =>
-  status >= 500 || status === 429 || (status === 400 && body.includes('<Code>RequestTimeout</Code>'));
+  status >= 500 ||
+  status === 429 ||
+  (status === 400 && /<Code>RequestTimeout<|"__type":\s*"[^"]*Throttl/.test(body.toString()));
 
 /**
  * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks to
  * slow down). Returns the last response with any status.
  */
-export const send = async (
-  service: string,
-  url: string,
-  call: Call,
-  sending: SendOptions = {},
-): Promise<AwsResponse> => {
-  const { tries: maxTries = environment.maxAttempts, region = environment.region } = sending;
+const send = async (service: string, url: string, call: Call, sending: SendOptions = {}): Promise<AwsResponse> => {
+  // A stream can be read once.
+  const { tries: maxTries = call.body instanceof Readable ? 1 : environment.maxAttempts } = sending;
   for (let tries = 1; ; tries++) {
     const last = tries >= maxTries;
     try {
-      const reply = await (directCalls
-        ? attemptDirectly(directCalls, service, url, call, sending)
-        : attemptSigned(service, url, call, { ...sending, region }));
+      const reply = await attempt(service, url, call, sending);
       if (last || !isPassing(reply)) return reply;
     } catch (error) {
       if (last) throw error;
@@ -135,12 +108,15 @@ export const send = async (
   }
 };
 
+/** A request to S3. @param url in the form that {@link presign} takes */
+export const callS3 = (url: string, call: Call, sending?: SendOptions): Promise<AwsResponse> =>
+  local()?.objects(url, call) ?? send('s3', url, call, sending);
+
 /**
- * A URL that contains its own permission until it expires. The given headers are signed: the client must send the same
+ * A URL of S3 that contains its own permission until it expires. The given headers are signed: the client must send the same
  * ones.
  */
 export const presign = async (
-  service: string,
   url: string,
   method: string,
   expiresSeconds: number,
@@ -149,70 +125,72 @@ export const presign = async (
   const withExpiry = new URL(url);
   withExpiry.searchParams.set('X-Amz-Expires', String(expiresSeconds));
   const call = { method, headers };
-  const { url: signed } = await signer(service, String(withExpiry), call, { signQuery: true, allHeaders: true }).sign();
-  return String(signed);
+  return String((await sign('s3', String(withExpiry), call, { signQuery: true, allHeaders: true })).url);
 };
 
 /** A refusal of an AWS service; `name` is its error code, e.g. `AccessDeniedException`. */
 class AwsCallError extends Error {
-  constructor(name: string, message: string) {
-    super(message);
-    this.name = name;
+  readonly statusCode: number;
+
+  constructor({ status, headers, body }: AwsResponse, call: string) {
+    const text = body.toString('utf8');
+    const { __type, message, Message } = errorIn(text);
+    const code = __type?.split('#').at(-1) ?? String(headers['x-amzn-errortype'] ?? '').split(':')[0];
+    // KMS gives no message for some errors.
+    super(`${message || Message || code || text.slice(0, 500)} (${call})`);
+    this.name = code || `Http${status}`;
+    this.statusCode = status;
   }
 }
 
-const tryAgain = /Throttl/;
+const errorIn = (text: string): { __type?: string; message?: string; Message?: string } => {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return {};
+  }
+};
 
-/** A service that speaks JSON over POST. */
-interface JsonService {
-  /** Name in signatures, e.g. `kms`. */
-  name: string;
-  /** Prefix of the operation in `x-amz-target`. */
-  target: string;
-  url: string;
-}
+/** URL of a service, without a trailing slash. */
+const urlOf = (service: Parameters<typeof environment.endpoint>[0], host: string, region = environment.region) =>
+  environment.endpoint(service) ?? `https://${host}.${region}.${dnsSuffix(region)}`;
 
 /**
- * Calls an operation; input and output have the form of the service's API reference. Throttled calls are repeated.
+ * Calls an operation of a service that speaks JSON over POST; input and output have the form of its API reference.
+ * @param service its name in signatures
+ * @param target `x-amz-target`
  * @throws {AwsCallError} for an error response
  * @throws connection errors
  */
 const callJson = async <T>(
-  { name: service, target, url }: JsonService,
-  operation: string,
+  service: string,
+  url: string,
+  target: string,
   input: unknown,
-  sending: SendOptions = {},
+  sending?: SendOptions,
 ): Promise<T> => {
-  const call: Call = {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': `${target}.${operation}` },
-    body: JSON.stringify(input),
-  };
-  const maxTries = sending.tries ?? environment.maxAttempts;
-  for (let tries = 1; ; tries++) {
-    const { status, body } = await send(service, `${url}/`, call, sending);
-    const text = body.toString('utf8');
-    if (status === 200) return JSON.parse(text || '{}') as T;
-    const { name, message } = errorIn(text) ?? { name: `Http${status}`, message: text.slice(0, 500) };
-    if (!tryAgain.test(name) || tries >= maxTries) {
-      throw new AwsCallError(name, `${service} ${operation}: ${name}: ${message}`);
-    }
-    await pause(tries);
-  }
+  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target };
+  const answer = await send(service, `${url}/`, { method: 'POST', headers, body: JSON.stringify(input) }, sending);
+  if (answer.status !== 200) throw new AwsCallError(answer, target);
+  return JSON.parse(answer.body.toString() || '{}') as T;
 };
 
 /** Calls an operation of KMS, e.g. `Decrypt`. @throws {AwsCallError} */
-export const callKms = <T>(operation: string, input: unknown): Promise<T> => {
-  const { region } = environment;
-  const url = environment.endpoint('KMS') ?? `https://kms.${region}.${dnsSuffix(region)}`;
-  return callJson({ name: 'kms', target: 'TrentService', url }, operation, input);
-};
+export const callKms: Services['keys'] = (operation, input) =>
+  local()?.keys(operation, input) ?? callJson('kms', urlOf('KMS', 'kms'), `TrentService.${operation}`, input);
 
-/** Calls an operation of Parameter Store, e.g. `GetParameter`. @throws {AwsCallError} */
-export const callParameterStore = <T>(operation: string, input: unknown): Promise<T> => {
-  const { region } = environment;
-  const url = environment.endpoint('SSM') ?? `https://ssm.${region}.${dnsSuffix(region)}`;
-  return callJson({ name: 'ssm', target: 'AmazonSSM', url }, operation, input);
+/** Calls an operation of Parameter Store, which a local platform does not have. @throws {AwsCallError} */
+export const callParameterStore = <T>(operation: string, input: unknown): Promise<T> =>
+  callJson('ssm', urlOf('SSM', 'ssm'), `AmazonSSM.${operation}`, input);
+
+/** The Price List API exists in few regions, with the prices of all regions (AWS Billing: Price List endpoints). */
+const priceListRegion = 'us-east-1';
+
+/** Calls an operation of the Price List API once; a local platform does not have it. @throws {AwsCallError} */
+export const callPriceList = <T>(operation: string, input: unknown, timeoutMs: number): Promise<T> => {
+  const sending = { region: priceListRegion, timeoutMs, tries: 1, maxBytes: 4 * 1024 * 1024 };
+  const url = urlOf('PRICING', 'api.pricing', priceListRegion);
+  return callJson('pricing', url, `AWSPriceListService.${operation}`, input, sending);
 };
 
 /**
@@ -220,58 +198,47 @@ export const callParameterStore = <T>(operation: string, input: unknown): Promis
  * @throws {AwsCallError} Lambda's error
  * @throws connection errors
  */
-export const invokeLater = async (functionName: string, event: object): Promise<void> => {
-  const { region } = environment;
-  const base = environment.endpoint('LAMBDA') ?? `https://lambda.${region}.${dnsSuffix(region)}`;
-  const { status, body } = await send('lambda', `${base}/2015-03-31/functions/${functionName}/invocations`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' },
-    body: JSON.stringify(event),
-  });
-  if (status !== 202) throw new AwsCallError(`Http${status}`, `lambda Invoke: ${body.toString('utf8').slice(0, 500)}`);
+export const invokeLater: Services['invoke'] = async (functionName, event) => {
+  const here = local();
+  if (here) return here.invoke(functionName, event);
+  const url = `${urlOf('LAMBDA', 'lambda')}/2015-03-31/functions/${functionName}/invocations`;
+  const headers = { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' };
+  const answer = await send('lambda', url, { method: 'POST', headers, body: JSON.stringify(event) });
+  if (answer.status !== 202) throw new AwsCallError(answer, 'Lambda Invoke');
 };
 
 /**
- * Sends a command to a connection of a WebSocket API (API Gateway: @connections commands). True unless the connection
- * is gone.
- * @param url URL of the API's stage
+ * Sends a message with SES (SES API v2: SendEmail). At most two requests: if a response was lost, the next request
+ * sends the message twice.
+ * @throws {AwsCallError} if SES rejects the message
+ */
+export const callEmail: Services['mail'] = async (message) => {
+  const here = local();
+  if (here) return here.mail(message);
+  const url = `${urlOf('SESV2', 'email')}/v2/email/outbound-emails`;
+  const headers = { 'content-type': 'application/json' };
+  const answer = await send('ses', url, { method: 'POST', headers, body: JSON.stringify(message) }, { tries: 2 });
+  if (answer.status !== 200) throw new AwsCallError(answer, 'SES SendEmail');
+};
+
+/**
+ * Sends a message to a connection of a WebSocket API, or closes it without one (API Gateway: @connections commands).
+ * True unless the connection is gone.
+ * @param stage URL of the API's stage
  * @throws {AwsCallError} for an error response of API Gateway
  */
-export const callConnection = async (
-  url: string,
-  connectionId: string,
-  call: { method: 'POST'; body: string } | { method: 'DELETE' },
-): Promise<boolean> => {
-  const local = environment.endpoint('EXECUTE_API');
-  const base = local ? `${local}${new URL(url).pathname}` : url;
-  const { status, body } = await send('execute-api', `${base}/@connections/${encodeURIComponent(connectionId)}`, call);
-  if (status === 410) return false;
-  if (status >= 300) throw new AwsCallError(`Http${status}`, `execute-api: ${body.toString('utf8').slice(0, 500)}`);
-  return true;
+export const callConnection: Services['connection'] = async (stage, connectionId, message) => {
+  const here = local();
+  if (here) return here.connection(stage, connectionId, message);
+  const endpoint = environment.endpoint('EXECUTE_API');
+  const base = endpoint ? `${endpoint}${new URL(stage).pathname}` : stage;
+  const call = { method: message === undefined ? 'DELETE' : 'POST', body: message };
+  const answer = await send('execute-api', `${base}/@connections/${encodeURIComponent(connectionId)}`, call);
+  if (answer.status >= 300 && answer.status !== 410) throw new AwsCallError(answer, 'API Gateway @connections');
+  return answer.status !== 410;
 };
 
-/** The Price List API exists in few regions, with the prices of all regions (AWS Billing: Price List endpoints). */
-const priceListRegion = 'us-east-1';
-
-/** Calls an operation of the Price List API, e.g. `GetProducts`, once. @throws {AwsCallError} */
-export const callPriceList = <T>(operation: string, input: unknown, timeoutMs: number): Promise<T> => {
-  const region = priceListRegion;
-  const url = environment.endpoint('PRICING') ?? `https://api.pricing.${region}.${dnsSuffix(region)}`;
-  const sending = { region, timeoutMs, tries: 1, maxBytes: 4 * 1024 * 1024 };
-  return callJson({ name: 'pricing', target: 'AWSPriceListService', url }, operation, input, sending);
-};
-
-const errorIn = (text: string): { name: string; message: string } | undefined => {
-  try {
-    const error = JSON.parse(text) as { __type?: string; message?: string; Message?: string };
-    const name = error.__type?.split('#').at(-1);
-    return name ? { name, message: error.message ?? error.Message ?? '' } : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-/** Suffixes of partitions with their own, by the prefix of their regions' names. */
+/** DNS suffixes of partitions other than the standard one, by the prefix of their regions' names. */
 const dnsSuffixes: Record<string, string> = {
   'cn-': 'amazonaws.com.cn',
   'us-iso-': 'c2s.ic.gov',

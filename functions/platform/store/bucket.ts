@@ -1,11 +1,9 @@
 import { createReadStream } from 'node:fs';
-import http from 'node:http';
-import https from 'node:https';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { environment } from '#platform/environment.ts';
-import { type AwsResponse, type Call, dnsSuffix, presign, send } from './aws.ts';
+import { callS3, dnsSuffix, presign, type SendOptions } from './aws.ts';
 import { objects } from './keys.ts';
+import type { AwsResponse, Call } from './services.ts';
 
 /**
  * The one bucket, with the keys of keys.ts `objects`. Encryption is the bucket's default. The table, not the bucket,
@@ -35,8 +33,8 @@ const objectUrl = (key: string, bucket = environment.bucketName): string => {
   return `https://${bucket}.s3.${region}.${dnsSuffix(region)}/${path}`;
 };
 
-const request = (key: string, call: Call, maxBytes?: number): Promise<AwsResponse> =>
-  send('s3', objectUrl(key), call, { maxBytes });
+const request = (key: string, call: Call, sending?: SendOptions): Promise<AwsResponse> =>
+  callS3(objectUrl(key), call, sending);
 
 const isOk = ({ status }: AwsResponse): boolean => status >= 200 && status < 300;
 
@@ -65,7 +63,7 @@ export const getObject = async (key: string, range?: ByteRange): Promise<Buffer 
  * @throws {BucketError}
  */
 export const getObjectUpTo = async (key: string, maxBytes: number): Promise<Buffer | number | undefined> => {
-  const answer = await request(key, { method: 'GET' }, maxBytes);
+  const answer = await request(key, { method: 'GET' }, { maxBytes });
   if (answer.status === noSuchKey) return undefined;
   if (!isOk(answer)) throw failed('reading', key, answer);
   const size = Number(answer.headers['content-length'] ?? answer.body.length);
@@ -213,7 +211,7 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
   for (let token: string | undefined, first = true; first || token; first = false) {
     const query = new URLSearchParams({ 'list-type': '2', prefix });
     if (token) query.set('continuation-token', token);
-    const answer = await send('s3', `${objectUrl('')}?${query}`, { method: 'GET' });
+    const answer = await callS3(`${objectUrl('')}?${query}`, { method: 'GET' });
     if (!isOk(answer)) throw failed('listing', prefix, answer);
     const xml = answer.body.toString('utf8');
     for (const [, entry = ''] of xml.matchAll(/<Contents>([\s\S]*?)<\/Contents>/g)) {
@@ -224,38 +222,34 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
 }
 
 /**
- * For reading without credentials, over another host name than the API's. @param bucket a bucket other than the
- * platform's
+ * A URL for reading without credentials; its host is not the API's. @param bucket a bucket other than the platform's
  */
 export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
-  presign('s3', objectUrl(key, bucket), 'GET', expiresSeconds);
+  presign(objectUrl(key, bucket), 'GET', expiresSeconds);
 
 /**
  * A URL for uploads can be used any number of times until it expires, so no content that is read later may be stored
  * under such a URL. The only three kinds are:
- * - {@link presignUpload}: any content, into `uploads/`; accepting it makes a copy. {@link presignLeftState} works the
- * same,
- *   with a place beside the run's content, which expires with it.
+ * - {@link presignUpload}: any content, into `uploads/`; accepting it makes a copy. {@link presignLeftState} does the
+ *   same with a key beside the run's content, so that both expire together.
  * - {@link presignOnce}: any content, once: storage rejects an upload if there is an object.
  * - {@link presignContent}: only content with the given checksum.
  */
 export const presignUpload = (name: string, expiresSeconds: number): Promise<string> =>
-  presign('s3', objectUrl(objects.upload(name)), 'PUT', expiresSeconds);
+  presign(objectUrl(objects.upload(name)), 'PUT', expiresSeconds);
 
 export const presignLeftState = (runId: string, expiresSeconds: number): Promise<string> =>
-  presign('s3', objectUrl(objects.leftState(runId)), 'PUT', expiresSeconds);
+  presign(objectUrl(objects.leftState(runId)), 'PUT', expiresSeconds);
 
 /** Headers of an upload that storage accepts once; the client must send them (S3 User Guide: conditional writes). */
 export const onceHeaders = { 'if-none-match': '*' };
 
 export const presignOnce = (key: string, expiresSeconds: number): Promise<string> =>
-  presign('s3', objectUrl(key), 'PUT', expiresSeconds, onceHeaders);
+  presign(objectUrl(key), 'PUT', expiresSeconds, onceHeaders);
 
 /** @param sha256 hex; the client must send it, in base64, as `x-amz-checksum-sha256` */
 export const presignContent = (key: string, expiresSeconds: number, sha256: string): Promise<string> =>
-  presign('s3', objectUrl(key), 'PUT', expiresSeconds, sha256Header(sha256));
-
-const putFileMs = 5 * 60_000;
+  presign(objectUrl(key), 'PUT', expiresSeconds, sha256Header(sha256));
 
 /**
  * Writes a file as an object, without taking memory for it.
@@ -266,25 +260,16 @@ export const putFile = (key: string, path: string, size: number, sha256: string)
   putStream(key, createReadStream(path), { size, sha256, type: 'application/gzip' });
 
 /**
- * Writes a stream as an object, without buffering it.
+ * Writes a stream as an object, without buffering it. One attempt of at most five minutes without progress.
  * @param sha256 hex; storage rejects other content
  * @throws {BucketError}
  */
 export const putStream = async (
   key: string,
-  content: Readable,
+  body: Readable,
   { size, sha256, type }: { size: number; sha256: string; type: string },
 ): Promise<void> => {
-  const url = await presignContent(key, 600, sha256);
-  const headers = { 'content-length': size, 'content-type': type, ...sha256Header(sha256) };
-  const request = (url.startsWith('http:') ? http : https).request(url, { method: 'PUT', headers, timeout: putFileMs });
-  request.on('timeout', () => request.destroy(new BucketError(`writing ${key}: no response`)));
-  const answered = new Promise<http.IncomingMessage>((resolve, reject) => {
-    request.on('response', resolve);
-    request.on('error', reject);
-  });
-  const [answer] = await Promise.all([answered, pipeline(content, request)]);
-  answer.resume();
-  const status = answer.statusCode ?? 0;
-  if (status < 200 || status >= 300) throw new BucketError(`writing ${key}: HTTP ${status}`);
+  const headers = { 'content-length': String(size), 'content-type': type, ...sha256Header(sha256) };
+  const answer = await request(key, { method: 'PUT', headers, body }, { timeoutMs: 5 * 60_000 });
+  if (!isOk(answer)) throw failed('writing', key, answer);
 };

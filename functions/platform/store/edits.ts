@@ -18,8 +18,8 @@ export interface Editor {
 }
 
 /**
- * A change as a conditional edit, which fails unless it is the first one after the version that the user read. The
- * editor is absent when the platform itself carries a value over.
+ * A change as a conditional edit, which fails unless it is the first one after the version that the user read. Without
+ * an editor, as for values that the platform copies, the edit is unconditional.
  */
 export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   if (!editor) return change;
@@ -27,7 +27,7 @@ export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   const edited = { by: userId, at: now(), id: randomUUID() };
   const edit = { ...change, set: { ...change.set, edited }, add: { ...change.add, edits: 1 } };
   if (edits === undefined) return edit;
-  // A retried request whose response was lost has already made this edit itself.
+  // A retried write whose response was lost has already made this edit.
   const isNext = edits ? 'edits = :edits' : 'attribute_not_exists(edits)';
   const isThis = 'edited.id = :edit';
   return {

@@ -34,13 +34,13 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | pk | sk | item |
  * |---|---|---|
  * | `ORG#<name>` | `ORG` | organization; after its deletion, a marker that reserves the name |
- * | | `WSNAME#<case apart>#<workspace name>` | → workspace id; unique names, and lists |
- * | | `PROJECT#<case apart>#<project name>` | → project id |
+ * | | `WSNAME#<folded name>#<workspace name>` | → workspace id; unique names, and lists |
+ * | | `PROJECT#<folded name>#<project name>` | → project id |
  * | | `MEMBER#<user id>` | → user id; the members, for lists |
  * | | `RUN#<created at>#<id>` | → run id; the organization's runs, for lists |
  * | | `OPEN#<created at>#<id>` | → run id; only until it has ended |
  * | | `ASSESSING#<run id>`, `TESTING#<run id>`, `QUERYING#<run id>` | health assessment, test run or query run in progress |
- * | | `VARSET#<case apart>#<project id, if it owns it>#<name>` | → variable set id; unique names |
+ * | | `VARSET#<folded name>#<project id, if it owns it>#<name>` | → variable set id; unique names |
  * | | `GLOBALVARSET#<id>` | → variable set id; sets applied to every workspace |
  * | | `TASKNAME#<name>` | → run task id; unique names |
  * | | `APOOLNAME#<name>` | → agent pool id; unique names |
@@ -50,10 +50,11 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TEAMTOKEN#<id>` | → hash of the token of one of its teams |
  * | | `OC#<created at>#<id>` | → OAuth client, for lists |
  * | | `DELETED#<workspace id>` | → recoverable workspace, for lists |
- * | | `POLICYSETS` | policy sets that may apply to all of its workspaces; also below a project or workspace |
+ * | | `GLOBALPOLICYSETS` | ids of policy sets that may apply to all of its workspaces |
  * | `ORGNAME#<lower case>` | `ORGNAME` | → name of the organization; unique names |
  * | `PROJECT#<id>` | `PROJECT` | project |
- * | | `WSNAME#<case apart>#<workspace name>` | → workspace id, for lists |
+ * | | `WSNAME#<folded name>#<workspace name>` | → workspace id, for lists |
+ * | | `POLICYSETS` | ids of policy sets that may apply to it |
  * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `OWNVARSET#<id>` | → variable set that it may own |
  * | `USER#<id>` | `USER` | user |
@@ -86,6 +87,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `RUN#<number>` | → run id; every run, for lists |
  * | | `QUEUE#<place>#<run id>` | place in the queue (lifecycle/queue/places.ts) |
+ * | | `WSPOLICYSETS` | ids of policy sets that may apply to it |
  * | | `WSTASK#<id>` | workspace run task: the task's stages and enforcement level in it |
  * | | `CONSUMER#<workspace id>` | → workspace whose runs can read the state |
  * | | `TRIGGERIN#<workspace id>` | → run trigger that can queue runs here; one for each source |

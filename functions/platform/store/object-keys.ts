@@ -2,13 +2,11 @@
 export const objects = {
   /** Uploads by clients; read once, to accept them (bucket.ts `presignUpload`). */
   upload: (name: string) => `uploads/${name}`,
-  /** Export of the explorer, kept like uploads. */
+  /** Export of the explorer; expires like uploads. */
   exported: (id: string) => `uploads/${id}.csv`,
-  /**
-   * @param copy distinguishes uploads that were accepted at the same time; missing: stored before uploads were copied
-   */
-  configuration: (configurationVersionId: string, copy?: string) =>
-    `configurations/${configurationVersionId}${copy === undefined ? '' : `/${copy}`}.tar.gz`,
+  /** @param copy distinguishes uploads that were accepted at the same time */
+  configuration: (configurationVersionId: string, copy: string) =>
+    `configurations/${configurationVersionId}/${copy}.tar.gz`,
   /** A commit as a configuration, for all followers of its repository. */
   commit: (repository: string, sha: string, sha256: string) =>
     `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
@@ -36,7 +34,7 @@ export const objects = {
   /** @param copy copy of an upload; missing: the place where a runner uploads it once */
   jsonState: (workspaceId: string, stateVersionId: string, copy?: string) =>
     `states/${workspaceId}/${stateVersionId}${copy === undefined ? '' : `/${copy}`}.json`,
-  /** Changes that an apply made to the state with that MD5, kept like uploads (resources/states/snapshots.ts). */
+  /** Changes that an apply made to the state with that MD5; expires like uploads (resources/states/snapshots.ts). */
   stateChanges: (runId: string, md5: string) => `uploads/state-changes/${runId}/${md5}`,
   /**
    * Upload of a runner whose state could not be saved as a state version; always copied before it is read
@@ -48,7 +46,7 @@ export const objects = {
    * (runner/api/kept-states.ts).
    */
   keptState: (runId: string, sha256: string) => `uploads/kept-states/${runId}/${sha256}`,
-  /** Stored beside the state versions, without being one, so that it does not expire either. */
+  /** Not a state version, but stored under `states/`, where objects do not expire. */
   erroredState: (workspaceId: string, runId: string, copy?: string) =>
     `states/${workspaceId}/${runId}${copy === undefined ? '' : `.${copy}`}.errored.tfstate`,
   outputs: (workspaceId: string, stateVersionId: string, sha256?: string) =>

@@ -2,12 +2,13 @@ import type { Key } from './key.ts';
 
 /** Scopes of policy sets. */
 export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
-const scopeKey = (scope: PolicyScope): string =>
-  'organization' in scope
-    ? `ORG#${scope.organization}`
-    : 'project' in scope
-      ? `PROJECT#${scope.project}`
-      : `WS#${scope.workspace}`;
+
+/** Next to the variable sets and run tasks of the same scope: the creation of a run reads them together. */
+const policySetsOf = (scope: PolicyScope): Key => {
+  if ('organization' in scope) return { pk: `ORG#${scope.organization}`, sk: 'GLOBALPOLICYSETS' };
+  if ('project' in scope) return { pk: `PROJECT#${scope.project}`, sk: 'POLICYSETS' };
+  return { pk: `WS#${scope.workspace}`, sk: 'WSPOLICYSETS' };
+};
 
 /**
  * The part of the table's layout (keys.ts) for policies.
@@ -25,7 +26,7 @@ export const policyKeys = {
   policyName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLICY#${name}` }),
   policySet: (id: string): Key => ({ pk: `POLSET#${id}`, sk: 'POLSET' }),
   policySetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLSET#${name}` }),
-  policySetsOf: (scope: PolicyScope): Key => ({ pk: scopeKey(scope), sk: 'POLICYSETS' }),
+  policySetsOf,
   policySetVersion: (id: string): Key => ({ pk: `POLSETVER#${id}`, sk: 'POLSETVER' }),
   versionOfPolicySet: (setId: string, createdAt: string, id: string): Key => ({
     pk: `POLSET#${setId}`,

@@ -5,7 +5,7 @@ import { type Key, sortable } from './key.ts';
  *
  * | pk | sk | item |
  * |---|---|---|
- * | `ORG#<name>` | `MODNAME#<case apart>#<provider>#<registry>#<namespace>` | → module id; unique addresses |
+ * | `ORG#<name>` | `MODNAME#<folded name>#<provider>#<registry>#<namespace>` | → module id; unique addresses |
  * | | `PROVNAME#<registry>#<namespace>#<name>` | → provider id; unique addresses |
  * | | `GPG#<key id>` | public key that verifies its providers |
  * | | `TESTING#<run id>` | test run in progress |

@@ -2,8 +2,8 @@ import { keys } from './keys.ts';
 import { update } from './table.ts';
 
 /**
- * Lifetime of a count after its first second: a window has up to a minute, and clocks of instances differ by less than
- * another.
+ * Lifetime of a count after its first second: a window lasts up to a minute, and the clocks of instances differ by less
+ * than a minute.
  */
 const keptSeconds = 120;
 

@@ -76,7 +76,7 @@ export const get = async <T>(key: Key, consistent = true): Promise<T | undefined
   countRead();
   if (!isPossible(key)) return undefined;
   const input = { TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent };
-  const { Item } = await dynamodb('GetItem', GetItemCommand, input);
+  const { Item } = await dynamodb().send(new GetItemCommand(input));
   return unpacked<T>(Item);
 };
 
@@ -88,13 +88,15 @@ export const put = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
-    dynamodb('PutItem', PutItemCommand, {
-      TableName: environment.tableName,
-      Item: packed(item),
-      ConditionExpression,
-      ExpressionAttributeNames: nonEmpty(names),
-      ExpressionAttributeValues: packedIf(condition?.values),
-    }),
+    dynamodb().send(
+      new PutItemCommand({
+        TableName: environment.tableName,
+        Item: packed(item),
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: packedIf(condition?.values),
+      }),
+    ),
   );
   return done !== undefined;
 };
@@ -128,15 +130,17 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
-    dynamodb('UpdateItem', UpdateItemCommand, {
-      TableName: environment.tableName,
-      Key: packed(key),
-      UpdateExpression: clauses.join(' ') || undefined,
-      ConditionExpression,
-      ExpressionAttributeNames: nonEmpty(names),
-      ExpressionAttributeValues: packedIf(nonEmpty(values)),
-      ReturnValues: change.returnsOld ? 'ALL_OLD' : 'ALL_NEW',
-    }),
+    dynamodb().send(
+      new UpdateItemCommand({
+        TableName: environment.tableName,
+        Key: packed(key),
+        UpdateExpression: clauses.join(' ') || undefined,
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: packedIf(nonEmpty(values)),
+        ReturnValues: change.returnsOld ? 'ALL_OLD' : 'ALL_NEW',
+      }),
+    ),
   );
   return unpacked<T>(done?.Attributes);
 };
@@ -149,13 +153,15 @@ export const remove = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
-    dynamodb('DeleteItem', DeleteItemCommand, {
-      TableName: environment.tableName,
-      Key: packed(key),
-      ConditionExpression,
-      ExpressionAttributeNames: nonEmpty(names),
-      ExpressionAttributeValues: packedIf(condition?.values),
-    }),
+    dynamodb().send(
+      new DeleteItemCommand({
+        TableName: environment.tableName,
+        Key: packed(key),
+        ConditionExpression,
+        ExpressionAttributeNames: nonEmpty(names),
+        ExpressionAttributeValues: packedIf(condition?.values),
+      }),
+    ),
   );
   return done !== undefined;
 };
@@ -220,17 +226,19 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
     else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
   }
   countRead();
-  const { Items = [], LastEvaluatedKey } = await dynamodb('Query', QueryCommand, {
-    TableName: environment.tableName,
-    IndexName: range.index,
-    KeyConditionExpression: condition,
-    ExpressionAttributeNames: names,
-    ExpressionAttributeValues: packed(values),
-    ExclusiveStartKey: start,
-    Limit: range.limit,
-    ScanIndexForward: !range.reverse,
-    ConsistentRead: range.index ? undefined : (range.consistent ?? true),
-  });
+  const { Items = [], LastEvaluatedKey } = await dynamodb().send(
+    new QueryCommand({
+      TableName: environment.tableName,
+      IndexName: range.index,
+      KeyConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: packed(values),
+      ExclusiveStartKey: start,
+      Limit: range.limit,
+      ScanIndexForward: !range.reverse,
+      ConsistentRead: range.index ? undefined : (range.consistent ?? true),
+    }),
+  );
   return { items: Items.map((item) => unmarshall(item) as T), next: LastEvaluatedKey };
 };
 
@@ -250,9 +258,11 @@ const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   let pending = [...distinct.values()].map(packed);
   while (pending.length) {
     countRead();
-    const answer = await dynamodb('BatchGetItem', BatchGetItemCommand, {
-      RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } },
-    });
+    const answer = await dynamodb().send(
+      new BatchGetItemCommand({
+        RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } },
+      }),
+    );
     for (const attributes of answer.Responses?.[environment.tableName] ?? []) {
       const item = unmarshall(attributes) as T;
       byKey.set(`${item.pk} ${item.sk}`, item);

@@ -9,3 +9,6 @@ export const nowAfter = (before: string): string => {
   const at = now();
   return at > before ? at : new Date(Date.parse(before) + 1).toISOString();
 };
+
+/** When DynamoDB may remove an item: its attribute `expiresAt`, in seconds since 1970. @param from ms since 1970 */
+export const expiryIn = (seconds: number, from = Date.now()): number => Math.floor(from / 1000) + seconds;

@@ -11,9 +11,9 @@ interface Ask {
 const asked = new Map<string, Ask[]>();
 
 /**
- * Like `queryAll`, for concurrent requests for ranges of one partition with next to nothing between them: one query
- * reads from the first range to the last, including what lies between, for 1 read unit instead of one for each empty
- * range. A single request becomes a normal query.
+ * Like `queryAll`, for concurrent reads of adjacent ranges of one partition: a single query reads from the first range
+ * to the last, including the few items between them. It costs 1 read unit, instead of one for each empty range. A
+ * single request becomes a normal query.
  */
 export const queryTogether = <T>(pk: string, prefix: string): Promise<T[]> =>
   new Promise<Key[]>((resolve, reject) => {

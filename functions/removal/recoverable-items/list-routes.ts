@@ -9,7 +9,7 @@ import { type InOrganization, organization } from '#resources/organizations/find
 import { projectDocuments } from '#resources/projects/document.ts';
 import { getProjects } from '#resources/projects/records.ts';
 import { userDocument } from '#resources/users/user-document.ts';
-import { getUser } from '#resources/users/users.ts';
+import { getUsers } from '#resources/users/users.ts';
 import { workspaceDocument } from '#resources/workspaces/document.ts';
 import { recoverableDocument } from './document.ts';
 import { listRecoverable, type Recoverable } from './records.ts';
@@ -28,7 +28,7 @@ const sorted = (request: ApiRequest, workspaces: Recoverable[]): Recoverable[] =
   const sort = request.query.get('sort') || '-expires_at';
   const by = sorts[sort.replace(/^-/, '')] ?? (() => 0);
   const order = sort.startsWith('-') ? -1 : 1;
-  return workspaces.sort((a, b) => order * (by(a) < by(b) ? -1 : by(a) > by(b) ? 1 : 0));
+  return workspaces.sort((a, b) => order * (by(a) < by(b) ? -1 : 1));
 };
 
 /** @throws {ApiError} 400 */
@@ -50,13 +50,13 @@ const included = async (
   const granted = await principal.onWorkspaces(subject.organization, shown);
   const ids = (of: (workspace: Recoverable) => string | undefined) =>
     [...new Set(shown.map(of))].filter((id) => id !== undefined);
-  const users = includes.has('deleted_by') ? await Promise.all(ids(({ deletedBy }) => deletedBy).map(getUser)) : [];
+  const users = includes.has('deleted_by') ? await getUsers(ids(({ deletedBy }) => deletedBy)) : [];
   const projects = includes.has('project') ? await getProjects(ids(({ projectId }) => projectId)) : [];
   return [
     ...(includes.has('recoverable')
       ? shown.map((workspace) => workspaceDocument(workspace, granted(workspace.id)))
       : []),
-    ...users.flatMap((user) => (user ? [userDocument(user)] : [])),
+    ...users.map((user) => userDocument(user)),
     ...(await projectDocuments(principal, projects)),
   ];
 };
@@ -70,7 +70,7 @@ const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const all = query.get('filter[recoverable_type]') === 'stacks' ? [] : await listRecoverable(subject.organization);
   const granted = await principal.onWorkspaces(subject.organization, all);
   const visible = all.filter(({ id }) => granted(id).has('workspace:read'));
-  const projects = search ? await getProjects([...new Set(visible.map(({ projectId }) => projectId))]) : [];
+  const projects = await getProjects([...new Set(visible.map(({ projectId }) => projectId))]);
   const projectNames = new Map(projects.map(({ id, name }) => [id, name.toLowerCase()]));
   const matching = visible.filter(
     ({ name, projectId, state, recoverableUntil }) =>

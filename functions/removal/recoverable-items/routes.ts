@@ -30,7 +30,7 @@ const deleteForGood = async ({ subject }: Context<Recoverable>): Promise<Answer>
 const path = '/recoverable-items/{recoverableItem}/actions';
 
 export const recoverableItemRoutes: Route[] = [
-  // Recovering a workspace and deleting it permanently take the permission to delete it.
+  // Recovering a workspace, and deleting it permanently, require the permission to delete it.
   route('PUT', `${path}/recover`, 'workspace:delete', item, recoverOne),
   route('PUT', `${path}/permanently-delete`, 'workspace:delete', item, deleteForGood),
 ];

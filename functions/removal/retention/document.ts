@@ -2,7 +2,7 @@ import { one, type Resource } from '#api/answer.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 import { deletes, keeps } from './input.ts';
 
-/** HCP API: data retention policies. Their attributes are not dashed there. */
+/** HCP API: data retention policies, whose attribute names have no dashes. */
 export const dataRetentionDocument = (
   { id, keeps: kept, stateDays, configurationDays, runDays }: DataRetention,
   target: { type: 'organizations' | 'workspaces'; id: string },

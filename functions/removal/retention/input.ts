@@ -11,7 +11,7 @@ import type { DataRetention } from '#run/data-retention-record.ts';
 export const deletes = 'data-retention-policy-delete-olders';
 export const keeps = 'data-retention-policy-dont-deletes';
 
-const noCounts = 'policies here go by age only. Use a number of days';
+const noCounts = 'data retention policies delete by age only. Send a number of days';
 const otherFields: OtherFields = {
   related: 'target',
   lacking: {

@@ -1,7 +1,7 @@
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { get, queryAll, remove, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import type { AgentFacts } from '#run/agents.ts';
 
 /** Agents: programs on a customer's machines that carry out runs (HCP API: agents). */
@@ -48,7 +48,7 @@ export const listAgents = async (poolId: string): Promise<Agent[]> => {
   return all.filter(current).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
 };
 
-const alive = () => ({ lastPingAt: now(), expiresAt: Math.floor(Date.now() / 1000) + keptSeconds });
+const alive = () => ({ lastPingAt: now(), expiresAt: expiryIn(keptSeconds) });
 
 /**
  * Registers an agent, or the same one again when the response was lost. 1 write.

@@ -202,7 +202,7 @@ const createToken = async (context: Context<AgentPool>): Promise<Answer> => {
     throw unprocessable('/data/attributes/description', 'description: is required');
   }
   const answer = await makeToken(context, { kind: 'agent', userId, organization: home, description });
-  // After the token's creation: allowlists created meanwhile either find the token or are found here.
+  // Read after the token's creation, so that an allowlist created meanwhile either finds the token or is found here.
   const ipAllowlists = (await getOrganization(home))?.ipAllowlists;
   if (ipAllowlists !== undefined) await noteIpAllowlistsOfTokens(userId, ipAllowlists);
   return answer;

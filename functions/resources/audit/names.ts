@@ -2,7 +2,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet } from '#platform/store/table.ts';
 import type { AuditEvent } from './records.ts';
 
-/** Adds the names of existing resources to audit events, so that people need not look up ids. */
+/** Adds the names of existing resources to audit events, so that readers need not look up ids. */
 
 const keysOf: Record<string, (id: string, workspaceId: string | undefined) => Key | undefined> = {
   agent_pool: keys.agentPool,

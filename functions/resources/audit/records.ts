@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { environment } from '#platform/environment.ts';
 import { auditShards, type Key, keys } from '#platform/store/keys.ts';
 import { create, query } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 
 /** Audit events of an organization (decisions/0014). A stored event never changes; it expires. */
@@ -35,7 +36,7 @@ interface Failure extends Key {
 }
 
 /** Time from which DynamoDB may remove it, in seconds since 1970. */
-const expiresAt = (at: string): number => Math.floor(Date.parse(at) / 1000) + environment.auditRetentionDays * 86_400;
+const expiresAt = (at: string): number => expiryIn(environment.auditRetentionDays * 86_400, Date.parse(at));
 
 /** 1 write. Can be repeated: an existing event stays unchanged. */
 export const keepEvent = async (event: AuditEvent): Promise<void> => {
@@ -103,8 +104,8 @@ async function* itemsIn(pk: string, from: string, direction: Direction): AsyncGe
 }
 
 /**
- * Events of one partition. An event is stored next to the note of its failure, so it is returned once its other
- * neighbour has been read.
+ * Events of one partition, each joined with the marker of its failure. The marker is stored right after the event, so
+ * going forward an event is returned only when the next item has been read.
  */
 async function* eventsIn(pk: string, from: string, direction: Direction): AsyncGenerator<AuditEvent> {
   let last: AuditEvent | undefined;

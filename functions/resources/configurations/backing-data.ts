@@ -1,5 +1,5 @@
 import { putObject } from '#platform/store/bucket.ts';
-import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
 import { remove, update } from '#platform/store/table.ts';
 import type { ConfigurationVersion } from './records.ts';
 
@@ -30,8 +30,7 @@ export const purgeConfiguration = async (id: string): Promise<ConfigurationVersi
   const deleted = 'backing_data_permanently_deleted';
   const purged = await to(id, deleted, 'permanently-delete-backing-data-at', ['backing_data_soft_deleted', deleted]);
   const { archive, uploadKey, readme } = purged ?? {};
-  const objectKeys = purged ? [archive?.key ?? objects.configuration(id), uploadKey, readme?.key] : [];
-  for (const key of objectKeys) if (key) await putObject(key, '');
+  for (const key of [archive?.key, uploadKey, readme?.key]) if (key) await putObject(key, '');
   return purged;
 };
 

@@ -6,7 +6,7 @@ import { type ConfigurationVersion, checkUpload, mayStillBeUploaded, type Pointe
 const pieceSize = 100;
 
 interface Wanted {
-  /** Whether to consider a commit that could not be fetched: an older version does not match the branch. */
+  /** Includes commits that could not be fetched, because an older version would not match the branch. */
   failedCommits?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { getObject, putObject } from '#platform/store/bucket.ts';
 import { hashSecret as digestOf } from '#platform/store/id.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
-import { archiveOf, type ConfigurationVersion } from './records.ts';
+import type { ConfigurationVersion } from './records.ts';
 
 /**
  * The README.md of a configuration. A small uploaded archive can unpack to gigabytes, so it is searched once, with
@@ -51,9 +51,10 @@ export const findReadme = async (archive: Buffer, directory: string): Promise<Bu
 
 /** Searches the archive and stores the result. 2 requests to S3 and 1 write. */
 const keepReadme = async (version: ConfigurationVersion, directory: string): Promise<string | undefined> => {
-  const archive = await getObject(archiveOf(version).key, { from: 0, length: limits.packedBytes });
+  const { key: from, sha256 } = version.archive ?? {};
+  const archive = from ? await getObject(from, { from: 0, length: limits.packedBytes }) : undefined;
   const readme = archive && (await findReadme(archive, directory));
-  const key = readme ? objects.readme(version.id, digestOf(`${directory}\n${version.archive?.sha256 ?? ''}`)) : null;
+  const key = readme ? objects.readme(version.id, digestOf(`${directory}\n${sha256}`)) : null;
   if (readme && key) await putObject(key, new Uint8Array(readme), 'text/markdown');
   await update(keys.configurationVersion(version.id), {
     set: { readme: { directory, key } },

@@ -51,9 +51,9 @@ export interface ConfigurationVersion {
   errorMessage?: string;
   /** Size of the uploaded archive in bytes. */
   size?: number;
-  /** Key of the upload. Absent in older versions, whose archive stays at its upload key. */
+  /** Key of the client's upload. */
   uploadKey?: string;
-  /** Accepted content at a key that uploads cannot write. Absent in older versions. */
+  /** Accepted content at a key that uploads cannot write. */
   archive?: Archive;
   /**
    * For a version from version control: the commit's record (version-control/archives.ts), and the changed files that
@@ -70,13 +70,9 @@ export interface ConfigurationVersion {
 /** The accepted content, which is reviewed, planned and applied. */
 export interface Archive {
   key: string;
-  /** Hex. Absent in content accepted before checksums existed. */
-  sha256?: string;
+  /** Hex. */
+  sha256: string;
 }
-
-/** Location of the content. */
-export const archiveOf = ({ id, archive }: Pick<ConfigurationVersion, 'id' | 'archive'>): Archive =>
-  archive ?? { key: objects.configuration(id) };
 
 /** Maximum size of an archive, compressed. */
 const maxArchiveBytes = 100 * 1024 * 1024;
@@ -207,7 +203,7 @@ const accept = async (id: string, from: string, { etag }: Peek): Promise<Archive
  */
 export const checkUpload = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
   if (version.status !== 'pending') return version;
-  const from = version.uploadKey ?? objects.configuration(version.id);
+  const from = objects.upload(uploadName(version.id));
   const object = await peekObject(from, gzipMagic.length);
   if (!object) return version;
   const fault = faultOf(object);

@@ -26,7 +26,6 @@ import { configurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
 import { latestConfigurationVersion } from './latest.ts';
 import {
-  archiveOf,
   type ConfigurationVersion,
   configurationUploadUrl,
   createConfigurationVersion,
@@ -101,7 +100,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   return list(request, page, total, data, included(request, items));
 };
 
-/** The version that a run without its own would use cannot be archived. Clients match these words. */
+/** The current version cannot be archived, because runs that name no version use it. Clients match these words. */
 const checkNotCurrent = async ({ id, workspaceId }: ConfigurationVersion): Promise<void> => {
   if ((await latestConfigurationVersion(workspaceId))?.id === id) {
     const detail = `configuration could not be archived because it is current: ${id}`;
@@ -129,9 +128,9 @@ const manage =
   };
 
 const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
-  if (version?.status !== 'uploaded')
+  if (version?.status !== 'uploaded' || !version.archive)
     throw notFound('The configuration version has no uploaded content. Upload the configuration first.');
-  const { key } = archiveOf(version);
+  const { key } = version.archive;
   if (await hasExpired(key, version.createdAt)) {
     throw notFound(`The content of configuration version ${version.id} has expired. Upload the configuration again.`);
   }

@@ -12,7 +12,10 @@ import { PlanJsonError, readPlan } from './plan.ts';
 import { asOf } from './prices/file.ts';
 import { quotesFor } from './prices/index.ts';
 
-/** Cost estimates: the record on the run (run/cost-estimate.ts), and before it the object with each resource. */
+/**
+ * Stores cost estimates: first the object with the costs of each resource, then the record on the run
+ * (run/cost-estimate.ts).
+ */
 
 const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 1024 / 1024)} MiB`;
 

@@ -36,7 +36,7 @@ export const relationFinder = (
   types: ReadonlySet<string>,
 ): ((resource: PlannedResource, side: Side) => Related) => {
   const byName = new Map<string, PlannedResource>();
-  /** By module instance and name; undefined when several resources have the same, which `byIndex` distinguishes. */
+  /** By module instance and name; undefined when several resources share both: `byIndex` distinguishes those. */
   const byPlace = new Map<string, PlannedResource | undefined>();
   const byIndex = new Map<string, PlannedResource>();
   for (const resource of plan.resources) {

@@ -52,14 +52,14 @@ export const readRange = (text: string): Range | string => {
   const address = readAddress(before);
   if (!address || rest.length > 0) return 'must be a range in CIDR notation, such as 203.0.113.0/24 or 2001:db8::/32';
   if (address.family === 'ipv4' && before.includes(':')) {
-    return `must be written as IPv4: ${address.text}/…, because an address in IPv6's notation for IPv4 counts as that`;
+    return `must be written as IPv4, ${address.text}/…, because an IPv4-mapped IPv6 address is treated as IPv4`;
   }
   const bits = bitsOf(address);
   if (after === undefined) return `has no prefix length: write ${text.trim()}/${bits.length} for a single address`;
   const prefix = /^(0|[1-9]\d{0,2})$/.test(after) ? Number(after) : Number.NaN;
   if (!(prefix <= bits.length)) return `must have a prefix length from 0 to ${bits.length}`;
   if (bits.slice(prefix).includes('1')) {
-    return `begins within the range of that length. Write the range's first address, or /${bits.length} for a single one`;
+    return `must begin with the first address of the range. Use /${bits.length} for a single address`;
   }
   return { ...address, prefix };
 };

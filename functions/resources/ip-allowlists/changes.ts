@@ -34,7 +34,7 @@ const checkAll = (lists: Lists): void => {
   if (first && another) {
     throw unprocessable(
       '/data/attributes/enforcement-scope',
-      `enforcement-scope: only one IP allowlist can apply to the organization, and ${first.name} does. Add the ranges there, or change its scope first`,
+      `enforcement-scope: only one IP allowlist can apply to the organization, and ${first.name} already does. Add the ranges there, or change its scope first`,
     );
   }
 };
@@ -55,7 +55,7 @@ const checkPools = ({ scope, agentPoolIds }: IpAllowlist): void => {
   if (scope === 'selected_agent_pools' || agentPoolIds.length === 0) return;
   throw unprocessable(
     '/data/relationships/agent-pools',
-    `agent-pools: can be assigned only where enforcement-scope is selected_agent_pools; it is ${scope}`,
+    `agent-pools: can be assigned only if enforcement-scope is selected_agent_pools; it is ${scope}`,
   );
 };
 

@@ -49,7 +49,7 @@ const read = async (organization: string): Promise<Item> =>
 export const listIpAllowlists = async (organization: string): Promise<IpAllowlist[]> =>
   (await read(organization)).lists;
 
-/** Organization of a list or range id, which may have been deleted from it since. 1 read. */
+/** The organization of a list or range, by its id; the list or range may have been deleted since. 1 read. */
 export const organizationOfList = (id: string): Promise<{ organization: string } | undefined> =>
   get<{ organization: string }>(keys.ipAllowlist(id));
 export const organizationOfRange = (id: string): Promise<{ organization: string } | undefined> =>

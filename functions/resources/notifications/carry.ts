@@ -7,8 +7,8 @@ import { eachWorkspaceIn } from '#resources/workspaces/lists.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
 /**
- * Runs record at creation whether they notify, from their workspace alone (decisions/0019). Projects copy the flag to
- * their workspaces, as with execution modes.
+ * A run records at its creation whether it sends notifications, from its workspace alone (decisions/0019). Projects
+ * copy the flag to their workspaces, as with execution modes.
  */
 
 const atOnce = 50;
@@ -40,7 +40,7 @@ export const carryNotifications = async (projectId: string): Promise<void> => {
     if (notifies === carried) return;
     for await (const workspaces of eachWorkspaceIn(projectId)) {
       const outdated = workspaces.filter(
-        (candidate) => !candidate.managedBy && (candidate.projectNotifies ?? false) !== notifies,
+        (candidate) => !candidate.managedBy && Boolean(candidate.projectNotifies) !== notifies,
       );
       await inBatches(outdated, atOnce, (workspace) => carryTo(workspace, projectId, notifies));
     }

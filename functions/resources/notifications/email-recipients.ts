@@ -3,7 +3,7 @@ import { foldCase } from '#platform/store/fold-case.ts';
 import { derivedId, hashSecret, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, create, get, put, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import { accepted, getMemberships } from '#resources/users/memberships.ts';
 import { getUsers } from '#resources/users/users.ts';
 
@@ -30,6 +30,7 @@ export interface EmailRecipient {
 /** Maximum e-mails of an organization per day: they cost money, and complaints harm the sender's reputation. */
 export const maxEmailsADay = 1000;
 const askAgainMs = 24 * 3600 * 1000;
+const countSeconds = 2 * 24 * 3600;
 const tokenSeconds = 90 * 24 * 3600;
 
 const hashOf = (email: string): string => createHash('sha256').update(foldCase(email)).digest('hex');
@@ -61,7 +62,7 @@ const change = (
 export const countEmail = async (organization: string): Promise<boolean> => {
   const counted = await update(keys.emailCount(organization, now().slice(0, 10)), {
     add: { sent: 1 },
-    set: { expiresAt: Math.floor(Date.now() / 1000) + 2 * 24 * 3600 },
+    set: { expiresAt: expiryIn(countSeconds) },
     condition: 'attribute_not_exists(sent) OR sent < :max',
     values: { ':max': maxEmailsADay },
   });
@@ -79,7 +80,7 @@ interface EmailToken {
 /** Token of a link in an e-mail, valid for 90 days. 1 write. */
 export const newEmailToken = async (token: EmailToken): Promise<string> => {
   const secret = newSecret();
-  const expiresAt = Math.floor(Date.now() / 1000) + tokenSeconds;
+  const expiresAt = expiryIn(tokenSeconds);
   await put({ ...keys.emailToken(hashSecret(secret)), ...token, expiresAt });
   return secret;
 };
@@ -159,9 +160,8 @@ export const recipientsOf = async (
   { organization, emailAddresses = [], userIds = [] }: Addressed,
   projectId?: string,
 ): Promise<Recipients> => {
-  const users = userIds.length ? await getUsers(userIds) : [];
+  const users = await getUsers(userIds);
   const emails = distinct([...users.map(({ email }) => email), ...emailAddresses]);
-  if (emails.length === 0) return { emails, unverified: [] };
   const members = await addressesOfMembers(organization, emails);
   const statuses = await batchGet<EmailRecipient & Key>(emails.map((email) => keyOf(organization, email)));
   const statusOf = (email: string) => statuses.find((recipient) => foldCase(recipient.email) === foldCase(email));

@@ -14,7 +14,7 @@ import { type EmailRecipient, findByToken, unsubscribe, verifyRecipient } from '
 const tokenOf = (request: ApiRequest, sent?: string): string => sent || (request.query.get('token') ?? '');
 
 const find = async (secret: string, use: 'verify' | 'unsubscribe') => {
-  const owner = secret.length <= 100 ? await findByToken(secret, use) : undefined;
+  const owner = await findByToken(secret, use);
   if (owner) return owner;
   throw notFound('The link is invalid or has expired. Use the link in a newer e-mail.');
 };

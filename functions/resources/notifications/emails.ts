@@ -28,7 +28,7 @@ const linkOf = async (
   return `${environment.publicUrl}${base}/${use}?token=${token}&config=${id}`;
 };
 
-const overLimit = `the organization has sent its ${maxEmailsADay} e-mails of today`;
+const overLimit = `the organization has reached its limit of ${maxEmailsADay} e-mails a day`;
 
 interface Emails {
   message: Message;

@@ -55,7 +55,6 @@ const verify = async (
 
 /** @throws {ApiError} 422 for users who are neither members nor invited */
 const checkUsers = async (organization: string, userIds: string[] = []): Promise<void> => {
-  if (userIds.length === 0) return;
   const members = new Set((await getMemberships(organization, userIds)).map(({ userId }) => userId));
   const stranger = userIds.find((id) => !members.has(id));
   if (stranger === undefined) return;
@@ -92,7 +91,7 @@ const created201 = async (
   const values = readNewNotification(request, triggersFor(place));
   const full = `${owner.name} has ${maxNotifications} notification configurations, the maximum. Delete one first`;
   // Before the verification request; the write enforces the limit.
-  if ((owner.notifications?.size ?? 0) >= maxNotifications) throw unprocessable('/data', full);
+  if (owner.notifications && owner.notifications.size >= maxNotifications) throw unprocessable('/data', full);
   await checkUsers(place.organization, values.userIds);
   const id = newId('nc');
   const isCalled = values.enabled && values.destinationType !== 'email';
@@ -103,7 +102,7 @@ const created201 = async (
   const configuration = await createNotification(place, id, values);
   if (configuration === 'full') throw unprocessable('/data', full);
   if (!configuration) throw notFound(`${owner.name} was deleted at the same time.`);
-  if (values.destinationType === 'email') await askRecipients(configuration);
+  await askRecipients(configuration);
   const verified = verification ? await keepResponse(id, verification.response) : undefined;
   return { answer: created(notificationDocument(verified ?? configuration)), isFirst: !owner.notifications };
 };
@@ -139,7 +138,7 @@ const listOfOwner = async ({ request, subject }: Context<Subject & Owner>): Prom
   const page = pageOf(request);
   const all = await listNotifications(subject);
   const answer = pageSlice(all, page).map(notificationDocument);
-  // HCP Terraform does not paginate these: without page parameters the whole list is returned, without pagination.
+  // As in HCP Terraform, the whole list is returned unless the request has page parameters.
   const isPaged = request.query.has('page[number]') || request.query.has('page[size]');
   return isPaged ? list(request, page, all.length, answer) : ok(all.map(notificationDocument));
 };
@@ -154,9 +153,9 @@ const changed = async (
   { request, subject }: Context<FoundNotification>,
   change: Partial<NotificationValues>,
   editor: Editor,
-): Promise<Answer> => {
+): Promise<NotificationConfiguration> => {
   const updated = await updateNotification(subject, change, editor);
-  if (updated) return shown(updated);
+  if (updated) return updated;
   const current = await getNotification(subject.id);
   if (current) await checkIfMatch(request, current, 'notification configuration');
   throw deleted();
@@ -173,12 +172,9 @@ const update = async (context: Context<FoundNotification>): Promise<Answer> => {
     await keepResponse(subject.id, verification.response);
     checkVerified(verification);
   }
-  const answer = await changed(context, change, editor);
-  if (change.emailAddresses || change.userIds) {
-    const updated = await getNotification(subject.id);
-    if (updated) await askRecipients(updated);
-  }
-  return answer;
+  const updated = await changed(context, change, editor);
+  if (change.emailAddresses || change.userIds) await askRecipients(updated);
+  return shown(updated);
 };
 
 const verified = async ({ request, subject }: Context<FoundNotification>): Promise<NotificationConfiguration> => {
@@ -192,7 +188,7 @@ const verified = async ({ request, subject }: Context<FoundNotification>): Promi
 const enable = async (context: Context<FoundNotification>): Promise<Answer> => {
   const editor = await editorOf(context, context.subject, 'notification configuration');
   await verified(context);
-  return changed(context, { enabled: true }, editor);
+  return shown(await changed(context, { enabled: true }, editor));
 };
 
 const ofWorkspace = '/workspaces/{workspace}/notification-configurations';

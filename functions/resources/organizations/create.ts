@@ -10,8 +10,8 @@ import { addMember, getMembership } from '#resources/users/memberships.ts';
 import { getOrganization, isNameTaken, type Organization, type OrganizationSettings } from './records.ts';
 
 /**
- * Creates it with its default project and `createdBy` as owner. Undefined when the name was ever used, in any case.
- * The creator can repeat an interrupted creation.
+ * Creates the organization with its default project and with `createdBy` as owner. Undefined when the name was ever
+ * used, even in other upper or lower case. The creator can repeat an interrupted creation.
  */
 export const createOrganization = async (
   name: string,

@@ -76,7 +76,7 @@ export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'm
   isOperators?: boolean;
   /** Templates of environments have been created here (environments/). */
   hasTemplates?: true;
-  /** Default retention of its workspaces' data (data-retention/). */
+  /** Default retention of its workspaces' data (removal/retention/). */
   dataRetention?: DataRetention;
   /** Teams have notification configurations. */
   teamsNotified?: true;
@@ -108,7 +108,7 @@ export const isNameTaken = async (name: string): Promise<boolean> =>
 export const listOrganizations = async (userId: string): Promise<Organization[]> =>
   getOrganizations((await membershipsOf(userId)).map(({ organization }) => organization));
 
-/** Marks an organization from before the mark existed as created by the operator. */
+/** Marks an organization as created by the operator; for organizations older than this mark. */
 export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
   update<Organization>(keys.organization(name), {
     set: { isOperators: true },
@@ -124,7 +124,7 @@ export const noteTemplates = async ({ name, hasTemplates }: Organization): Promi
   });
 };
 
-/** Once per organization: change requests look for teams to notify only with this flag. */
+/** Sets a flag once per organization; without it, change requests do not look for teams to notify. */
 export const noteTeamNotifications = async (name: string): Promise<void> => {
   await update<Organization>(keys.organization(name), {
     set: { teamsNotified: true },

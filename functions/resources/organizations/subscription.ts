@@ -18,7 +18,7 @@ export const featureSetDocument = (): Resource => {
     attributes: {
       name: planName,
       identifier: 'self_hosted',
-      description: 'Everything that this platform has',
+      description: 'All features of this platform',
       plan: null,
       cost: 0,
       'is-current': true,

@@ -48,7 +48,7 @@ const levelOf = (attributes: LevelInput, ofKind: PolicyKind): EnforcementLevel |
   if (valid) return valid;
   throw unprocessable(
     `/data/attributes/${pointer}`,
-    `${pointer.split('/')[0]}: must be, for kind ${ofKind}, one of ${levels.join(', ')}`,
+    `${pointer.split('/')[0]}: must be one of ${levels.join(', ')} for kind ${ofKind}`,
   );
 };
 

@@ -10,9 +10,9 @@ import { run } from '#resources/runs/finder.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { workspaceDocument } from '#resources/workspaces/document.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { Decide } from '#run/actions.ts';
 import { isJudged, policyCheckId, policyCheckStatus, policyEvaluationStatus } from '#run/policy-status.ts';
 import type { Run } from '#run/run.ts';
-import type { Overridable } from '#run/status.ts';
 import { readTaskStageId } from '#run/task-stages.ts';
 import { checkOutput } from './engine/check-output.ts';
 import { evaluationDocument, policyCheckDocument, policySetOutcomeDocument } from './result-document.ts';
@@ -106,17 +106,14 @@ const readOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
   return plainText(sets.length ? checkOutput(sets) : 'The policy results have expired.\n');
 };
 
-/** Overrides failed policies (lifecycle/decisions/decisions.ts). */
-type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
-
 const override =
-  (overrideRun: OverrideRun) =>
+  (decide: Decide) =>
   async (context: Context<Run>): Promise<Answer> => {
     const { request, subject, principal } = context;
     const status = policyCheckStatus(subject);
     const soft = status === 'soft_failed' || status === 'overridden';
     const result = soft
-      ? await overrideRun(subject, 'policyCheck', principal.userId, readComment(request))
+      ? await decide(subject, 'override', principal.userId, readComment(request), 'policyCheck')
       : 'conflict';
     if (result !== 'accepted') {
       throw conflict(
@@ -178,11 +175,11 @@ const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> 
   return ok(outcome);
 };
 
-export const policyResultRoutes = (overrideRun: OverrideRun): Route[] => [
+export const policyResultRoutes = (decide: Decide): Route[] => [
   route('GET', '/runs/{run}/policy-checks', 'run:read', run, listChecks, { include }),
   route('GET', '/policy-checks/{check}', 'run:read', policyCheck, readCheck, { include }),
   route('GET', '/policy-checks/{check}/output', 'run:read', policyCheck, readOutput),
-  route('POST', '/policy-checks/{check}/actions/override', 'run:override-policy', policyCheck, override(overrideRun)),
+  route('POST', '/policy-checks/{check}/actions/override', 'run:override-policy', policyCheck, override(decide)),
   route('GET', '/task-stages/{stage}/policy-evaluations', 'run:read', stageOfEvaluation, listEvaluations),
   route('GET', '/policy-evaluations/{evaluation}', 'run:read', policyEvaluation, async ({ subject }) =>
     ok(await evaluationDocument(subject)),

@@ -90,8 +90,8 @@ const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> =
 };
 
 /**
- * Freezes the policies that a new run has to pass, and stores them under its id. 2 requests when no policy set
- * applies to the workspace: then nothing is stored, and the result is empty. Can be repeated.
+ * Freezes the policies that a new run has to pass, and stores them under its id. When no policy set applies to the
+ * workspace, nothing is stored, and the result is empty. Can be repeated.
  */
 export const freezePolicies = async (workspace: Home, runId: string, template?: string): Promise<FrozenPolicies> => {
   const applying = await policySetsOf(workspace, template);

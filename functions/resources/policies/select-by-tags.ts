@@ -13,7 +13,7 @@ const fits = ({ key, value }: TagSelector, tags: readonly Tag[]): boolean =>
   tags.some((tag) => tag.key === key && tag.value === (value ?? ''));
 
 /**
- * Whether the selectors match these tags. An excluding selector wins. Without an including one everything matches,
+ * Whether the selectors match these tags. An excluding selector wins. Without an including selector everything matches,
  * because a run that skips a policy is worse than one that is checked needlessly.
  */
 export const selects = (selectors: readonly TagSelector[], tags: readonly Tag[]): boolean => {

@@ -10,7 +10,7 @@ export const policySetAttributes = {
   'policy-tool-version': copied,
   'agent-enabled': copied,
   'tag-selectors': { import: 'copied', export: 'left' },
-  /** For policies from a repository or an upload, which are not exported; a note in the export explains it. */
+  /** For policies from a repository or an upload; these are not exported, as a note in the export explains. */
   'policies-path': apart,
   'policy-update-patterns': apart,
   'vcs-repo': apart,

@@ -54,7 +54,10 @@ const settings = {
   'policies-path': setting(path),
   'agent-enabled': setting(v.boolean()),
   'policy-update-patterns': setting(
-    v.pipe(v.array(v.pipe(text(250), v.nonEmpty('must not be empty'))), v.maxLength(100, 'has at most 100 patterns')),
+    v.pipe(
+      v.array(v.pipe(text(250), v.nonEmpty('must not be empty'))),
+      v.maxLength(100, 'may have at most 100 patterns'),
+    ),
   ),
   // Read by the version control connection.
   'vcs-repo': v.nullish(v.unknown()),

@@ -225,20 +225,22 @@ const appliesTo = (set: PolicySet, { id, organization, projectId, tags }: Home):
 type Pointers = Key & { ids?: Set<string> };
 
 /**
- * The sets that apply to a workspace, ordered by name. 2 requests, 1 more when there may be any, and 1 more when a
- * set selects by tags, since a workspace inherits its project's tags.
+ * The sets that apply to a workspace, ordered by name. 3 queries, which the creation of a run combines with others, and 1
+ * for a template; 1 request more when there may be any, and 1 more when a set selects by tags, since a workspace
+ * inherits its project's tags.
  * @param template template of the workspace, whose sets also apply
  */
 export const policySetsOf = async (workspace: Home, template?: string): Promise<PolicySet[]> => {
-  const { id, organization, projectId } = workspace;
+  const { organization, projectId } = workspace;
   const places: Home[] = [workspace.id, ...(template ? [template] : [])].map((place) => ({ ...workspace, id: place }));
-  const scopes: PolicyScope[] = [{ organization }, { workspace: id }, ...(template ? [{ workspace: template }] : [])];
-  const ofProject = keys.policySetsOf({ project: projectId });
-  const pointers = await Promise.all([
-    batchGet<Pointers>(scopes.map(keys.policySetsOf)),
-    // Creating a run also reads the project's variable sets, from the same partition.
-    queryTogether<Pointers>(ofProject.pk, ofProject.sk),
-  ]);
+  const scopes: PolicyScope[] = [
+    { organization },
+    { project: projectId },
+    ...places.map((place) => ({ workspace: place.id })),
+  ];
+  const pointers = await Promise.all(
+    scopes.map(keys.policySetsOf).map(({ pk, sk }) => queryTogether<Pointers>(pk, sk)),
+  );
   const ids = new Set(pointers.flat().flatMap((pointer) => [...(pointer.ids ?? [])]));
   const sets = await getPolicySets([...ids]);
   if (sets.some(({ tagSelectors }) => tagSelectors?.length)) {

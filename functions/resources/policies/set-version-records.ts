@@ -198,7 +198,7 @@ export const settleCommitOfPolicies = async (
 /** Maximum number of versions to check when newer ones were created but never uploaded. */
 const maxAwaited = 5;
 
-/** The set with its latest upload, even if it has not been read yet or a reader was interrupted. */
+/** The set with its latest upload, even if that was not read yet or its reader was interrupted. */
 export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
   if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
   const { items } = await listPolicySetVersions(set.id, { page: 1, size: maxAwaited });

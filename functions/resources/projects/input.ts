@@ -48,7 +48,7 @@ const inherited = (home: Organization | undefined) => {
   return { inheritsExecutionMode: true, defaultExecutionMode, defaultAgentPoolId };
 };
 
-/** Requested attributes and their consequences: a mode of its own, or the organization's. */
+/** The requested attributes, and the execution mode that follows from them: the project's own or the organization's. */
 const changeOf = async (
   { attributes: requested, relationships: related }: ProjectInput,
   organization: string,

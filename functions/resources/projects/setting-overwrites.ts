@@ -26,7 +26,7 @@ export const overwriteIn = <M extends string, P extends string>(
 };
 
 /**
- * An inherited setting cannot be given a value, except the inherited one, which clients send back in whole documents.
+ * An inherited setting accepts only the inherited value, which clients send back in whole documents.
  * @param unsaid value that clients send to mean "not set"
  * @throws {ApiError} 422
  */

@@ -23,9 +23,9 @@ export const tagNames = (tags: readonly Tag[]): string[] =>
 
 export const isBinding = ({ plain }: Tag): boolean => !plain;
 
-/** `{data: [{attributes: {key, value}}]}` */
 export const maxTags = 50;
 
+/** `{data: [{attributes: {key, value}}]}` */
 export const tagBindingList = v.pipe(
   v.array(
     v.object({

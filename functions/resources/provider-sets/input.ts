@@ -14,7 +14,7 @@ const otherFields: OtherFields = { shown: 'created-at updated-at', related: 'org
 
 const name = v.pipe(
   text(90),
-  v.regex(/^[^\s/]([^/]*[^\s/])?$/, 'must not be empty, have a "/", or begin or end with a space'),
+  v.regex(/^[^\s/]([^/]*[^\s/])?$/, 'must not be empty, contain "/", or begin or end with a space'),
 );
 
 const source = v.pipe(

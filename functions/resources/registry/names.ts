@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 /** Names of modules and providers (HCP API: registry modules, registry providers). */
 
-const message = 'has 1 to 64 letters, digits, "-" and "_", with a letter or digit at both ends';
+const message = 'must have 1 to 64 letters, digits, "-" and "_", with a letter or digit at both ends';
 
 export const moduleName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/, message));
 
@@ -14,7 +14,7 @@ export const providerName = v.pipe(
   v.string(),
   v.regex(
     /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/,
-    'has 1 to 64 lower-case letters, digits, "-" and "_", with a letter or digit at both ends',
+    'must have 1 to 64 lower-case letters, digits, "-" and "_", with a letter or digit at both ends',
   ),
 );
 

@@ -9,7 +9,7 @@ const isVersion = (text: string): boolean => /^\d/.test(text) && parse(text) !==
 
 export const version = v.pipe(
   v.string(),
-  v.maxLength(100, 'has at most 100 characters'),
+  v.maxLength(100, 'may have at most 100 characters'),
   v.check(isVersion, 'must be a semantic version without "v", e.g. 1.2.0 or 2.0.0-beta1'),
 );
 

@@ -60,8 +60,8 @@ const callback = async (request: ApiRequest): Promise<Answer> => {
   if (request.params.result !== result.id) throw unauthorized();
   const recorded = await record(result.id, run, readCallback(request));
   if (recorded.status === 'running' && recorded.token) await extendWait(recorded.token);
-  // The first attempt may have been interrupted between its write and this. The result of an unreachable task resumes
-  // no execution.
+  // The first attempt may have been interrupted after its write, before this step. The result of an unreachable task
+  // resumes no execution.
   else if (recorded.status !== 'unreachable') await deliverResult(recorded);
   return ok(taskResultDocument(recorded, run));
 };

@@ -9,7 +9,7 @@ import { createNamed, releaseName, rename, type UniqueNames } from '#platform/st
 import type { TaskStage } from '#run/check-record.ts';
 import type { EnforcementLevel } from '#run/task-stages.ts';
 
-/** A run task of an organization: an external service whose verdict runs request. */
+/** A run task of an organization: an external service that gives a verdict on each run. */
 export interface Task extends Edited {
   id: string;
   organization: string;

@@ -2,7 +2,7 @@ import { type Answer, ok, type Resource, standardHeaders } from '#api/answer.ts'
 import { conflict, notFound } from '#api/errors.ts';
 import { inWorkspace } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { readComment } from '#api/validation.ts';
 import { evaluationDocument } from '#resources/policies/result-document.ts';
@@ -11,9 +11,9 @@ import { run } from '#resources/runs/finder.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { workspaceDocument } from '#resources/workspaces/document.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
+import type { Decide } from '#run/actions.ts';
 import type { TaskStage } from '#run/check-record.ts';
 import type { Run } from '#run/run.ts';
-import type { Overridable } from '#run/status.ts';
 import { readTaskStageId, type StageFacts, stagesOf, taskStageStatus } from '#run/task-stages.ts';
 import { type Outcome, readOutcomes, resultIdOfOutcome } from './outcomes.ts';
 import { getTaskResult, type TaskResult } from './results.ts';
@@ -56,7 +56,7 @@ const withRun = async (result: TaskResult | undefined): Promise<Result | undefin
   return { organization: run.organization, workspaceId: run.workspaceId, run: run, result };
 };
 
-/** Skips a result that an overtaken creation of the run left behind: the run does not list it. */
+/** Skips a result that the run does not list: a superseded attempt to create the run left it behind. */
 const listed = (run: StageFacts, { id, stage }: TaskResult): boolean =>
   run.checks?.tasks?.[stage]?.taskResultIds.includes(id) ?? false;
 
@@ -126,12 +126,9 @@ const readStage = async (context: Context<Stage>): Promise<Answer> => {
   return ok(taskStageDocument(run, stage, context), await related(context, run, [stage]));
 };
 
-/** Overrides failed policies (lifecycle/decisions/decisions.ts). */
-type OverrideRun = (run: Run, which: Overridable, userId: string, comment?: string) => Promise<'accepted' | 'conflict'>;
-
 /** Overrides failed policies; mandatory run tasks cannot be overridden. */
 const override =
-  (overrideRun: OverrideRun) =>
+  (decide: Decide) =>
   async (context: Context<Stage>): Promise<Answer> => {
     const { request, subject, principal } = context;
     const { run, stage } = subject;
@@ -141,7 +138,7 @@ const override =
     const repeated = stage === 'post_plan' && run.overrides?.policyEvaluation?.by === principal.userId;
     const accepted =
       status === 'awaiting_override' &&
-      (await overrideRun(run, 'policyEvaluation', principal.userId, comment)) === 'accepted';
+      (await decide(run, 'override', principal.userId, comment, 'policyEvaluation')) === 'accepted';
     if (!accepted && !repeated) {
       throw conflict(
         `This task stage is ${status}: only one that awaits an override can be overridden. A failed mandatory run task cannot be overridden: make it advisory or fix its findings, then start a new run.`,
@@ -155,10 +152,8 @@ const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>
   ok(taskResultDocument(subject.result, subject.run));
 
 const listOutcomes = async ({ request, subject }: Context<Result>): Promise<Answer> => {
-  const page = pageOf(request);
   const all = await readOutcomes(subject.result);
-  const data = pageSlice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
-  return list(request, page, all.length, data);
+  return pageFrom(request, all, (outcome) => outcomeDocument(outcome, subject.result.id));
 };
 
 const outcomeOf = async ({ request, subject }: Context<Result>): Promise<Outcome> => {
@@ -185,10 +180,10 @@ const readResultBody = async ({ subject }: Context<Result>): Promise<Answer> => 
   return { statusCode: 200, headers, body: texts.join('\n\n') };
 };
 
-export const taskStageRoutes = (overrideRun: OverrideRun): Route[] => [
+export const taskStageRoutes = (decide: Decide): Route[] => [
   route('GET', '/runs/{run}/task-stages', 'run:read', run, listOfRun, { include }),
   route('GET', '/task-stages/{stage}', 'run:read', taskStage, readStage, { include }),
-  route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override(overrideRun)),
+  route('POST', '/task-stages/{stage}/actions/override', 'run:override-policy', taskStage, override(decide)),
   route('GET', '/task-results/{result}', 'run:read', taskResult, readResult),
   route('GET', '/task-results/{result}/body', 'run:read', taskResult, readResultBody),
   route('GET', '/task-results/{result}/outcomes', 'run:read', taskResult, listOutcomes),

@@ -1,8 +1,14 @@
 import { checkIn } from '#platform/store/due.ts';
-import { now } from '#platform/store/time.ts';
-import { forceCancelCoolOffSeconds } from '#run/actions.ts';
+import { type Actor, forceCancelCoolOffSeconds, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { updateRun } from './records.ts';
+
+/** A user who acts now. */
+export const actor = (by: string): Actor => {
+  const at = Date.now();
+  const coolOffEnd = new Date(at + forceCancelCoolOffSeconds * 1000).toISOString();
+  return { by, at: new Date(at).toISOString(), coolOffEnd };
+};
 
 /**
  * Requests an orderly end of a hidden run (run/hidden.ts). Its runner sees the request with its next heartbeat. A
@@ -10,9 +16,6 @@ import { updateRun } from './records.ts';
  * when a cancel was already requested, or the run has ended. 1 write.
  */
 export const requestCancel = (runId: string, by: string): Promise<Run | undefined> => {
-  const forceAvailableAt = new Date(Date.now() + forceCancelCoolOffSeconds * 1000).toISOString();
-  return updateRun(runId, {
-    set: { cancel: { by, at: now(), forceAvailableAt }, ...checkIn(runId, 60) },
-    condition: 'attribute_not_exists(cancel)',
-  });
+  const { set } = runActions.cancel.change(actor(by));
+  return updateRun(runId, { set: { ...set, ...checkIn(runId, 60) }, condition: 'attribute_not_exists(cancel)' });
 };

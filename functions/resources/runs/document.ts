@@ -4,6 +4,7 @@ import { runPermissions } from '#api/permissions/reported-permissions.ts';
 import { applyId, costEstimateId, planId } from '#platform/store/id.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import { allowedActions } from '#run/actions.ts';
+import { failedStepOf } from '#run/failed-step.ts';
 import { policyCheckId } from '#run/policy-status.ts';
 import { isUser, type Phase, type PhaseName, type Run, versionControl } from '#run/run.ts';
 import { isFinal, isPhaseFinal } from '#run/status.ts';
@@ -64,6 +65,8 @@ const progress = (run: Run) => ({
   /** Not in HCP's API: resources that Terraform finishes before a canceled run ends. */
   'finishing-resources': isFinal(run.status) ? [] : (run.cancel?.open ?? []),
   'has-changes': shown(run.plan)?.hasChanges ?? false,
+  /** Not in HCP's API: the step that failed a run whose Terraform did not fail. */
+  'failed-step': failedStepOf(run) ?? null,
   /** Not in HCP's API: reason for the end, shown to users. */
   'end-reason': run.endReason ?? null,
 });

@@ -1,13 +1,11 @@
-// The AWS SDK's client, not the signed caller (decisions/0005).
 import {
   SendTaskFailureCommand,
   SendTaskHeartbeatCommand,
   SendTaskSuccessCommand,
-  SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn';
 import { environment } from '#platform/environment.ts';
-import { directly } from '#platform/store/direct-calls.ts';
+import { states } from '#platform/store/states.ts';
 import type { TaskResult } from '#resources/run-tasks/results.ts';
 import { openTaskTokens } from '#resources/run-tasks/stages.ts';
 import { firstState, type Resume, resume } from '#run/lifecycle.ts';
@@ -20,8 +18,6 @@ import { isResultFinal } from '#run/task-stages.ts';
  * per run task. Everything here can be repeated.
  */
 
-const client = new SFNClient(directly('states'));
-
 /** Items of the state machine's Map states, by stage. */
 const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
   checks?.tasks &&
@@ -32,7 +28,7 @@ const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
  */
 export const startExecution = async (run: Run): Promise<void> => {
   try {
-    await client.send(
+    await states().send(
       new StartExecutionCommand({
         stateMachineArn: environment.stateMachineArn,
         name: run.id,
@@ -65,8 +61,10 @@ const send = async (answer: Promise<unknown>): Promise<boolean> => {
 export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> =>
   send(
     'output' in answer
-      ? client.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
-      : client.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
+      ? states().send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
+      : states().send(
+          new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) }),
+        ),
   );
 
 /**
@@ -82,7 +80,7 @@ export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolea
 
 /** Sends a heartbeat for a task that is still running. */
 export const extendWait = (taskToken: string): Promise<boolean> =>
-  send(client.send(new SendTaskHeartbeatCommand({ taskToken })));
+  send(states().send(new SendTaskHeartbeatCommand({ taskToken })));
 
 /** Resumes the waiting execution if the run's item determines how. Can be repeated. */
 export const deliver = async (run: Run): Promise<boolean> => {

@@ -4,7 +4,7 @@ import type { ApiRequest } from '#api/request.ts';
 import { listMembers } from '#resources/users/memberships.ts';
 import { getUsers } from '#resources/users/users.ts';
 import { nameEntry } from '#resources/workspaces/names.ts';
-import { allowedActions } from '#run/actions.ts';
+import { isAccepted } from '#run/actions.ts';
 import { runOperations } from '#run/operation.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal, runStatuses } from '#run/status.ts';
@@ -39,7 +39,7 @@ const groups = ['non_final', 'final', 'discardable'] as const;
 type Group = (typeof groups)[number];
 
 const inGroup = (run: Run, group: Group): boolean => {
-  if (group === 'discardable') return allowedActions(run, new Date().toISOString())['is-discardable'];
+  if (group === 'discardable') return isAccepted('discard', run);
   return isFinal(run.status) === (group === 'final');
 };
 

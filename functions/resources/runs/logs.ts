@@ -1,6 +1,7 @@
 import { getObject, getObjectUpTo, putObject } from '#platform/store/bucket.ts';
 import { keys, objects, padded } from '#platform/store/keys.ts';
 import { create, query, queryAll } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 
@@ -27,7 +28,7 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
   await create({
     ...keys.log(runId, phase, offset),
     bytes,
-    expiresAt: Math.floor(Date.now() / 1000) + keepPiecesSeconds,
+    expiresAt: expiryIn(keepPiecesSeconds),
   });
 };
 
@@ -92,9 +93,8 @@ export const logEnd = async (runId: string, phase: PhaseName): Promise<{ length:
 const maxStoredBytes = 64 * 1024 * 1024;
 
 /**
- * Ends the log of a runner that failed to do so, and stores the single object that the runner would have stored; its
- * pieces expire like others. A runner stores the whole log before it reports, so an existing object takes precedence.
- * Can be repeated.
+ * Ends a log that its runner left unfinished, and stores it as a single object; the pieces expire. A runner stores the
+ * whole log before it reports, so an existing object takes precedence. Can be repeated.
  */
 export const storeLog = async (runId: string, phase: PhaseName, message: string): Promise<void> => {
   const key = objects.artifact(runId, phase, 'log');

@@ -85,6 +85,6 @@ export const discardStale = async (runId: string): Promise<void> => {
   });
   if (discarded) await recordRunEvent(discarded, 'discarded', undefined, undefined, at);
   const run = discarded ?? (await getRun(runId));
-  // The first attempt may have been interrupted between its write and this.
+  // The first attempt may have been interrupted after its write, before this step.
   if (run?.decision?.action === 'discard') await deliver(run);
 };

@@ -6,8 +6,8 @@ import { getRun } from './records.ts';
 
 /**
  * Tokens for Terraform inside a run. They read the current state of workspaces that share it with the run's workspace
- * (HCP Terraform: remote state in runs), and nothing else. Customers' code can see this token, so it is not the
- * runner's own and does not reveal that one. It is valid during its phase.
+ * (HCP Terraform: remote state in runs), and nothing else. Customers' code can see this token, so it differs from the
+ * runner's token and does not reveal it. It is valid during its phase.
  */
 
 /** Prefix of these tokens, by which secret scanners recognize leaked ones. */

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { clientId, isTerraformHere } from '#api/login-service.ts';
 
 /**
- * The client that receives a token at the end of a sign-in. Both clients prove at the exchange that they began it
- * (PKCE, RFC 7636).
+ * The client that receives a token at the end of a sign-in. When it exchanges its code for the token, it proves that it
+ * began the sign-in (PKCE, RFC 7636).
  */
 
 const challenge = {

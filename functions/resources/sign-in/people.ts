@@ -37,7 +37,7 @@ export const checkPerson = (settings: SignInSettings, { email, emailVerified }: 
   }
 };
 
-/** In the form that `username` requires (api/names.ts). */
+/** A name in the form that `username` requires (api/names.ts). */
 const usernameOf = ({ username, email, subject }: Person): string => {
   const name = username ?? email?.split('@')[0] ?? subject;
   return name
@@ -75,7 +75,7 @@ const learn = async ({ email, emailVerified, groups }: Person, userId: string): 
   if (groups) await followGroups(userId, groups);
 };
 
-/** A connected identity confirms the address that the user entered; a user without one gets the identity's. */
+/** A connected identity confirms the address that the user entered; a user without an address gets the identity's. */
 const settleEmail = async ({ email, emailVerified }: Person, userId: string): Promise<void> => {
   const user = await getUser(userId);
   if (!user || email === undefined || !emailVerified) return;

@@ -16,8 +16,8 @@ import { issuerName, issuerSettings } from './settings.ts';
 
 /**
  * Sign-in at the operator's issuer. `terraform login` and the web page are both clients that receive a code and
- * exchange it for a token at /oauth/token, so that no URL contains a token. Between this platform and the issuer runs
- * a second flow of the same kind, with its own state, nonce and verifier.
+ * exchange it for a token at /oauth/token, so that no URL contains a token. A second flow of the same kind, with its
+ * own state, nonce and verifier, connects this platform and the issuer.
  */
 
 /** Tells the web page whether to offer sign-in. */

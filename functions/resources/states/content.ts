@@ -172,7 +172,9 @@ const checkShape = ({ outputs, resources }: RawState): void => {
   if (!isListOfRecords(resources)) throw new InvalidStateError('The resources of the state are not a list of objects.');
   for (const { module = '', instances } of resources ?? []) {
     if (typeof module !== 'string' || !isListOfRecords(instances)) {
-      throw new InvalidStateError('A resource of the state has a module that is no text, or no list of instances.');
+      throw new InvalidStateError(
+        'A resource of the state has a module that is not a string, or no list of instances.',
+      );
     }
   }
 };

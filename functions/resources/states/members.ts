@@ -15,12 +15,14 @@ const endOfString = (json: Buffer, from: number): number => {
 };
 
 /**
- * Position of the value of the last member with this name, which every parser uses: from its colon to its terminator.
+ * Position of a member's value, from its colon to its terminator. Of several members with the name it is the last,
+ * which every parser uses.
  */
 export const placeOf = (json: Buffer, name: string): { from: number; to: number } | undefined => {
   let found: { from: number; to: number } | undefined;
   let depth = 0;
-  let from = -1;
+  /** 0: in no such member. */
+  let from = 0;
   let isNameNext = false;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at] as number;
@@ -34,8 +36,8 @@ export const placeOf = (json: Buffer, name: string): { from: number; to: number 
     }
     const isEnd = closing.includes(byte);
     if (depth === 1 && (isEnd || byte === comma)) {
-      if (from >= 0) found = { from, to: at };
-      from = -1;
+      if (from > 0) found = { from, to: at };
+      from = 0;
     }
     if (opening.includes(byte)) depth++;
     if (isEnd) depth--;

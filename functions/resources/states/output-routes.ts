@@ -16,7 +16,7 @@ const outputsOf = async (stored: StateVersion) => {
   const version = await finalizeStateVersion(stored);
   if (version.status.startsWith('backing_data'))
     throw notFound(`The content of state version ${version.id} was deleted.`);
-  const summary = version.status === 'finalized' ? await readSummary(version) : undefined;
+  const summary = await readSummary(version);
   if (!summary)
     throw unavailable(`State version ${version.id} is ${version.status}: its outputs are not available yet.`);
   return summary.outputs;

@@ -163,6 +163,6 @@ export const readSummary = async (version: StateVersion): Promise<StateSummary |
   const { id, workspaceId, outputsSha256 } = version;
   const object = await getObject(objects.outputs(workspaceId, id, outputsSha256));
   if (!object) return undefined;
-  checkContent(`What state version ${id} consists of`, object, outputsSha256);
+  checkContent(`The summary of state version ${id}`, object, outputsSha256);
   return parseExactly(object.toString('utf8')) as StateSummary;
 };

@@ -68,7 +68,7 @@ const documentOf = async (context: Context<Subject>, version: StateVersion): Pro
   return stateVersionDocument(complete, { ...links, summary, nextId });
 };
 
-/** The upload may have just finished; S3 sends no event for it. */
+/** Clients poll here for their upload, before S3's event arrives. */
 const show = async (context: Context<Subject>, stored: StateVersion): Promise<Answer> => {
   const related = relatedTo(context);
   const version = await finalizeStateVersion(stored);
@@ -92,7 +92,7 @@ const workspaceOfFilters: Finder<Workspace> = {
     if (!organization || !name) {
       throw badRequest('filter[organization][name] and filter[workspace][name] are required.');
     }
-    return findWorkspace(organization.slice(0, 100), name.slice(0, 100));
+    return findWorkspace(organization, name);
   },
   visibleWith: workspace.visibleWith,
   scope: workspace.scope,

@@ -101,8 +101,8 @@ export const hasLastState = async ({ id, workspaceId }: Run): Promise<boolean> =
 const bySerial = (version: StateVersion, other: StateVersion): number => version.serial - other.serial;
 
 /**
- * Deletes an ended run's state versions except the last: content first, then the record, then the list entry, by
- * which a repeat finds the rest. No reads for a run without snapshots.
+ * Deletes an ended run's state versions except the last: content first, then the record, then the list entry, so that a
+ * repeated call finds those that remain. No reads for a run without snapshots.
  */
 export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise<void> => {
   const { snapshotsFrom } = apply;

@@ -108,7 +108,7 @@ const listMemberships = async ({ request, subject, principal }: Context<Team>): 
     .map((membership) => ({ membership, user: users.get(membership.userId) }))
     .filter(({ membership, user }) => !statuses || statuses.includes(membershipStatus(membership, user)));
   const sort = request.query.get('sort');
-  if (sort === 'status' || sort === '-status') {
+  if (sort) {
     const sign = sort === 'status' ? 1 : -1;
     all.sort(
       (a, b) => sign * membershipStatus(a.membership, a.user).localeCompare(membershipStatus(b.membership, b.user)),

@@ -16,7 +16,7 @@ const living = (team: Team | undefined): Team | undefined => (team?.deletedAt ? 
 
 export const getTeam = async (id: string): Promise<Team | undefined> => living(await get<Team>(keys.team(id)));
 
-/** Ordered by id; missing teams are left out. */
+/** In this order; missing teams are left out. */
 export const getTeams = async (ids: readonly string[]): Promise<Team[]> =>
   (await batchGet<Team & Key>(ids.map(keys.team))).filter(living);
 
@@ -90,7 +90,7 @@ export const deleteTeam = async (
   await remove(key);
 };
 
-/** Names in use, including those of teams whose deletion was interrupted. */
+/** Names in use, in alphabetical order, including those of teams whose deletion was interrupted. */
 export const listTeamNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
   const prefix = 'TEAMNAME#';
   const { pk } = keys.organization(organization);
@@ -99,10 +99,8 @@ export const listTeamNames = async (organization: string): Promise<{ id: string;
 };
 
 /** All teams of the organization, ordered by name. */
-export const listTeams = async (organization: string): Promise<Team[]> => {
-  const teams = await getTeams((await listTeamNames(organization)).map(({ id }) => id));
-  return teams.sort((a, b) => (a.name < b.name ? -1 : 1));
-};
+export const listTeams = async (organization: string): Promise<Team[]> =>
+  getTeams((await listTeamNames(organization)).map(({ id }) => id));
 
 interface Home {
   name: string;

@@ -38,11 +38,12 @@ export const teamDocuments = async (
   teams: Team[],
 ): Promise<{ data: Resource[]; userIds: string[] }> => {
   const users = await usersOfTeam.ofEach(teams.map(({ id }) => id));
-  const granted = await Promise.all(teams.map((team) => principal.on({ organization: team.organization, team })));
-  return {
-    data: teams.flatMap((team, i) => (granted[i] ? [teamDocument(team, granted[i], users[i] ?? [])] : [])),
-    userIds: [...new Set(users.flat())],
-  };
+  const data = await Promise.all(
+    teams.map(async (team, i) =>
+      teamDocument(team, await principal.on({ organization: team.organization, team }), users[i] ?? []),
+    ),
+  );
+  return { data, userIds: [...new Set(users.flat())] };
 };
 
 /** Memberships that the caller may read. They contain e-mail addresses, which the list of a team's members does not. */

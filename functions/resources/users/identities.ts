@@ -33,7 +33,7 @@ const point = (identity: Identity, userId: string) =>
 export const claimIdentity = async ({ issuer, subject }: Identity, userId: string = newId('user')): Promise<string> => {
   const key = keys.identity(identityHash({ issuer, subject }));
   const before = await get<LinkedIdentity>(key);
-  // Identities from before pointers existed get theirs here.
+  // Identities stored before pointers existed get one here.
   await point({ issuer, subject }, before?.userId ?? userId);
   if (before) return before.userId;
   if (await create({ ...key, issuer, subject, userId, createdAt: new Date().toISOString() })) return userId;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { hashSecret, newSecret } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { create, get, remove } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import type { Person } from './person.ts';
 
 /**
@@ -29,7 +30,7 @@ interface Item extends LoginGrant {
 /** Stores only a hash. @returns the code */
 export const createLoginCode = async (grant: LoginGrant): Promise<string> => {
   const code = newSecret();
-  const expiresAt = Math.floor(Date.now() / 1000) + goodForSeconds;
+  const expiresAt = expiryIn(goodForSeconds);
   await create({ ...keys.loginCode(hashSecret(code)), ...grant, expiresAt });
   return code;
 };

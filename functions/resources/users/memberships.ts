@@ -20,7 +20,7 @@ export interface Membership {
   /** The organization does not accept user tokens. */
   withoutUserTokens?: true;
   /**
-   * The organization accepts tokens of this user, who has an identity at the issuer, until then
+   * End of the time in which the organization accepts the user's tokens; only for users with an identity at the issuer
    * (organizations/token-age.ts).
    */
   tokensUntil?: string;

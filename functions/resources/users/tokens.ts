@@ -30,8 +30,8 @@ export interface Token {
   /** Rounded to the hour. */
   lastUsedAt?: string;
   /**
-   * What the agents of the pool's token do, fixed at its first use. Absent for a token first used before purposes
-   * existed.
+   * The purpose of the agents that use a pool's token, fixed at its first use. Absent for a token first used before
+   * purposes existed.
    */
   purpose?: AgentPurpose;
   /** Set if the pool's organization has IP allowlists (resources/ip-allowlists/flags.ts). */

@@ -39,11 +39,11 @@ const forms: Record<'terraform' | 'env', [RegExp, string]> = {
   terraform: [
     // HCP Terraform accepts names that start with a digit; a run with such a variable reports its name.
     /^[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u,
-    'a Terraform variable is named with letters, digits, "_" and "-", and does not begin with "-"',
+    'the name of a Terraform variable has only letters, digits, "_" and "-", and does not begin with "-"',
   ],
   env: [
     /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
-    'an environment variable is named with A-Z, a-z, 0-9, "_", "-" and ".", and does not begin with "-" or "."',
+    'the name of an environment variable has only A-Z, a-z, 0-9, "_", "-" and ".", and does not begin with "-" or "."',
   ],
 };
 

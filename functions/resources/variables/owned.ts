@@ -34,7 +34,7 @@ interface TestedModule {
 
 type Owner = Workspace | VariableSet | TestedModule;
 
-/** Cloud credentials of a run are bound to its workspace, and a test run has none. */
+/** Cloud credentials of a run are bound to its workspace; a test run has no workspace. */
 const asksForIdentity = /^TFC_(WORKLOAD_IDENTITY_|[A-Z]+_PROVIDER_AUTH|\w+_BACKED_[A-Z]+_AUTH)/;
 
 /** @throws {ApiError} 422 */
@@ -46,7 +46,7 @@ const checkTestVariable = (owner: Owner, { key, category }: Pick<Variable, 'key'
   if (category !== 'env') {
     throw unprocessable(
       '/data/attributes/category',
-      'category: must be env; give values of Terraform variables to the test run',
+      'category: must be env; send values of Terraform variables with the test run',
     );
   }
   if (asksForIdentity.test(key)) {

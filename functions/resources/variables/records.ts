@@ -96,8 +96,8 @@ const replace = (current: Variable, next: Variable, change: Changed, stored: Pic
 
 /**
  * Undefined when the new key is taken, or the variable is deleted. Setting `sensitive` encrypts the existing value.
- * @param change computed from the current variable, and again after a concurrent change, so that a rule checked for a
- * plain variable is not applied to one that became sensitive
+ * @param change the change, or a function that computes it from the current variable and runs again after a concurrent
+ * change, because a variable that became sensitive allows fewer changes
  */
 export const updateVariable = async (
   variable: Variable,

@@ -89,7 +89,7 @@ const settings = {
   'apply-before-merge-enabled': setting(v.boolean()),
   'apply-before-merge-requirements': setting(
     v.pipe(
-      v.array(v.picklist(mergeRequirements, 'apply-before-merge-requirements has only approved and mergeable')),
+      v.array(v.picklist(mergeRequirements, 'apply-before-merge-requirements may contain only approved and mergeable')),
       v.transform((requested) => mergeRequirements.filter((requirement) => requested.includes(requirement))),
     ),
   ),

@@ -46,7 +46,7 @@ const orderOf = ({ query }: ApiRequest): Order => {
   return { name: name as Order['name'], descending: sort.startsWith('-') };
 };
 
-/** Maximum that is sorted by anything but the name: every record is read for it. */
+/** Maximum number of workspaces that are sorted by anything but the name, for which every record is read. */
 const maxSorted = 2000;
 
 /** Workspaces without a key come last in both directions. */

@@ -2,8 +2,8 @@ import { conflict } from '#api/errors.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
 
 /**
- * Workspaces that belong to an environment or a template, which control their state, their runs, and all settings of
- * these (decisions/0041). Actions in this table are rejected with 409 and the alternative; all others, such as tags,
+ * Workspaces that belong to an environment or a template, which control their state, their runs, and the settings of
+ * both (decisions/0041). Actions in this table are rejected with 409 and the alternative; all others, such as tags,
  * locks, notifications, run tasks and state sharing, work as in any workspace.
  */
 const refusals = {
@@ -14,7 +14,7 @@ const refusals = {
   'queue runs by triggers': 'Its builds are its runs: use schedules of the environment',
   'upload a configuration': 'Push a version of the template instead: "coder templates push"',
   'write state': 'Use "coder state push" instead, as an administrator of its template',
-  'cancel a build': 'Cancel the build instead, by the rule of its template: PATCH /api/v2/workspacebuilds/{id}/cancel',
+  'cancel a build': 'Cancel the build instead, if its template allows it: PATCH /api/v2/workspacebuilds/{id}/cancel',
   'confirm or discard a build': 'Builds are applied automatically; cancel the build instead',
   'set CODER_ variables': 'Builds set all environment variables that begin with CODER_ themselves; use another name',
 };

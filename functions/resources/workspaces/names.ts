@@ -40,8 +40,9 @@ export const namesOf = (organization: string): Names => ({ pk: keys.organization
 export const namesOfProject = (projectId: string): Names => ({ pk: keys.project(projectId).pk, prefix });
 
 /**
- * Id of the workspace that may now use the name: the given one, or the one of an interrupted caller (the first to
- * create that item gets the name). Undefined when the name is taken.
+ * Claims the name for the workspace. Returns the id to create it with: the given one, or the id of an interrupted
+ * creation with this name, which several callers may continue (the first to write the item succeeds). Undefined when
+ * the name is taken.
  */
 export const claimName = async (organization: string, name: string, entry: NameEntry): Promise<string | undefined> => {
   const key = keys.workspaceName(organization, name);

@@ -118,7 +118,7 @@ export interface Workspace extends WorkspaceSettings, Edited {
   /** Newest result of a health assessment, and the one in progress (lifecycle/timers/assessments.ts). */
   health?: HealthResult;
   assessing?: { runId: string; at: string };
-  /** Overrides the organization's retention (data-retention/). */
+  /** Overrides the organization's retention (removal/retention/). */
   dataRetention?: DataRetention;
   /** Most recent completed run. */
   latestRunId?: string;

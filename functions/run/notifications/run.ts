@@ -1,4 +1,5 @@
 import { waitsForPerson } from '../actions.ts';
+import { failedStep } from '../failed-step.ts';
 import type { PhaseReport, Run } from '../run.ts';
 import { type NotifiedStatus, type RunStatus, type RunTrigger, statuses, timestampKey } from '../status.ts';
 import { type Message, present, type TriggerWords } from './message.ts';
@@ -109,7 +110,11 @@ const texts: Record<NotifiedStatus, (run: Run) => string> = {
     report ? `Run applied: ${counts(report, ['added', 'changed', 'destroyed'])}` : 'Run applied',
   planned_and_finished: ({ plan }) =>
     plan.report?.hasChanges ? 'Run planned and finished' : 'Run planned and finished: no changes',
-  errored: ({ apply }) => `Run errored ${apply.status === 'errored' ? 'while applying' : 'before applying'}`,
+  errored: (run) => {
+    if (run.apply.status === 'errored') return 'Run errored while applying';
+    const step = failedStep(run);
+    return `Run errored before applying${step ? `: ${step}` : ''}`;
+  },
   canceled: () => 'Run canceled',
   discarded: () => 'Run discarded',
 };

@@ -10,7 +10,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  *
  * | call | body → answer |
  * |---|---|
- * | `GET /program/{name}` (no token) | → 302 to this program; 404 where images have it |
+ * | `GET /program/{name}` (no token) | → 302 to this program; 404 if the runners' image contains it |
  * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another runner has registered, or the platform did not start it |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when another runner has claimed it or the run has ended |
  * | `POST /kept-state` (no token) | {@link KeptStateRequest} → {@link KeptStateAnswer}; 403 for a file that no runner of this platform wrote |
@@ -33,7 +33,7 @@ export type { Artifact, PhaseName, PhaseReport };
 /** Uploads that continue after the phase was reported and its token expired. */
 export type DeferredUpload = 'provider-schemas' | 'state-json';
 
-/** Request of a runner that was started before a run needs it: its `STEPFORM_CLAIM` is `warm-….<secret>`. */
+/** Request of a warm runner, which is started before a run needs it. Its `STEPFORM_CLAIM` is `warm-….<secret>`. */
 export interface ReadyRequest {
   claim: string;
   /**

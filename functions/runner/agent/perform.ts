@@ -67,7 +67,7 @@ const bounded = (maxBytes: number): Transform => {
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       done(
-        bytes > maxBytes ? forbidden(`it answered more than ${Math.floor(maxBytes / 1024 / 1024)} MiB`) : null,
+        bytes > maxBytes ? forbidden(`its response has more than ${Math.floor(maxBytes / 1024 / 1024)} MiB`) : null,
         chunk,
       );
     },
@@ -140,7 +140,7 @@ export const performRequest = async (
   try {
     const answer = await answerTo(request, bounds, signal);
     if (packAnswer(answer).length <= maxPacked) return answer;
-    return { failure: 'forbidden', message: 'it answered more than an agent can forward' };
+    return { failure: 'forbidden', message: 'its response is larger than an agent can forward' };
   } catch (error) {
     if (signal.aborted) return { failure: 'timeout', message: 'it timed out' };
     const failure = error instanceof OutboundError ? error.failure : 'unreachable';

@@ -172,7 +172,7 @@ const calls: Record<string, AgentCall> = {
 };
 
 const otherPurpose: Record<AgentPurpose, string> = {
-  runs: 'this token is of agents that forward requests, and good for nothing else: use another token of the pool',
+  runs: 'this token belongs to agents that forward requests and cannot be used for runs: use another token of the pool',
   forwarding:
     'agents that run Terraform have used this token, and Terraform could have read it: create another token of the pool to forward requests',
 };

@@ -83,8 +83,8 @@ export const recordHeartbeat = async (
 };
 
 /**
- * Stores the changes that Terraform finishes before it stops, for people. 1 write while the run is being canceled,
- * else none.
+ * Stores the changes that Terraform finishes before it stops, which users see. 1 write while the run is being canceled,
+ * otherwise none.
  */
 export const recordOpenChanges = async ({ id, cancel }: Run, open: OpenChange[] | undefined): Promise<void> => {
   if (!cancel || !open) return;

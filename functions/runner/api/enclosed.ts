@@ -20,10 +20,10 @@ export const storeEnclosed = async (
     const content = Buffer.from(base64, 'base64');
     const sha256 = sha256Of(content);
     if (sha256 !== checksums?.[name as Artifact])
-      throw new ProtocolError(422, `enclosed.${name}: not the content that its checksum is of`);
+      throw new ProtocolError(422, `enclosed.${name}: does not match its checksum`);
     return { key: objects.artifact(run.id, phase, name as Artifact), content, sha256 };
   });
   if (contents.reduce((sum, { content }) => sum + content.length, 0) > maxEnclosedBytes)
-    throw new ProtocolError(422, `enclosed: more than ${maxEnclosedBytes} bytes together`);
+    throw new ProtocolError(422, `enclosed: has more than ${maxEnclosedBytes} bytes in total`);
   await Promise.all(contents.map(({ key, content, sha256 }) => putOnce(key, content, sha256)));
 };

@@ -1,7 +1,7 @@
 import { environment } from '#platform/environment.ts';
 import { objects } from '#platform/store/keys.ts';
 import { keptStateContext, newDataKey } from '#platform/store/secrets.ts';
-import { type Archive, archiveOf, getConfigurationVersion } from '#resources/configurations/records.ts';
+import { type Archive, getConfigurationVersion } from '#resources/configurations/records.ts';
 import { frozenProviderSets } from '#resources/provider-sets/effective.ts';
 import { openInputs } from '#resources/runs/inputs.ts';
 import { recordPlanBasis } from '#resources/runs/saved-plans.ts';
@@ -29,8 +29,11 @@ const silentSeconds = 60;
 const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
 
 /** 1 read for a run that was created before its configuration was uploaded, else none. */
-const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> =>
-  archive ?? archiveOf((await getConfigurationVersion(id)) ?? { id });
+const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> => {
+  const stored = archive ?? (await getConfigurationVersion(id))?.archive;
+  if (!stored) throw new Error(`configuration version ${id} has no content`);
+  return stored;
+};
 
 /** Agents run on machines that outlive a runner, and cache providers themselves. */
 const sharing = ({ agentPool }: Run): Pick<Job, 'sharedProviderHosts'> => {

@@ -66,7 +66,7 @@ export const stateChanges = async ({ run, phase }: Caller, event: Event): Promis
   if (phase !== 'apply') throw new ProtocolError(409, 'a plan cannot change state');
   // Later changes follow those that the previous call stored.
   const currentMd5 = first ? (await getWorkspace(run.workspaceId))?.state?.md5 : before;
-  if (currentMd5 !== before) throw new ProtocolError(409, 'before: not the current state of the workspace');
+  if (currentMd5 !== before) throw new ProtocolError(409, 'before: is not the current state of the workspace');
   await keepChanges(run, before, Buffer.from(changes, 'base64'));
   return {};
 };

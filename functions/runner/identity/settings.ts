@@ -43,7 +43,7 @@ export class Settings {
     return this.#own(setting) || this.#shared(setting) || undefined;
   }
 
-  /** @param description the required value, for people: `the address of Vault` */
+  /** @param description the required value, for error messages: `the address of Vault` */
   require(setting: string, description: string): string {
     const value = this.find(setting);
     if (value === undefined) throw this.#missing(`${this.nameOf(setting)} is not set: set it to ${description}.`);

@@ -84,7 +84,8 @@ const unknownPaths = (value: unknown, isUnknown: (one: unknown) => boolean, path
 const compareUnknown = (where: string, after: Uint8Array | undefined, shown: unknown): void => {
   const planned = after ? unknownPaths(readValue(after), (one) => one === unknown) : [];
   const said = unknownPaths(shown, (one) => one === true);
-  if (!isDeepStrictEqual(planned.sort(), said.sort())) differ(where, 'other values are not known before the apply');
+  if (!isDeepStrictEqual(planned.sort(), said.sort()))
+    differ(where, 'they differ in which values are unknown before the apply');
 };
 
 const compareChange = (where: string, planned: Planned, shown: JsonChange): void => {
@@ -178,10 +179,11 @@ const compareInvocations = (planned: PlannedInvocation[], shown: JsonInvocation[
         one.provider_name === provider &&
         isUnknownOrSame(value, one.config_values),
     );
-    if (at < 0) differ(address, 'the plan file invokes this action so, the JSON does not');
+    if (at < 0) differ(address, 'the plan file has an invocation of this action that the JSON does not have');
     left.splice(at, 1);
   }
-  for (const { address = '' } of left) differ(address, 'the JSON invokes this action so, the plan file does not');
+  for (const { address = '' } of left)
+    differ(address, 'the JSON has an invocation of this action that the plan file does not have');
 };
 
 /** The JSON repeats the planned values by module, and policies read either. */

@@ -11,7 +11,7 @@ import { readValue, type Value } from './value.ts';
  */
 
 export interface PlannedChange {
-  /** As Terraform writes it; composed if the file has separate parts, which then are the only source. */
+  /** As Terraform writes it; composed from its parts in files of Terraform before 1.1, which contain only those. */
   address: string;
   parts: Address;
   previousAddress?: string;
@@ -114,7 +114,7 @@ const check = { address: 2, status: 3, instances: 4 };
 const checkInstance = { address: 1, status: 2, messages: 3 };
 
 export const actions = { noOp: 0, create: 1, read: 2, delete: 5, forget: 8 } as const;
-/** Actions whose only value is the one before; other actions with one value have the one after. */
+/** Actions with a value before the change only. Other actions with a single value have the one after the change. */
 const onlyBefore = new Set<number>([actions.delete, actions.forget]);
 
 const incomplete = (): UnknownPlanFileError => new UnknownPlanFileError('a change in it is incomplete');
@@ -245,7 +245,7 @@ const isEncrypted = (content: Buffer): boolean =>
 export const readPlanFile = async (content: Buffer): Promise<PlanFile> => {
   if (isEncrypted(content)) throw new UnknownPlanFileError('OpenTofu has encrypted it');
   const { tfplan, tfstate } = (await extract(content).catch(() => undefined)) ?? {};
-  if (!tfplan) throw new UnknownPlanFileError('it is no zip archive with a tfplan');
+  if (!tfplan) throw new UnknownPlanFileError('it is not a zip archive with a tfplan');
   return { ...readPlan(tfplan), priorState: tfstate };
 };
 

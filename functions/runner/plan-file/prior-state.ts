@@ -59,7 +59,7 @@ const stored = ({ resources = [] }: State): [string, Instance][] =>
 const keyOf = ({ address = '', mode, type, name, index, deposed_key = '' }: JsonResource): string => {
   const parts = parseAddress(address);
   if (!parts || !isDeepStrictEqual([parts.mode, parts.type, parts.name, parts.index], [mode, type, name, index]))
-    differ(address, 'its address in prior_state is not that of its parts');
+    differ(address, 'its address in prior_state does not match its mode, type, name and index');
   return JSON.stringify([parts?.module, mode, type, name, index ?? null, deposed_key]);
 };
 
@@ -67,7 +67,7 @@ const parsed = (content: Buffer): State => {
   try {
     return parseExactly(content.toString('utf8')) as State;
   } catch {
-    throw new UnknownPlanFileError('the state in it is no JSON');
+    throw new UnknownPlanFileError('the state in it is not JSON');
   }
 };
 
@@ -82,14 +82,15 @@ export const comparePriorState = (
     const { address = '', provider_name, values } = shown;
     const key = keyOf(shown);
     const instance = left.get(key) ?? differ(address, 'it is in prior_state and not in the state of the plan file');
-    if (instance.provider !== provider_name) differ(address, 'its provider in prior_state is another one');
+    if (instance.provider !== provider_name)
+      differ(address, 'its provider in prior_state is not that of the plan file');
     if (instance.values !== undefined && !isSame(instance.values, values))
-      differ(address, 'its values in prior_state are not those of the plan file');
+      differ(address, 'its values in prior_state differ from the plan file');
     left.delete(key);
   }
   for (const { where } of left.values()) differ(where, 'it is in the state of the plan file and not in prior_state');
   const names = [...new Set([...Object.keys(state.outputs ?? {}), ...Object.keys(outputs)])];
   for (const name of names)
     if (!isSame(state.outputs?.[name]?.value, outputs[name]?.value))
-      differ(`output ${name}`, 'its value in prior_state is not that of the plan file');
+      differ(`output ${name}`, 'its value in prior_state differs from the plan file');
 };

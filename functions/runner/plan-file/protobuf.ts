@@ -28,7 +28,7 @@ export class Message {
       for (let i = 0; i < maxVarintBytes; i++) {
         const byte = content[at++];
         if (byte === undefined) throw damaged();
-        // Larger numbers than JavaScript's integers are negative here, or are not written by Terraform.
+        // Numbers beyond JavaScript's integers are either negative or never written by Terraform.
         value += (byte & 0x7f) * 2 ** (7 * i);
         if (byte < 0x80) return value;
       }

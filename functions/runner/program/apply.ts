@@ -40,7 +40,10 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     record(phase, prepared);
   }
   const { runId, keptStateKey: key } = job;
-  const refuge = { address: phase.refuge, runId, key, file: keptStatePath(settings.keptStates, runId) };
+  const refuge = {
+    ...{ address: phase.refuge, runId, key, file: keptStatePath(settings.keptStates, runId) },
+    freeDisk: () => files.removeInputs(),
+  };
   const state = new StateKeeper(files.state, client, control, refuge, phase.user.owner);
   await state.watch();
   let code: number | null;
@@ -90,7 +93,7 @@ const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): 
 };
 
 const missing =
-  'Terraform says that it created or destroyed resources, but it has written no state. Its state was written elsewhere, or ' +
+  'Terraform reported that it created or destroyed resources, but it wrote no state here. Its state was written elsewhere, or ' +
   'could not be written.';
 
 /** An update in place can leave the state unchanged; adding or removing a resource cannot. */

@@ -24,7 +24,7 @@ import { TokenDeadError } from './errors.ts';
 
 /** How long a call without its own deadline is retried. */
 const callMs = 120_000;
-/** After this long, the run of the claim belongs to another runner. */
+/** After this time, the platform has given the run to another runner. */
 const claimMs = 90_000;
 
 const deadStatuses = [401, 410];

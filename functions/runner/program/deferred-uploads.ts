@@ -8,8 +8,8 @@ import { createOnly, upload } from './transfer.ts';
 const uploadMs = 60_000;
 
 /**
- * Work that the run does not wait for: creates files after the phase's report and uploads them to the URLs in its
- * response, and other work. Failures are only logged.
+ * Work that the run does not wait for. After the phase's report, creates files and uploads them to the URLs in the
+ * response, and then does other work. Failures are only logged.
  */
 export class DeferredUploads {
   readonly #work: { what: DeferredUpload; make: () => Promise<string> }[] = [];

@@ -28,7 +28,7 @@ interface ModuleCall {
   module?: Module;
 }
 
-/** Of `terraform show -json` of a plan. */
+/** The configuration in the output of `terraform show -json` for a plan. */
 export interface Configuration {
   root_module?: Module;
 }

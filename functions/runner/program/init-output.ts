@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
  * and the lock file, which users do not get.
  */
 
-/** Paragraphs: from the line that begins one to the next empty line. */
+/** First lines of paragraphs to omit, which end at the next empty line. */
 const plumbing = [
   /^Initializing the backend\.\.\./,
   /^Successfully configured the backend/,

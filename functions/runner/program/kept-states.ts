@@ -77,7 +77,7 @@ const offer = async (url: string, file: string): Promise<boolean> => {
  * Sends all states in the folder to the platform, and removes those that it has stored. Never throws.
  * @param url of the control plane, without a slash at the end
  * @param say prints the result for each state, for operators
- * @returns how many the platform may accept later, without those of other platforms
+ * @returns the number of states that this platform may still accept later; states of other platforms do not count
  */
 export const sendKeptStates = async (url: string, folder: string, say: (text: string) => void): Promise<number> => {
   const names = await readdir(folder).catch(() => []);

@@ -56,7 +56,7 @@ export class PhaseLog {
   #headingTimer: NodeJS.Timeout | undefined;
   #cut = false;
   #closed = false;
-  /** The rest is not sent. */
+  /** Output that is not sent yet stays unsent. */
   #enough = false;
   #failed: unknown;
   #wake: (() => void) | undefined;
@@ -135,7 +135,7 @@ export class PhaseLog {
     this.#hurry.abort();
     this.#wake?.();
     await Promise.race([this.#sending, sleep(closingMs, undefined, { ref: false })]);
-    if (this.#failed) console.error(`the log was not sent to its end: ${messageOf(this.#failed)}`);
+    if (this.#failed) console.error(`the end of the log was not sent: ${messageOf(this.#failed)}`);
     if (this.#file !== undefined) closeSync(this.#file);
   }
 

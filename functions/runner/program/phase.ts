@@ -49,7 +49,7 @@ export class Phase {
   readonly facts: Partial<PhaseReport> = {};
   /** Exit code of Terraform's last command with output in the log: null when a signal ended it, undefined before its end. */
   exitCode: number | null | undefined;
-  /** Why an apply's newest state is not stored; for people. */
+  /** Reason why an apply's newest state is not stored, for users. */
   stateProblem: string | undefined;
   readonly #mask: Mask;
   readonly #logMask: Mask;

@@ -73,7 +73,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   const command = await planning(phase, prepared);
   record(phase, prepared);
   const { code } = await phase.terraform(prepared, command, 'plan', [noChanges, changes]);
-  phase.facts.generatedConfiguration = await storeGenerated(phase);
+  if (await storeGenerated(phase)) phase.facts.generatedConfiguration = true;
   const completed = code === noChanges || code === changes;
   const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
   // An assessment also reads a failed plan: Terraform fails when a condition does not hold.
@@ -144,8 +144,8 @@ const store = async (phase: Phase, prepared: Prepared): Promise<PlanJson> => {
 };
 
 /**
- * Makes sure that policies, run tasks and users see the plan that an apply executes: code of providers ran in the
- * process that printed the JSON, but not in this comparison with the file (decisions/0148).
+ * Compares the plan's JSON with the plan file, so that policies, run tasks and users see the plan that an apply
+ * executes: providers' code ran in the process that printed the JSON and may have changed it (decisions/0148).
  * @throws {PhaseError} if they differ
  */
 const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: ComparedJson): Promise<void> => {
@@ -163,7 +163,7 @@ const comparePlan = async ({ facts, log }: Phase, plan: Buffer, json: ComparedJs
   }
   if (deviation === undefined) return;
   throw new PhaseError(
-    `The plan in JSON is not the plan that an apply would do. ${deviation}. A provider or program of this configuration may have changed it.`,
+    `The plan in JSON does not match the plan that would be applied. ${deviation}. A provider or program of this configuration may have changed it.`,
   );
 };
 

@@ -18,7 +18,7 @@ const providersIn = (lockFile: string): Set<string> =>
 
 export interface Choice {
   used: JobProviderSet[];
-  /** With the reason, for people. */
+  /** Sets that have no effect, with the reason for users. */
   unused: { name: string; why: string }[];
 }
 

@@ -7,8 +7,8 @@ import { changedTypes, type SchemasJson, usedSchemas } from './schemas.ts';
 
 /**
  * The plan without sensitive values: everything that `terraform plan` prints, for readers who cannot see them. The
- * renderer compares `before` with `after` even where it prints "(sensitive value)", and uses the schema's types. So
- * each value is replaced by one of the same type, and both sides by the same one exactly if they were equal.
+ * renderer compares `before` with `after` even where it prints "(sensitive value)", and uses the schema's types. So a
+ * placeholder has the type of the value, and both sides get the same placeholder only if they were equal.
  */
 
 type Json = Record<string, unknown>;

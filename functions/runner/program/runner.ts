@@ -33,7 +33,7 @@ export class Runner {
   #users: Users | undefined;
   #files: JobDirectory | undefined;
   #control: Control | undefined;
-  /** When the runner got its run, as performance.now() has it. */
+  /** When the runner got its run, in the clock of performance.now(). */
   #begunMs: number;
   readonly #stopped = new AbortController();
 
@@ -75,7 +75,7 @@ export class Runner {
       return await this.#work(await place, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
-        console.error(`no work left: ${messageOf(error)}`);
+        console.error(`no job for this runner: ${messageOf(error)}`);
         return 0;
       }
       console.error(messageOf(error));

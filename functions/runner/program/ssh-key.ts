@@ -21,9 +21,10 @@ while ssh-add -l >/dev/null 2>&1; [ $? -eq 2 ] && kill -0 $! 2>/dev/null; do sle
 ssh-add -q "$1" </dev/null && rm "$1" && echo ${quoted(ready)} && wait`;
 
 /**
- * Lets git use the workspace's SSH key while modules are fetched. Variables and files of the workspace can make git start
- * any program (`PATH`, `GIT_CONFIG_COUNT`, `.git/config`), so that the key is in an agent: programs of `init` can sign with it, and not
- * copy it. A variable GIT_SSH_COMMAND of the workspace takes precedence: there is no key for its program.
+ * Lets git use the workspace's SSH key while modules are fetched. Variables and files of the workspace can make git
+ * start any program (`PATH`, `GIT_CONFIG_COUNT`, `.git/config`). So the key is in an agent: programs that `init` starts
+ * can sign with it, but cannot copy it. A workspace's variable GIT_SSH_COMMAND takes precedence; its program gets no
+ * key.
  */
 export const withSshKey = async <T>(phase: Phase, fetch: () => Promise<T>): Promise<T> => {
   const { job, files, user, settings, environment, log } = phase;

@@ -32,7 +32,7 @@ export const awaitOffer = async (
     });
     if (answer.action === 'exit') return undefined;
     if (answer.action === 'claim') {
-      console.log(`taken for ${answer.claim}`);
+      console.log(`assigned to ${answer.claim}`);
       return `${answer.claim}.${key}`;
     }
     if (!registered) console.log('ready for a run');

@@ -17,7 +17,7 @@ export interface Snapshot {
 export const md5 = (content: Buffer): string => createHash('md5').update(content).digest('hex');
 
 /**
- * Reads the state file, synchronously, because in pieces a large state would hardly ever be complete.
+ * Reads the state file synchronously: Terraform would rewrite a large state between the parts of an asynchronous read.
  * @returns undefined unless the file is a complete state: Terraform writes it in place, so a read may return half of
  * it
  */
@@ -42,7 +42,7 @@ export const snapshotOf = (content: Buffer): Snapshot | undefined => {
 };
 
 const unknownText =
-  'What this apply changed since the last stored state is not recorded. Compare the state with what exists (a refresh-only run) before the next apply.';
+  'Changes that this apply made since the last stored state are not recorded. Compare the state with what exists (a refresh-only run) before the next apply.';
 
 /** Why there is no snapshot; undefined if Terraform has not written a state. */
 export const whyUnreadable = (path: string, owner: Owner | undefined): string | undefined => {

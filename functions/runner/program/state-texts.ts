@@ -7,14 +7,14 @@ export const tornText =
 /** Location of a state that could not be saved to the workspace. */
 export type Place = { is: 'errored state' } | { is: 'file'; file: string } | { is: 'nowhere'; why: string };
 
-const places = (place: Place): string => {
+const placeText = (place: Place): string => {
   switch (place.is) {
     case 'errored state':
-      return 'as this apply\'s errored state. Download it, then push it with "terraform state push".';
+      return 'The newer state was saved as this apply\'s errored state. Download it, then push it with "terraform state push".';
     case 'file':
-      return `by the runner, encrypted, at ${place.file}. The platform takes it in when it finds it there; an agent sends it when it starts.`;
+      return `The runner saved the newer state, encrypted, at ${place.file}. The platform restores it when it finds it there; an agent sends it when it starts.`;
     case 'nowhere':
-      return `nowhere: ${place.why}. Compare the workspace's state with what exists before the next apply.`;
+      return `The newer state could not be saved anywhere: ${place.why}. Push a state that contains the changes, or force-unlock the workspace to continue from its recorded state.`;
   }
 };
 
@@ -28,5 +28,5 @@ interface Unsaved {
 
 export const unsavedText = ({ serial, before, why, place }: Unsaved): string =>
   `The state of this apply (serial ${serial}) could not be saved to the workspace, which still has ${before === undefined ? 'no state' : `serial ${before}`}: ` +
-  `${why.replace(/\.$/, '')}. The newer state was saved ${places(place)} ` +
+  `${why.replace(/\.$/, '')}. ${placeText(place)} ` +
   'Until then the workspace is locked, so that no resource is created twice.';

@@ -24,7 +24,7 @@ import { upload } from './transfer.ts';
  */
 
 /**
- * From a change to its snapshot, and between snapshots: including the upload, written state is safe within two
+ * Pause from a change to its snapshot, and between snapshots. Including the upload, written state is safe within two
  * seconds. Shorter pauses would cost more than they save.
  */
 const pauseMs = 1000;
@@ -40,7 +40,7 @@ export interface StateOutcome {
   problem?: string;
   /** The state that was not saved. */
   unsaved?: PhaseReport['unsavedState'];
-  /** Terraform's file has half a state: the last one before it counts. */
+  /** Terraform's file contains an incomplete state: the previous snapshot counts. */
   torn?: true;
 }
 
@@ -52,7 +52,12 @@ export interface StateBackup {
   file: string;
   runId: string;
   key: KeptStateKey | null;
+  /** Removes files of the run that are not needed once Terraform has ended. */
+  freeDisk: () => void;
 }
+
+/** Error codes of a file system without space. */
+const full = new Set(['ENOSPC', 'EDQUOT']);
 
 /** Part of the host's grace period that is reserved for saving the state elsewhere. */
 const spareMs = 8000;
@@ -161,14 +166,19 @@ export class StateKeeper {
 
   /** On the runner's disk. Never throws. */
   async #keep(content: Buffer): Promise<Place> {
-    const { file, runId, key } = this.#refuge;
+    const { file, runId, key, freeDisk } = this.#refuge;
     try {
       if (!key) throw new Error('no encryption key');
-      await writeKeptState(file, content, runId, key);
+      const write = () => writeKeptState(file, content, runId, key);
+      await write().catch((error) => {
+        if (!full.has(error.code)) throw error;
+        freeDisk();
+        return write();
+      });
       console.error(`the newest state was saved at ${file}`);
       return { is: 'file', file };
     } catch (failure) {
-      console.error(`the newest state was saved nowhere: ${messageOf(failure)}`);
+      console.error(`the newest state could not be saved anywhere: ${messageOf(failure)}`);
       return { is: 'nowhere', why: messageOf(failure) };
     }
   }
@@ -253,8 +263,8 @@ export class StateKeeper {
   }
 
   /**
-   * Raises the serial if Terraform has kept that of the start, because the state equals that of the start again: the
-   * control plane has stored other states in between and must recognize the newest.
+   * Raises the serial if the final state equals the initial one, for which Terraform keeps the initial serial: the
+   * control plane has stored other states in between and must recognize this one as the newest.
    */
   #numbered(snapshot: Snapshot): Snapshot {
     const stored = this.#stored;

@@ -50,7 +50,7 @@ const flags = async (
 ): Promise<string[]> => {
   if (atOnce !== undefined && isBefore(prepared.binary.version, firstParallelism)) {
     throw new PhaseError(
-      `parallelism: tests take it from version 1.12 on; this platform found ${prepared.binary.version}.`,
+      `parallelism: tests support it from version 1.12 on; this platform found ${prepared.binary.version}.`,
     );
   }
   const { files, job } = phase;

@@ -7,7 +7,7 @@ import { type FileBody, open, send } from '#platform/net/transport/http.ts';
 import { type RetryBound, retrying } from '#platform/net/transport/retry.ts';
 import { PhaseError } from './errors.ts';
 
-/** Objects by presigned URL: no credentials, and error messages without signatures. */
+/** Transfers objects by presigned URLs: without credentials, and without signatures in error messages. */
 
 /** Errors of interrupted transfers, although storage returns status 400 (S3: error responses). */
 const passing = ['RequestTimeout', 'IncompleteBody'];
@@ -43,7 +43,7 @@ export const upload = async (
 
 /**
  * Passes the object to `read`, again from the start if the transfer breaks off.
- * @param what for people: "the configuration"
+ * @param what name of the object in messages: "the configuration"
  * @throws {PhaseError} if storage does not have the object or does not return it
  */
 export const download = async <T>(
@@ -113,7 +113,7 @@ export const sha256Of = async (body: Uint8Array | FileBody): Promise<string> => 
 
 /**
  * Writes a download to a file, and rejects content that does not match the recorded checksum.
- * @param what for people: "The configuration"
+ * @param what name of the object in messages: "The configuration"
  * @param checksum `sha256:<hex>` or `md5:<hex>`
  * @throws {PhaseError}
  */

@@ -22,7 +22,7 @@ const fetchLater = async (name: PackageName, organization: string): Promise<bool
 };
 
 /**
- * URLs of those packages that the platform has; fetches the others. 1 read for each.
+ * URLs of the packages that the platform has; fetches missing ones. 1 read for each.
  * @param seconds validity of the URLs
  */
 export const shareProviders = async (
@@ -45,6 +45,6 @@ export const shareProviders = async (
 const fetchAll = async (names: PackageName[], organization: string): Promise<void> => {
   for (const name of names) {
     if (await fetchLater(name, organization)) continue;
-    return logWarning('enough providers were fetched today', { organization });
+    return logWarning('limit of providers fetched in a day reached', { organization });
   }
 };

@@ -41,7 +41,7 @@ const readDocument = async <S extends v.GenericSchema>(url: URL, schema: S): Pro
   for await (const chunk of await open(url)) {
     chunks.push(chunk as Buffer);
     bytes += (chunk as Buffer).length;
-    if (bytes > maxDocumentBytes) throw new OutboundError('unreachable', `${url.host} answered too much`);
+    if (bytes > maxDocumentBytes) throw new OutboundError('unreachable', `the response of ${url.host} is too large`);
   }
   return v.parse(schema, JSON.parse(Buffer.concat(chunks).toString('utf8')));
 };
@@ -62,7 +62,7 @@ export const fetchPackage = async ({ address, version, platform }: PackageName):
   const body = await open(new URL(url, described));
   try {
     const size = Number(body.headers['content-length']);
-    if (!(size > 0 && size <= maxPackageBytes)) throw new Error(`its size is ${size} bytes, or is not told`);
+    if (!(size > 0 && size <= maxPackageBytes)) throw new Error(`its size, ${size} bytes, is not allowed`);
     await putStream(objects.sharedProvider(shasum), body, { size, sha256: shasum, type: 'application/zip' });
   } finally {
     body.destroy();

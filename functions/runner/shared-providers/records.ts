@@ -21,8 +21,8 @@ export interface PackageName extends ProviderName {
 
 const day = 24 * 3600;
 /**
- * Shorter than the bucket's lifecycle rule keeps these objects (infra/stack/storage.ts), by more than a runner needs
- * to read one.
+ * Shorter than the bucket keeps these objects (lifecycle rule in infra/stack/storage.ts), so that a runner has time to
+ * read one.
  */
 const storedSeconds = 27 * day;
 /** Longer than the time limit of the function that fetches. */

@@ -51,8 +51,8 @@ export interface Pull {
   headBranch: string;
   base: string;
   /**
-   * Its commits are on no branch of the repository, so that any account may have written them: from a fork, or pushed
-   * without a branch.
+   * Any account may have written its commits, because they are on no branch of the repository: the pull request comes
+   * from a fork, or was pushed without a branch.
    */
   fromFork: boolean;
   title: string;

@@ -48,10 +48,7 @@ export const callAsApp = async (app: GithubAppSettings, patience: { patient: boo
   try {
     secret = appJwt(app, key);
   } catch {
-    throw new ForgeError(
-      'refused',
-      "the GitHub App's private key is not one in PEM form: the operator has to replace it",
-    );
+    throw new ForgeError('refused', "the GitHub App's private key is not in PEM form: the operator has to replace it");
   }
   return callerOf({ client: appClient(app), secret }, patience);
 };

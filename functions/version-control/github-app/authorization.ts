@@ -8,7 +8,7 @@ import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
 import { get, put } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { keepLink } from '../account-links.ts';
 import { callerOf } from '../call.ts';
@@ -87,7 +87,7 @@ const redeem = async (request: ApiRequest, app: GithubAppSettings, attempt: Atte
     account,
     sealedToken: await seal(token, contextOf(userId)),
     createdAt: now(),
-    expiresAt: Math.floor(Date.now() / 1000) + goodForSeconds,
+    expiresAt: expiryIn(goodForSeconds),
   };
   await put({ ...keys.appAuthorization(userId), ...authorization });
   await keepLink(appLinks, { id: account.id, username: account.name }, userId);

@@ -71,7 +71,7 @@ const tellRemoved = async (installation: Installation, identifiers: string[]): P
   return followed;
 };
 
-/** Records the event; undefined when it concerns no organization here. @throws {ApiError} 400 */
+/** Records the event; undefined when no organization has linked the installation. @throws {ApiError} 400 */
 export const noteInstallationEvent = async (
   app: GithubAppSettings,
   name: (typeof names)[number],

@@ -101,7 +101,7 @@ const checkUsable = ({ account: { login }, uninstalledAt, suspendedAt, pausedUnt
   if (uninstalledAt) throw uninstalled(login);
   if (suspendedAt) throw new ForgeError('refused', `the GitHub App's installation for ${login} is suspended at GitHub`);
   if (pausedUntil && pausedUntil > now()) {
-    throw new ForgeError('limited', `GitHub asks to wait until ${pausedUntil.slice(11, 16)} UTC`);
+    throw new ForgeError('limited', `the rate limit of GitHub is reached until ${pausedUntil.slice(11, 16)} UTC`);
   }
 };
 

@@ -93,7 +93,7 @@ export const linkableInstallation = async (
   const authorization = await authorizationOf(userId);
   if (!authorization) {
     throw forbidden(
-      'Authorize the GitHub App with your own account first: POST organizations/:organization/github-app-installations/actions/authorize, or the page. It counts for an hour.',
+      'Authorize the GitHub App with your own account first: POST organizations/:organization/github-app-installations/actions/authorize, or the page. It is valid for an hour.',
     );
   }
   return asking(async () => {

@@ -88,7 +88,7 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   checkApp(request, app, installation.app_id);
   if (isAboutInstallations(name)) {
     const outcome = await noteInstallationEvent(app, name, payload);
-    return outcome ? json(202, { delivery: outcome }, 'application/json') : ignore('nothing to note');
+    return outcome ? json(202, { delivery: outcome }, 'application/json') : ignore('events without an effect');
   }
   if (!repository) return ignore('events without a repository');
   return handleRepository(request, text, payload, { app, number: installation.id, identifier: repository.full_name });

@@ -105,7 +105,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     bundleOf: application.bundleOf,
     compiled: application.compiled,
     credentialsOf: (id) => callers.credentialsOf(id),
-    directCallsOf: (id, traceHeader) => site.endpoint.directCalls(callers.callerOf(id), traceHeader),
+    servicesOf: (id, traceHeader) => site.endpoint.servicesOf(callers.callerOf(id), traceHeader),
     environment: {
       AWS_ENDPOINT_URL: awsEndpointUrl,
       AWS_ENDPOINT_URL_S3: awsEndpointUrl,

@@ -56,9 +56,9 @@ export const backUp = async (
   const [from, to] = [resolve(dataDir), resolve(file)];
   if (!existsSync(join(from, table))) throw new StartError(`${from} is not a data folder of a platform`);
   if (formatOf(from) !== dataFormat)
-    throw new StartError(`${from} is of another data format than this version's: use the version that wrote it`);
-  if (to.startsWith(from + sep)) throw new StartError(`${to} lies in the folder itself; name a file outside`);
-  if (existsSync(to) && !force) throw new StartError(`${to} is there already; name another file, or add --force`);
+    throw new StartError(`${from} has another data format than this version: use the version that wrote it`);
+  if (to.startsWith(from + sep)) throw new StartError(`${to} is inside the data folder; name a file outside of it`);
+  if (existsSync(to) && !force) throw new StartError(`${to} already exists; name another file, or add --force`);
   const at = new Date().toISOString();
   // If no platform runs, none can start meanwhile.
   const release = tryLock(join(from, platformLock));

@@ -173,8 +173,8 @@ const allowed =
 
 const runnerEnvironment = (dataDir: string, sharedProviderHosts = ''): HostOptions['runnerEnvironment'] => {
   const folder = resolve(dataDir);
-  // If the user has pasted the export lines of `npm start`, this contains the folder's own files, including the owner's
-  // token.
+  // If the user has pasted the export lines of `npm start`, these variables point to files in the folder, among them the
+  // owner's token.
   const passes = ([name, value = '']: [string, string | undefined]) => allowed.test(name) && !value.startsWith(folder);
   return {
     ...(Object.fromEntries(Object.entries(process.env).filter(passes)) as Record<string, string>),

@@ -130,7 +130,7 @@ const recoverTo = (): string | undefined => {
   if (name === undefined) return undefined;
   if (name !== '--recovered-to' || rest.length > 0)
     throw new StartError(
-      `it takes only ${usage}, and ${process.argv.slice(2).join(' ')} would be ignored. Set environment variables: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT and those in infra/docs/local.md`,
+      `unsupported arguments: ${process.argv.slice(2).join(' ')}. The only option is ${usage}. Other settings are environment variables: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT and those in infra/docs/local.md`,
     );
   if (!time || Number.isNaN(Date.parse(time)))
     throw new StartError(`--recovered-to takes the time of the backup: ${usage}`);

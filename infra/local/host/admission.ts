@@ -5,7 +5,7 @@ const lookMs = 100;
 const defaultPauseMs = 500;
 /** A task waits half of its time: for its own processes to start, for the platform, for a disk. */
 const perProcessor = 2;
-/** Idle share of one processor that means: the running tasks wait for something else. */
+/** From this idle share of one processor on, the running tasks are waiting for something else. */
 const idleShare = 0.5;
 
 export interface AdmissionOptions {

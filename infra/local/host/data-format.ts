@@ -16,7 +16,7 @@ export interface Marker {
 }
 
 /** Increase it with each change that makes an earlier version misread the folder, or this version an earlier folder. */
-export const dataFormat = 2;
+export const dataFormat = 3;
 
 const name = 'data-folder.json';
 
@@ -78,7 +78,7 @@ const write = (folder: string, marker: Marker): void =>
 const readMarker = (folder: string): Marker | undefined => {
   const marker = readSteering<Marker>(
     join(folder, name),
-    `If this version wrote the folder, replace its content with {"format":${dataFormat},"used":true}. Else: ${afterDamage}`,
+    `If this version wrote the folder, replace its content with {"format":${dataFormat},"used":true}. Otherwise: ${afterDamage}`,
   );
   if (marker === undefined || Number.isInteger(marker.format)) return marker;
   throw new StartError(`${join(folder, name)} has no format. ${afterDamage}`);

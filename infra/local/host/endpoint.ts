@@ -5,15 +5,15 @@ import type { Accesses } from '#infra/local/aws/iam/access.ts';
 import { readSignature, type Signature, sha256 } from '#infra/local/aws/iam/signature.ts';
 import type { Usage } from '#infra/local/aws/lambda/usage.ts';
 import { S3Calls } from '#infra/local/aws/s3/s3-calls.ts';
-import type { DirectCalls } from '#platform/store/direct-calls.ts';
-import { answerError, read, reply, sendReply } from './answers.ts';
+import type { Services } from '#platform/store/services.ts';
+import { answer, answerError, read, reply, sendReply } from './answers.ts';
 import type { Caller, Callers } from './callers.ts';
-import { Calls, type Services } from './calls.ts';
+import { Calls, type HostedServices } from './calls.ts';
 import type { Cors } from './cors.ts';
-import { directDoor } from './direct-door.ts';
 import type { Faults } from './faults.ts';
 import { Gate } from './gate.ts';
 import { operate } from './operator.ts';
+import { type Serving, servicesOf } from './services.ts';
 
 export interface EndpointOptions {
   callers: Callers;
@@ -21,13 +21,7 @@ export interface EndpointOptions {
   cors: Cors;
   faults: Faults;
   usage: Usage;
-  services: Services;
-}
-
-interface Serving extends EndpointOptions {
-  calls: Calls;
-  s3: S3Calls;
-  log(line: string): void;
+  services: HostedServices;
 }
 
 /**
@@ -35,7 +29,7 @@ interface Serving extends EndpointOptions {
  * functions of this process. The only place with behaviour that exists only locally.
  */
 export class Endpoint {
-  readonly #serving = Promise.withResolvers<Serving>();
+  readonly #serving = Promise.withResolvers<EndpointOptions & Serving>();
   readonly #server: Server;
   readonly #log: (line: string) => void;
   #calls: Calls | undefined;
@@ -76,11 +70,11 @@ export class Endpoint {
   }
 
   /**
-   * Client of a function in this process.
+   * The services for a function in this process.
    * @param traceHeader of the running invocation
    */
-  directCalls(caller: Caller, traceHeader: () => string | undefined): DirectCalls {
-    return directDoor(this.#serving.promise, caller, traceHeader);
+  servicesOf(caller: Caller, traceHeader: () => string | undefined): Services {
+    return servicesOf(this.#serving.promise, caller, traceHeader);
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -94,14 +88,14 @@ export class Endpoint {
     const body = await read(request);
     const caller = serving.callers.identify(request, signature, sha256(body));
     const { method = 'POST', url = '/', headers } = request;
-    sendReply(response, await serving.calls.answer({ method, url, headers, body }, caller, signature?.service));
+    sendReply(response, await answer(serving.calls, { method, url, headers, body }, caller, signature?.service));
   }
 
   async #s3(
     request: IncomingMessage,
     response: ServerResponse,
     signature: Signature | undefined,
-    { callers, s3 }: Serving,
+    { callers, s3 }: EndpointOptions & Serving,
   ): Promise<void> {
     const presigned = signature?.expires !== undefined;
     const hash = presigned ? 'UNSIGNED-PAYLOAD' : String(request.headers['x-amz-content-sha256'] ?? 'UNSIGNED-PAYLOAD');

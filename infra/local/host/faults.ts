@@ -47,7 +47,7 @@ const schema = v.pipe(
   ),
   v.check(
     ({ kind, perSecond, units }) => (kind === 'limit') === (perSecond !== undefined) && (!units || kind === 'limit'),
-    'limit goes with perSecond, and units with limit',
+    'kind limit requires perSecond; perSecond and units are for kind limit only',
   ),
 );
 

@@ -46,7 +46,7 @@ const makeFolder = (path: string): void => {
   if (!statSync(path).isDirectory()) throw new StartError(`${path} is not a folder. STEPFORM_DATA must be a folder.`);
 };
 
-/** Not writable by any user, for any reason. */
+/** The error for a data folder that cannot be created or written. */
 const unusable = (path: string, error: unknown): StartError => {
   const reason = reasonOf(error) ?? `${(error as Error).message}. Set STEPFORM_DATA to a folder that can be written.`;
   return new StartError(`the data folder ${path} cannot be used: ${reason}`);
@@ -82,7 +82,7 @@ export class Folder {
    */
   previous(): Local | undefined {
     this.marker = openFormat(this.path);
-    return readSteering(this.at('local.json'), 'Delete it: the next start writes it, with another token.');
+    return readSteering(this.at('local.json'), 'Delete it: the next start creates it again, with a new token.');
   }
 
   /** Marks the platform as ready. */

@@ -164,7 +164,7 @@ export class Host {
     };
     parts.ecs.resume();
     await recovery.run();
-    // Thousands may resume. Nothing waits for them: a request about one resumes it first.
+    // Thousands may resume, and no request waits for all of them: one about an execution resumes that one first.
     void parts.states.resume();
     // Warm runners need not wait for the next minute.
     parts.events.start(this.#portsBefore !== undefined || Boolean(this.#options.functionSettings?.WARM_RUNNERS));

@@ -28,7 +28,7 @@ export const portsFile = (folder: Folder): string => folder.at('ports.json');
 export const keptPorts = (folder: Folder): KeptPorts | undefined =>
   readSteering<KeptPorts>(
     portsFile(folder),
-    'Delete it: the platform then takes its default ports. Set PORT and HTTPS_PORT to the ones it had, so that runners from before find it.',
+    'Delete it: the platform then uses its default ports. Set PORT and HTTPS_PORT to the previous ports, so that running runners find the platform.',
   );
 
 /** Of all earlier starts, because ports may have moved several times. */

@@ -41,7 +41,7 @@ export const operate = async (
 const usageOf = (url: string, { services, usage }: Operated): object => {
   const { searchParams } = new URL(url, 'http://localhost');
   const run = searchParams.get('run');
-  if (!run) throw new AwsError('ValidationException', 'Say which run: /_usage?run=run-…');
+  if (!run) throw new AwsError('ValidationException', 'Name a run: /_usage?run=run-…');
   const answer = usage.of(run, services.states.transitions(run));
   const steps = searchParams.has('steps') ? { steps: usage.stepsOf(run) } : {};
   return { ...answer, runningTaskSeconds: services.ecs.secondsOf(run), ...steps };

@@ -40,7 +40,7 @@ export class Recovery {
   /** Why a path is not available now. */
   refusal(path: string): string | undefined {
     if (this.#isOver || path.startsWith(ofRunners)) return undefined;
-    return `The data was restored to ${this.#time}. Runs that were under way end first; try again in two minutes.`;
+    return `The data was restored to ${this.#time}. Runs that were in progress are being ended; try again in two minutes.`;
   }
 
   /** @throws StartError for an invalid time, or if the recovery fails */

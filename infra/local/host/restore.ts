@@ -80,7 +80,7 @@ const unpack = async (file: string, root: string): Promise<BackupFacts> => {
       const content = entry as unknown as Readable;
       if (facts) await write(entry.header, content, root, cut.signal);
       else if (entry.header.name === mark) facts = factsOf(await text(content));
-      else throw new Error('it is not a backup of stepform, or of a version before 0.2.0');
+      else throw new Error('it is not a stepform backup, or it was made by a version before 0.2.0');
     }
     await reading;
     if (!facts) throw new Error('it is empty');

@@ -10,8 +10,10 @@ import {
   type Standing,
   type Team,
 } from '#api/permissions/granted.ts';
-import type { Permission } from '#api/permissions/permissions.ts';
+import { type Permission, permissions } from '#api/permissions/permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
+import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
+import { teamRoles } from '#test/support/roles.ts';
 
 /** How roles, teams and their access add up. Which permission belongs to which route is tested in who-may.test.ts. */
 
@@ -29,11 +31,36 @@ const stranger: Standing = { teams: [] };
 const has = (granted: ReadonlySet<Permission>, ...wanted: Permission[]) => wanted.map((one) => granted.has(one));
 const level = (access: string) => ({ access }) as unknown as WorkspaceGrant;
 
+it.each(teamRoles)(
+  '$role has the permissions that HCP Terraform documents',
+  ({ role, flags = [], workspace, project }) => {
+    const standing = memberOf(team({ organizationAccess: flags }));
+    const accessTo = (grant: object | undefined) => ({ teamAccess: grant && { 'team-1': grant } }) as never;
+    const documented = (scope: Scope) => permissionsOf(role, scope, permissions);
+    expect(onOrganization(standing)).toEqual(documented('organization'));
+    expect(onProject(standing, accessTo(project))).toEqual(documented('project'));
+    expect(onWorkspace(standing, accessTo(workspace), accessTo(project))).toEqual(documented('workspace'));
+  },
+);
+
+it.each<[string, Standing]>([
+  ['owner', owner],
+  ['organization token', organization],
+  ['member', memberOf()],
+  ['owner elsewhere', stranger],
+])('%s has the permissions that HCP Terraform documents, everywhere', (role, standing) => {
+  const documented = permissionsOf(role, 'workspace', permissions);
+  const granted = [
+    onOrganization(standing),
+    onProject(standing, undefined),
+    onWorkspace(standing, undefined, undefined),
+  ];
+  expect(granted).toEqual([documented, documented, documented]);
+});
+
 describe('a workspace', () => {
   const wanted: Permission[] = ['workspace:read', 'run:apply', 'workspace:update', 'state:read'];
   it.each<[string, Standing, object | undefined, object | undefined, boolean[]]>([
-    ['an owner has everything on', owner, undefined, undefined, [true, true, true, true]],
-    ['a stranger has nothing on', stranger, { 'team-1': level('admin') }, undefined, [false, false, false, false]],
     [
       'a member without a team has nothing on',
       memberOf(),
@@ -49,25 +76,11 @@ describe('a workspace', () => {
       [false, false, false, false],
     ],
     [
-      'a team that may write has on',
-      memberOf(team()),
-      { 'team-1': level('write') },
-      undefined,
-      [true, true, false, true],
-    ],
-    [
       'two teams have together on',
       memberOf(team(), team({ id: 'team-2' })),
       { 'team-1': level('read'), 'team-2': level('admin') },
       undefined,
       [true, true, true, true],
-    ],
-    [
-      'a team of the project has on',
-      memberOf(team()),
-      undefined,
-      { 'team-1': level('write') },
-      [true, true, false, true],
     ],
     [
       'a team of both has the more of the two on',
@@ -81,7 +94,7 @@ describe('a workspace', () => {
     expect(has(granted, ...wanted)).toEqual(expected);
   });
 
-  it('of an environment is visible to users with permission to apply there, and its secrets to its admins', () => {
+  it('of an environment is visible to users with permission to apply runs, and its states to project admins', () => {
     const on = (access: string) =>
       onWorkspace(memberOf(team()), { managedBy: 'environment', teamAccess: { 'team-1': level(access) } }, undefined);
     expect(has(on('read'), 'workspace:read', 'state:read')).toEqual([false, false]);
@@ -95,7 +108,7 @@ describe('a workspace', () => {
     expect(on('read').has('organization:read'), 'permissions outside workspaces stay').toBe(true);
   });
 
-  it('lets a team override policies that both the organization and its admin have delegated to', () => {
+  it('lets a team override policies only if both the organization and the workspace delegate it', () => {
     const delegate = team({ organizationAccess: ['delegate-policy-overrides'] });
     const on = (standing: Standing, overrides: boolean) =>
       onWorkspace(standing, { teamAccess: { 'team-1': { ...level('read'), overrides } } } as never, undefined);
@@ -107,22 +120,9 @@ describe('a workspace', () => {
   });
 });
 
-it('access that teams were given matters to members of teams alone', () => {
+it('only permissions of team members depend on team access', () => {
   const standings = [owner, organization, memberOf(), memberOf(team()), stranger];
   expect(standings.map(dependsOnGrants)).toEqual([false, false, false, true, false]);
-});
-
-it('a flag of the organization adds to what a member has, and a stranger has nothing at all', () => {
-  const manager = memberOf(team({ organizationAccess: ['manage-workspaces'] }));
-  expect(has(onOrganization(manager), 'workspace:create', 'workspace:update')).toEqual([true, true]);
-  const vcs = memberOf(team({ organizationAccess: ['manage-vcs-settings'] }));
-  expect([onOrganization(vcs), onProject(vcs, undefined)].map((granted) => granted.has('ssh-key:read'))).toEqual([
-    true,
-    false,
-  ]);
-  expect(has(onProject(manager, undefined), 'workspace:update')).toEqual([true]);
-  expect(has(onOrganization(memberOf(team())), 'organization:read', 'workspace:create')).toEqual([true, false]);
-  expect(onOrganization(stranger)).toBe(noPermissions);
 });
 
 describe('a team', () => {
@@ -141,7 +141,7 @@ describe('a team', () => {
     expect(sees(memberOf(other), open)).toBe(true);
   });
 
-  it('of owners is changed by owners only, and its access never', () => {
+  it('of owners can be changed only by owners, and its access by no user', () => {
     const owners = team({ id: 'team-owners', owners: true, visibility: 'organization' });
     const manager = memberOf(
       team({ organizationAccess: ['manage-membership', 'manage-teams', 'manage-organization-access'] }),
@@ -154,7 +154,7 @@ describe('a team', () => {
     expect(has(onTeam(owner, team()), ...changes)).toEqual([true, true, true]);
   });
 
-  it('has tokens that its members manage where the team allows it, and never those of owners', () => {
+  it('lets members manage its tokens if it allows that, except the owners team', () => {
     const managed = (change: Partial<Team>) => onTeam(memberOf(team(change)), team(change)).has('team:manage-tokens');
     expect(managed({})).toBe(true);
     expect(managed({ allowMemberTokenManagement: false })).toBe(false);
@@ -164,7 +164,7 @@ describe('a team', () => {
     ).toBe(false);
   });
 
-  it('whose access is listed is seen by its members, and managed as far as it is seen', () => {
+  it('shows its access to its members, and only visible access can be managed', () => {
     const granted = onOrganization(owner);
     const access: Permission[] = ['workspace:read-teams', 'workspace:manage-teams', 'project:manage-teams'];
     expect(has(onTeamAccess(owner, granted, team()), ...access)).toEqual([true, true, true]);

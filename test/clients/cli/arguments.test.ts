@@ -34,6 +34,7 @@ it('options are accepted before and after arguments, short, repeated, and with o
   expect(call.flag('watch')).toBe(true);
   expect(call.flag('json')).toBe(false);
   expect([call.word(0), call.word(1)]).toEqual(['.', '-x']);
+  expect(parse(command, ['--', '-watch']).words).toEqual(['-watch']);
 });
 
 it.each([
@@ -47,7 +48,19 @@ it.each([
   expect(usageOf(args)).toContain(message);
 });
 
-it('options that a program of its own would ignore are refused', () => {
+it.each([
+  ['runs start', 'target replace var var-file'],
+  ['runs start', 'watch wait plan-only destroy refresh-only auto-apply no-refresh latest'],
+])('%s takes %s', (name, words) => {
+  const { command: one } = findCommand(name.split(' ')) as { command: Command };
+  for (const word of words.split(' ')) {
+    const isFlag = one.options?.[word]?.value === undefined;
+    const call = parse(one, isFlag ? [`--${word}`] : [`--${word}`, 'a=1', `-${word}`, 'b=2']);
+    expect(isFlag ? call.flag(word) : call.texts(word), word).toEqual(isFlag || ['a=1', 'b=2']);
+  }
+});
+
+it('options that a separate program would ignore are rejected', () => {
   const start = findCommand(['start', '--json']);
   expect(() => start && parse(start.command, start.rest)).toThrow('stepform start has no option --json');
 });

@@ -93,6 +93,23 @@ it('a variable set is not deleted without a confirmation', async () => {
   expect(requests).toContain('DELETE /api/v2/varsets/varset-1');
 });
 
+it('an error names a similar variable set when the named one does not exist', async () => {
+  answering(() => json({ data: [{ id: 'varset-1', attributes: { name: 'aws' } }] }));
+  const failure = await failureOfCommand('variable-sets', 'delete', 'asw', '-o', 'acme', '--yes');
+  expect(failure).toEqual({
+    code: exit.notFound,
+    text: expect.stringMatching(/^Variable set asw not found.* Did you mean aws\? List them: \S+ variable-sets list$/),
+  });
+});
+
+it('an error names SSL_CERT_FILE when it is not a certificate', async () => {
+  const requests = answering(() => json({ data: [] }));
+  vi.stubEnv('SSL_CERT_FILE', import.meta.filename);
+  const failure = await failureOfCommand('organizations', 'list');
+  expect(failure.text).toContain(`SSL_CERT_FILE (${import.meta.filename}) is not a valid certificate`);
+  expect(requests).toEqual([]);
+});
+
 it('a run that has ended cannot be confirmed', async () => {
   const run = { id: 'run-1', type: 'runs', attributes: { status: 'canceled', actions: {}, permissions: {} } };
   const requests = answering(() => json({ data: run }));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { registerApp } from '#clients/cli/app-registration.ts';
 import { Call } from '#clients/cli/arguments.ts';
+import { openInBrowser } from '#clients/cli/browser.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 import { localGithubAppVariable } from '#infra/stack/github-app.ts';
 
@@ -70,6 +71,8 @@ const begin = async (change: object = {}) => {
 };
 
 it('github-app create sends a manifest with the needed permissions, and exchanges the code for the secrets', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
   const { registered, base, action, manifest } = await begin();
   expect(action.pathname).toBe('/organizations/acme/settings/apps/new');
   expect(manifest).toEqual({
@@ -97,6 +100,15 @@ it('github-app create sends a manifest with the needed permissions, and exchange
   expect((await fetch(`${base}/created?code=c%2F1&state=${state}`)).status).toBe(200);
   expect(await registered).toMatchObject({ id: 12, slug: 'stepform-acme', clientId: 'Iv1.x', key: app.pem });
   expect(requests).toEqual(['POST /app-manifests/c%2F1/conversions']);
+  // A timer would keep the command waiting.
+  await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+});
+
+it('a command does not wait for the browser that it has opened', () => {
+  vi.stubEnv('BROWSER', 'sleep');
+  openInBrowser('1');
+  vi.unstubAllEnvs();
+  expect(process.getActiveResourcesInfo()).not.toContain('ProcessWrap');
 });
 
 it('github-app create turns the webhook off if GitHub cannot reach the platform', async () => {
@@ -108,11 +120,18 @@ it('github-app create turns the webhook off if GitHub cannot reach the platform'
   expect((await registered).webhookSecret).toMatch(/^[0-9a-f]{64}$/);
 });
 
-it('github-app create reports when GitHub does not return the secrets', async () => {
+it.each<[number, object]>([
+  [404, {}],
+  [201, { ...app, id: 'x' }],
+  [201, { ...app, slug: '' }],
+  [201, { ...app, client_id: undefined }],
+  [201, { ...app, client_secret: undefined }],
+  [201, { ...app, pem: undefined }],
+])('github-app create reports when GitHub does not return the secrets (%i %j)', async (status, body) => {
   const { registered, base, action } = await begin();
-  conversion = { status: 404, body: {} };
+  conversion = { status, body };
   await fetch(`${base}/created?code=used&state=${action.searchParams.get('state')}`);
-  await expect(registered).rejects.toThrow('did not return the app');
+  await expect(registered).rejects.toThrow(`did not return the app's secrets (${status})`);
 });
 
 it('github-app create stores the secrets in private files, in the format of the local platform', async () => {
@@ -141,6 +160,7 @@ it('github-app create stores the secrets in private files, in the format of the 
     expect(statSync(join(out, name)).mode & 0o777, name).toBe(0o600);
   }
   expect(readFileSync(join(out, 'key.pem'), 'utf8')).toBe(app.pem);
+  expect(readFileSync(join(out, 'webhook-secret'), 'utf8').trim()).toBe(app.webhook_secret);
   for (const secret of ['the-client-secret', 'the-webhook-secret', 'BEGIN RSA']) {
     expect(output.join('')).not.toContain(secret);
   }

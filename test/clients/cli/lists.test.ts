@@ -44,7 +44,7 @@ const printed = (args: string[], entries = things, values?: (one: (typeof things
 };
 const [a, long] = ['\x1b[1ma\x1b[0m', '\x1b[1mlong name\x1b[0m'];
 
-it('a list is columns for people, with a heading as a table, and whole values for programs', () => {
+it('a list is printed as columns, as a table with a heading, or as CSV or JSON with complete values', () => {
   expect(printed([])).toBe(`${a}          1,5\n${long}  =2\n`);
   expect(printed(['--output', 'table'])).toBe(`NAME       SIZE\n${a}          1,5\n${long}  =2\n`);
   expect(printed(['--output', 'csv'])).toBe(`name,size\na,"1,5"\nlong name,'=2\n`);
@@ -53,18 +53,18 @@ it('a list is columns for people, with a heading as a table, and whole values fo
   expect(JSON.parse(printed(['--json', '--output', 'json']))).toEqual({ entries: things });
 });
 
-it('an empty list says so to people alone', () => {
+it('an empty list prints a message, but not as a table or CSV', () => {
   expect(printed([], [])).toBe('No things.\n');
   expect(printed(['--output', 'table'], [])).toBe('NAME  SIZE\n');
   expect(printed(['--output', 'csv'], [])).toBe('name,size\n');
 });
 
-it('an unknown format, and two at once, are wrong usage', () => {
+it('an unknown output format, or two formats, are a usage error', () => {
   expect(() => printed(['--output', 'xml'])).toThrow('--output xml: give one of table, json, csv');
   expect(() => printed(['--json', '--output', 'csv'])).toThrow('cannot be combined');
 });
 
-it('columns are as wide as their widest cell, the last one as it is', () => {
+it('columns are padded to their widest cell, except the last one', () => {
   expect(columns([['a', 'bb', 'c '], ['dddd', '', 'e'], ['f']])).toEqual(['a     bb  c', 'dddd      e', 'f']);
 });
 
@@ -103,11 +103,11 @@ it.each([
   ['a.b', 'aXb', false],
   ['deep/**/x', 'deep/er/est/x', true],
   ['deep/**/x', 'deep/x', true],
-])('with the rules %j the file %s is left out: %s', (rules, path, expected) => {
+])('the rules %j exclude the file %s: %s', (rules, path, expected) => {
   expect(ignoreRules(rules).ignores(path)).toBe(expected);
 });
 
-it('blocks in JSON are those of HCL, and a damaged file has none', () => {
+it('blocks in JSON are parsed like those in HCL, and an invalid file has none', () => {
   const text = JSON.stringify({
     terraform: { cloud: { organization: 'acme', workspaces: { name: 'a' } } },
     variable: { size: { type: 'number' }, name: [{ default: 1 }] },
@@ -128,7 +128,7 @@ it('blocks in JSON are those of HCL, and a damaged file has none', () => {
   expect(parseTerraformJson('[{"terraform":{}},null,1]')).toHaveLength(1);
 });
 
-it('a watch retries what will pass, and tells of it once', async () => {
+it('a watch retries after temporary errors, and reports them once', async () => {
   vi.useFakeTimers();
   const unreachable = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
   const answers: (Error | string)[] = [
@@ -150,7 +150,7 @@ it('a watch retries what will pass, and tells of it once', async () => {
   expect(told).toHaveLength(1);
 });
 
-it('a watch ends at errors that stay, when it is aborted, and after ten minutes', async () => {
+it('a watch ends at permanent errors, when it is aborted, and after ten minutes', async () => {
   vi.useFakeTimers();
   const fails = (error: Error, signal?: AbortSignal) => {
     const ask = vi.fn(async () => Promise.reject(error));
@@ -169,7 +169,7 @@ it('a watch ends at errors that stay, when it is aborted, and after ten minutes'
   expect((Date.now() - began) / 60_000).toBeCloseTo(10, 0);
 });
 
-it('the reason of an unreachable server is its code, else its words', () => {
+it('the reason of an unreachable server is the error code, otherwise the message', () => {
   const because = (cause?: object) => reasonOf(new TypeError('fetch failed', { cause }));
   expect([because({ code: 'ENOTFOUND', message: 'x' }), because({ message: 'closed' }), because()]).toEqual([
     'ENOTFOUND',
@@ -178,7 +178,7 @@ it('the reason of an unreachable server is its code, else its words', () => {
   ]);
 });
 
-it('progress is one line on a terminal, cleared before what stays, and nothing elsewhere', () => {
+it('progress is one line on a terminal, which is cleared before other output; without a terminal there is none', () => {
   vi.useFakeTimers();
   const outputOf = (isTTY: boolean): string => {
     const out = Object.assign(new PassThrough(), { isTTY, columns: 20 });

@@ -58,7 +58,9 @@ class Platform {
   #log(path: string): string {
     const [message, type] = path.includes('plan') ? ['planned', 'planned_change'] : ['made', 'apply_complete'];
     const text = `\x02${JSON.stringify({ '@message': message, '@level': 'info', type })}\n\x03`;
-    return text.slice(Number(new URL(path, 'http://x').searchParams.get('offset')));
+    const from = Number(new URL(path, 'http://x').searchParams.get('offset'));
+    // A line can arrive in parts.
+    return text.slice(from, from + 40);
   }
 
   #check() {

@@ -43,6 +43,6 @@ it('an estimate lists the largest changes first and leaves out free resources', 
   expect(assumptions).toEqual([
     'a Kubernetes version in standard support',
     'no traffic',
-    'region us-east-1 assumed where the plan names none',
+    'region us-east-1 assumed where the plan has none',
   ]);
 });

@@ -28,7 +28,7 @@ export const environmentsApi = async (method: string, path: string, body?: unkno
 
 const maxWaitMs = 60_000;
 
-/** Imports a version, of the template or without one. */
+/** Imports a version of the template, or a version without a template. */
 export const pushVersion = async (files: Record<string, string>, name: string, templateId?: string): Promise<Open> => {
   const { hash } = await environmentsApi('POST', '/files', gunzipSync(await packFiles(files)));
   const { id } = await environmentsApi('POST', `/organizations/${organization}/templateversions`, {

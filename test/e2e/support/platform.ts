@@ -107,7 +107,7 @@ export class PlatformProcess {
 
   async remove(): Promise<void> {
     await this.stop();
-    // The next start would find the runners; there is none.
+    // Runners are left to the next start of a platform; here there is none.
     for (const runner of runners(this.dataDir)) send(runner, 'SIGKILL');
     try {
       checkNothingWasDenied(this.dataDir);

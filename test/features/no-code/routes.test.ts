@@ -155,7 +155,7 @@ describe('a no-code module', () => {
       relationships: { 'no-code-modules': { data: [{ id: noCode.id }] } },
     });
     const again = await api.post(noCodes, {}, of(module.id));
-    expect([again.status, detailOf(again)]).toEqual([422, expect.stringMatching(/has a no-code module already/)]);
+    expect([again.status, detailOf(again)]).toEqual([422, expect.stringMatching(/already has a no-code module/)]);
     const path = `no-code-modules/${noCode.id}`;
     const { body } = await api.get(`${path}?include=variable-options`);
     expect(body.included).toMatchObject([{ type: 'variable-options', attributes: sizes }]);
@@ -244,7 +244,7 @@ describe('a workspace created from a module', () => {
     [{ 'env TF_VAR_size': 'huge', count_of: '1' }, {}, 422, /value: TF_VAR_size must be one of small, large/],
     [{}, {}, 422, /the module needs values for count_of/],
     [{ count_of: '1' }, { 'working-directory': 'x' }, 422, /working-directory: cannot be set/],
-    [{ count_of: '1' }, { 'execution-mode': 'local' }, 422, /execution-mode: local/],
+    [{ count_of: '1' }, { 'execution-mode': 'local' }, 422, /execution-mode: must be remote or agent/],
     [{ count_of: '1' }, { name: 'a b' }, 422, /name/],
   ])('is rejected without a trace: %j %j', async (values, attributes, status, why) => {
     const noCode = await enable(await newModule('1.0.0'));

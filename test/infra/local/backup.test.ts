@@ -86,7 +86,7 @@ describe('a backup of the data folder', () => {
   it.each([
     ['backup', [], /backup changed nothing: .*backup\.tar\.gz cannot be written: E(NOSPC|FBIG)/],
     ['restore', ['--force'], /restore changed nothing: .*E(NOSPC|FBIG)/],
-  ])('of a %s, a full disk is named, and nothing is left', async (what, more, reason) => {
+  ])('reports a full disk in a %s, and leaves no partial file', async (what, more, reason) => {
     writeFileSync(join(data(), 'large'), randomBytes(3_000_000));
     if (what === 'restore') await backUp(data(), file());
     const before = readdirSync(root);
@@ -103,7 +103,7 @@ describe('a backup of the data folder', () => {
     expect(readFileSync(secret(), 'utf8')).toBe('first');
   });
 
-  it('of a folder in use has a consistent table, and every object that its rows name', async () => {
+  it('of a folder in use has a consistent table, and every object that its rows refer to', async () => {
     const running = new Folder(data());
     const database = openTable();
     mkdirSync(join(data(), 'tasks'));
@@ -138,7 +138,7 @@ describe('a backup of the data folder', () => {
     expect(existsSync(join(data(), 'tasks'))).toBe(false);
   });
 
-  it('is one of a folder in use while an orphaned runner is active, and replaces no such folder', async () => {
+  it('records that an orphaned runner used the folder, and a restore does not replace such a folder', async () => {
     expect(await backUp(data(), file())).toMatchObject({ inUse: false });
     const process = { pid: globalThis.process.pid, startedAt: startOf(globalThis.process.pid) };
     mkdirSync(join(data(), 'tasks'));
@@ -175,7 +175,7 @@ describe('a backup of the data folder', () => {
   });
 
   it.each<[string, string[], RegExp]>([
-    ['of something else', ['main.tf'], /not a backup/],
+    ['of something else', ['main.tf'], /not a stepform backup/],
     ['that leads out of the folder', ['stepform-backup', '../escaped'], /outside/],
   ])('rejects %s', async (_, names, why) => {
     const archive = pack();

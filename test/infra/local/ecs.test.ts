@@ -20,7 +20,7 @@ interface Detail {
   containers: { exitCode?: number }[];
 }
 
-/** Stands for the runner: does what its MODE names, and first starts a child unless it must leave nothing behind. */
+/** Test double of the runner: behaves as MODE says, after starting a child process unless the test needs none. */
 const program = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -240,7 +240,7 @@ describe('the process of a task', () => {
     expect(second.cwd).not.toBe(first.cwd);
     for (const { taskArn } of [first, second])
       expect(readFileSync(join(folder, 'logs', `runner-${taskArn.split('/').at(-1)}.log`), 'utf8')).toBe('started\n');
-    // For a backup or a restart, it no longer belongs to a task.
+    // A backup and a restart ignore the process, because it no longer belongs to a task.
     expect(runnersOf(folder)).toEqual([]);
   });
 
@@ -282,7 +282,7 @@ describe('the process of a task', () => {
     await gone(waiting.pid);
   });
 
-  it('is not signalled for a task that it has ended', async () => {
+  it('gets no signal for a task that has already ended', async () => {
     const part = start(temporaryFolder());
     const first = await perform(part, 'clean');
     await part.run('polite');

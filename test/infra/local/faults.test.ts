@@ -183,7 +183,7 @@ describe.each(['http', 'memory'])('the AWS endpoint, through the door %s', (door
     await set([{ kind, function: 'CallerFunction', action: 'PutItem', nth: 2 }]);
     const { failure } = await invoke(put(`${kind} 1`), put(`${kind} 2`), put(`${kind} 3`));
     expect(failure).toMatchObject({ errorType: 'Runtime.ExitError', errorMessage: expect.stringContaining('killed') });
-    // What the dead code would still do never happens; the next invocation is another.
+    // The killed process makes none of its later calls; the next invocation gets another process.
     await invoke(put(`${kind} 4`));
     expect(await Promise.all([1, 2, 3, 4].map((n) => isThere(`${kind} ${n}`)))).toEqual([true, done, false, true]);
   });

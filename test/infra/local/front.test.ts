@@ -123,6 +123,6 @@ it.each([
   ['STEPFORM_TRUSTED_PROXIES', 'proxy.example.com'],
   ['STEPFORM_TRUSTED_PROXIES', '10.0.0.1/8'],
   ['STEPFORM_TRUSTED_PROXIES', '10.0.0.0/33'],
-])('rejects %s=%s', (name, value) => {
+])('the setting %s=%s is rejected', (name, value) => {
   expect(() => readFront({ [name]: value })).toThrow(name);
 });

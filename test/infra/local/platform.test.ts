@@ -186,7 +186,7 @@ describe('npm start', () => {
   it.each([
     [['--recovered-to', 'yesterday'], '--recovered-to takes the time of the backup: --recovered-to <time>, e.g.'],
     [['--recovered-to'], '--recovered-to takes the time of the backup'],
-    [['--port', '80'], 'it takes only --recovered-to <time>'],
+    [['--port', '80'], 'unsupported arguments: --port 80. The only option is --recovered-to <time>'],
   ])('rejects the arguments %o with a message', async (args, message) => {
     const { ended, said } = run(temporaryFolder(), {}, args);
     expect(await ended).toBe('1');

@@ -14,6 +14,7 @@ import {
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { inJson } from '#infra/local/host/answers.ts';
 import { Bench, executionArn, machine, machineArn, task, waiting } from './step-functions.support.ts';
 
 const waits = machine({ Wait: waiting('Wait') });
@@ -25,7 +26,7 @@ describe('StartExecution', () => {
     const first = await bench.start('run-1', { a: 1 });
     await bench.clock.pass(10);
     expect(await bench.start('run-1', { a: 1 })).toEqual(first);
-    expect(first).toEqual({ executionArn: executionArn('run-1'), startDate: Date.parse('2030-01-01') / 1000 });
+    expect(first).toEqual({ executionArn: executionArn('run-1'), startDate: new Date('2030-01-01') });
     expect(bench.calls).toHaveLength(1);
   });
 
@@ -87,7 +88,7 @@ describe('StopExecution', () => {
       error: 'Canceled',
       cause: 'by hand',
     });
-    expect(stopDate).toBe(Date.parse('2030-01-01') / 1000 + 5);
+    expect(stopDate).toEqual(new Date('2030-01-01T00:00:05Z'));
     expect(await bench.describe()).toMatchObject({ status: 'ABORTED', error: 'Canceled', cause: 'by hand', stopDate });
     expect(bench.calls).toHaveLength(1);
     expect(await bench.refused('SendTaskHeartbeat', { taskToken })).toBe('TaskTimedOut');
@@ -189,7 +190,7 @@ describe('lists', () => {
     const bench = new Bench(waits);
     const { stateMachines } = await bench.call('ListStateMachines', {});
     expect(stateMachines).toEqual([
-      { stateMachineArn: machineArn, name: 'Runs', type: 'STANDARD', creationDate: bench.clock.now() / 1000 },
+      { stateMachineArn: machineArn, name: 'Runs', type: 'STANDARD', creationDate: new Date(bench.clock.now()) },
     ]);
     const described = await bench.call('AWSStepFunctions.DescribeStateMachine', { stateMachineArn: machineArn });
     expect(described).toMatchObject({ status: 'ACTIVE', type: 'STANDARD' });
@@ -215,7 +216,7 @@ const clientOf = async (bench: Bench): Promise<SFNClient> => {
         return { __type: error.name, message: error.message };
       });
     response.setHeader('content-type', 'application/x-amz-json-1.0');
-    response.end(JSON.stringify(answer));
+    response.end(inJson(answer));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = new SFNClient({

@@ -30,7 +30,7 @@ test('each state is entered after the one before, also when the clock is set bac
   expect((await bench.ended()).status).toBe('SUCCEEDED');
   expect(orders(bench)).toEqual([...orders(bench)].sort());
   expect(new Set(orders(bench)).size).toBe(3);
-  const times = (await bench.history()).map(({ timestamp }) => timestamp as number);
+  const times = (await bench.history()).map(({ timestamp }) => Number(timestamp));
   expect(times).toEqual([...times].sort((a, b) => a - b));
 });
 

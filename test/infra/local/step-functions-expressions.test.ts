@@ -34,7 +34,7 @@ describe('a path', () => {
     ['$.é', 1],
     ['$$', context],
     ['$$.Task.Token', 'a token'],
-  ])('%s leads to its value', (path, expected) => {
+  ])('%s selects its value', (path, expected) => {
     checkPath(path);
     expect(valueAt(path, data)).toEqual(expected);
   });
@@ -47,7 +47,7 @@ describe('a path', () => {
     ['$.a[0]', 'could not be found'],
     ['$.constructor', 'could not be found'],
     ['$$.Map.Item', 'could not be found in the context object'],
-  ])('%s fails where nothing is', (path, message) => {
+  ])('%s fails if its value is missing', (path, message) => {
     expect(() => valueAt(path, data)).toThrow(message);
   });
 
@@ -60,25 +60,25 @@ describe('a path', () => {
     ['$.a[0:1]', 'is not supported'],
     ['$.', 'is not supported'],
     ['$a', 'is not supported'],
-  ])('%s is refused when a definition is read', (path, message) => {
+  ])('%s is rejected when a definition is parsed', (path, message) => {
     expect(() => checkPath(path)).toThrow(message);
     expect(() => checkTemplate({ deep: [{ 'x.$': path }] })).toThrow(message);
     expect(() => checkRule({ Variable: path, IsNull: true })).toThrow(message);
   });
 
-  it('selects nothing with null and everything without one', () => {
+  it('selects nothing if it is null, and everything if it is absent', () => {
     expect([select(null, data), select(undefined, data), select('$.yes', data)]).toEqual([{}, input, true]);
   });
 });
 
-it('fills templates with copies', () => {
+it('templates are filled with copies of the data', () => {
   const filled = fill({ 'it.$': '$.a', more: [{ 'of.$': '$$.Task.Token' }, 1, null], plain: '$.a' }, data);
   expect(filled).toEqual({ it: input.a, more: [{ of: 'a token' }, 1, null], plain: '$.a' });
   (filled as { it: { b: unknown[] } }).it.b.push(2);
   expect(input.a.b).toHaveLength(2);
 });
 
-it('places results', () => {
+it('results are placed at their path', () => {
   expect(place({ a: 1 }, undefined, 2)).toBe(2);
   expect(place({ a: 1 }, '$', 2)).toBe(2);
   expect(place({ a: 1 }, null, 2)).toEqual({ a: 1 });
@@ -156,11 +156,11 @@ describe('a choice rule', () => {
     [{ Variable: '$.a', IsNull: true, IsPresent: true }, 'one comparison'],
     [{ And: [{ Variable: '$.a', Like: 1 }] }, 'Like is not supported'],
     [{ Not: { Variable: '$.a', StringEqualsPath: 'b' } }, 'is not a path'],
-  ])('%j is refused when a definition is read', (rule, message) => {
+  ])('%j is rejected when a definition is parsed', (rule, message) => {
     expect(() => checkRule(rule as Rule)).toThrow(message);
   });
 
-  it('fails where its variable is missing, and where none matches without Default', () => {
+  it('fails if its variable is missing, or if no rule matches and there is no Default', () => {
     expect(() => holds({ Variable: '$.missing', StringEquals: 'x' })).toThrow('$.missing');
     expect(() => holds(number({ NumericEqualsPath: '$.text' }))).toThrow('$.text is no value for NumericEqualsPath');
     const unmatched = { Choices: [{ Variable: '$.number', NumericEquals: 1, Next: 'x' }] };

@@ -15,7 +15,7 @@ describe('GetExecutionHistory', () => {
     await bench.ended();
     const resource = { resourceType: 'lambda', resource: 'invoke.waitForTaskToken' };
     const included = { truncated: false };
-    const timestamp = Date.parse('2030-01-01') / 1000;
+    const timestamp = new Date('2030-01-01');
     const parameters = {
       FunctionName: 'arn:aws:lambda:us-east-1:000000000000:function:Wait',
       Payload: { token: '[task token]', retry: 0, input: { a: 1 } },

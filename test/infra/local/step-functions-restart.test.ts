@@ -64,7 +64,7 @@ describe('after a restart', () => {
     ['was emptied', (file: string) => truncateSync(file)],
     ['was deleted', (file: string) => rmSync(file)],
     ['is damaged', (file: string) => writeFileSync(file, '{ damaged')],
-  ])('continues executions, and still lists ended ones, when their list %s', async (_, damage) => {
+  ])('continues executions, and lists ended ones, if the file with their list %s', async (_, damage) => {
     const { bench, token } = await upToConfirm();
     await bench.start('ended', {});
     await bench.call('StopExecution', { executionArn: executionArn('ended') });

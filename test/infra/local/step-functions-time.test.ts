@@ -144,7 +144,7 @@ describe('the machine’s timeout', () => {
     expect(ended.status).toBe('TIMED_OUT');
     expect(ended).not.toHaveProperty('error');
     expect(ended).not.toHaveProperty('cause');
-    expect(ended.stopDate - ended.startDate).toBe(100);
+    expect(ended.stopDate - ended.startDate).toBe(100_000);
     expect((await bench.history()).at(-1)).toMatchObject({
       type: 'ExecutionTimedOut',
       previousEventId: 0,

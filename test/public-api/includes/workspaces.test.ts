@@ -131,7 +131,7 @@ describe('included resources', () => {
 });
 
 it.each([[{ 'agent-pool-id': 'apool-x' }], [{ 'hyok-enabled': true }]])(
-  'rejects a setting without effect: %j',
+  'a workspace rejects a setting without effect: %j',
   async (attributes) => {
     const { id } = await api.workspace();
     const [name] = Object.keys(attributes);

@@ -70,6 +70,13 @@ describe('a deleted workspace', () => {
     });
     const { 'deleted-at': from, 'expires-at': to } = (one?.attributes ?? {}) as Record<string, string>;
     expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBeCloseTo(7 * 24 * 3600 * 1000, -4);
+    expect(Date.parse(((await record(id)) as { dueAt: string }).dueAt), 'the sweep ends it then').toBeCloseTo(
+      Date.parse(to ?? ''),
+      -4,
+    );
+    expect((await api.call('PUT', `recoverable-items/${id}/actions/recover`)).status, "by its workspace's id").toBe(
+      404,
+    );
     expect((await api.get(`workspaces/${id}`)).status).toBe(404);
     expect((await api.get(`workspaces/${id}/vars`)).status).toBe(404);
     expect((await api.get(`organizations/acme/workspaces/${attributes.name}`)).status).toBe(404);
@@ -83,8 +90,18 @@ describe('a deleted workspace', () => {
       body: { data: [{ type: 'tags', attributes: { name: 'kept' } }] },
     });
     await api.call('POST', `workspaces/${id}/actions/lock`);
+    const counts = async () => (await api.get('organizations/acme/workspaces')).body.meta.pagination['total-count'];
+    const count = await counts();
     await remove(id);
+    expect(await counts()).toBe(count - 1);
     expect((await act(id, 'recover')).status).toBe(204);
+    expect(await counts()).toBe(count);
+    expect(await table.get(keys.recoverable('acme', id))).toBeUndefined();
+    const { project } = (await api.get(`workspaces/${id}`)).body.data.relationships;
+    const inProject = await api.get(
+      `organizations/acme/workspaces?page[size]=100&filter[project][id]=${project.data.id}`,
+    );
+    expect(inProject.body.data).toContainEqual(expect.objectContaining({ id }));
     const { body } = await api.get(`organizations/acme/workspaces/${attributes.name}`);
     expect(body.data).toMatchObject({ id, attributes: { 'tag-names': ['kept'], locked: true } });
     expect((await api.get(`workspaces/${id}/vars`)).body.data).toMatchObject([{ id: created }]);
@@ -106,8 +123,12 @@ describe('a deleted workspace', () => {
     const varset = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
     const left = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
     await api.call('DELETE', `varsets/${left}/relationships/workspaces`, { body: applied.workspaces });
-    const policySet = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set') }, applied)).body
-      .data;
+    const global = (await api.post('organizations/acme/varsets', { name: uniqueName('set') }, applied)).body.data.id;
+    const policySets = async (attributes: object, related: object) =>
+      (await api.post('organizations/acme/policy-sets', { name: uniqueName('set'), ...attributes }, related)).body.data;
+    const policySet = await policySets({}, applied);
+    const globalPolicies = await policySets({}, applied);
+    const excluding = await policySets({ global: true }, { 'workspace-exclusions': applied.workspaces });
     const task = (await (await taskHelpers()).task()).id;
     const attached = { task: { data: { type: 'tasks', id: task } } };
     await api.post(`workspaces/${id}/tasks`, { 'enforcement-level': 'mandatory', stages: ['pre_plan'] }, attached);
@@ -116,13 +137,40 @@ describe('a deleted workspace', () => {
     await remove(id);
     expect(await workspacesOf(`varsets/${varset}`)).toEqual([]);
     expect(await workspacesOf(`policy-sets/${policySet.id}`)).toEqual([]);
+    for (const path of [`varsets/${global}`, `policy-sets/${globalPolicies.id}`])
+      expect((await api.patch(path, { global: true })).status).toBe(200);
     expect((await act(id, 'recover')).status).toBe(204);
+    const { workspaceIds } = (await table.get<{ workspaceIds?: Set<string> }>(keys.variableSet(global))) ?? {};
+    expect(workspaceIds?.size ?? 0).toBe(0);
+    await api.call('DELETE', `varsets/${global}`);
+    const { relationships } = (await api.get(`policy-sets/${excluding.id}`)).body.data;
+    expect(relationships['workspace-exclusions'].data).toEqual(applied.workspaces.data);
+    expect((await api.get(`policy-sets/${globalPolicies.id}`)).body.data.relationships.workspaces.data).toEqual([]);
     expect(await workspacesOf(`varsets/${varset}`)).toEqual([id]);
     expect(await workspacesOf(`varsets/${left}`)).toEqual([]);
     expect(await workspacesOf(`policy-sets/${policySet.id}`)).toEqual([id]);
     expect((await api.get(`workspaces/${id}/tasks`)).body.data).toMatchObject([
       { attributes: { 'enforcement-level': 'mandatory', stages: ['pre_plan'] } },
     ]);
+  });
+
+  it('is attached to nothing of another organization', async () => {
+    const organization = uniqueName('foreign');
+    await api.post('organizations', { name: organization, email: 'a@b.test' });
+    const make = async (kind: string) =>
+      (await api.post(`organizations/${organization}/${kind}`, { name: 'foreign' })).body.data.id as string;
+    const [varset, policySet] = [await make('varsets'), await make('policy-sets')];
+    const task = (await (await taskHelpers()).task({}, organization)).id;
+    const { id } = await deleted();
+    const tasks = [{ taskId: task, stages: ['pre_plan'], enforcementLevel: 'advisory' }];
+    const attachments = { variableSets: [varset], policySets: [policySet], excludedFrom: [policySet], tasks };
+    await table.update(keys.workspace(id), { set: { attachments } });
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect((await api.get(`workspaces/${id}/tasks`)).body.data).toEqual([]);
+    for (const key of [keys.variableSet(varset), keys.policySet(policySet)]) {
+      const set = await table.get<Record<string, unknown>>(key);
+      expect([set?.workspaceIds, set?.workspaceExclusionIds]).toEqual([undefined, undefined]);
+    }
   });
 
   it('comes back without automatic destruction, whose time may have passed', async () => {
@@ -148,8 +196,57 @@ describe('a deleted workspace', () => {
     expect([await recovered(false), await recovered(true)]).toEqual([true, null]);
   });
 
+  it('has its timers again', async () => {
+    const { id } = await api.workspace({ 'assessments-enabled': true });
+    const body = { data: { type: 'data-retention-policy-delete-olders', attributes: { deleteOlderThanNDays: 5 } } };
+    await api.call('POST', `workspaces/${id}/relationships/data-retention-policy`, { body });
+    const timers = () => Promise.all([keys.healthTimer(id), keys.workspaceRetention(id)].map((key) => table.get(key)));
+    await remove(id);
+    expect(await timers()).toEqual([undefined, undefined]);
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect(await timers()).toEqual([expect.anything(), expect.anything()]);
+  });
+
+  it('is recovered once, and never after its permanent deletion began', async () => {
+    const { getRecoverable } = await import('#removal/recoverable-items/records.ts');
+    const { recover } = await import('#removal/recoverable-items/recover.ts');
+    const { id } = await deleted();
+    const found = await getRecoverable(itemOf(id));
+    if (!found) throw new Error('not recoverable');
+    await recover(found);
+    await recover(found);
+    await remove(id);
+    const again = await getRecoverable(itemOf(id));
+    expect((await act(id, 'permanently-delete')).status).toBe(204);
+    await expect(recover(again as typeof found)).rejects.toThrow('can no longer be recovered');
+  });
+
+  it('waits for its runs to stop', async () => {
+    const runs = await runHelpers(api);
+    const { id } = await runs.ready();
+    await runs.create(id);
+    expect((await api.call('DELETE', `workspaces/${id}?force`)).status).toBe(204);
+    expect(Date.parse(((await record(id)) as { dueAt: string }).dueAt), 'stopped at once').toBeLessThan(
+      Date.now() + 1000,
+    );
+    const refused = await act(id, 'recover');
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+      409,
+      expect.stringContaining('still being deleted'),
+    ]);
+    expect((await act(id, 'permanently-delete')).status).toBe(204);
+    await purge({ due: [keys.workspace(id)] });
+    expect(await record(id)).toBeDefined();
+  });
+
   it('runs nothing until a user selects an execution mode, if its agent pool was deleted', async () => {
-    const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
+    const newPool = async () =>
+      (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data.id;
+    const [pool, kept] = [await newPool(), await newPool()];
+    const { id: using } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': kept });
+    expect((await act(using, 'recover')).status).toBe(204);
+    expect((await api.get(`workspaces/${using}`)).body.data.attributes['execution-mode']).toBe('agent');
+    expect((await api.call('DELETE', `agent-pools/${kept}`)).status, 'is used').not.toBe(204);
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
     await table.update(keys.agentPool(pool), { set: { deletedAt: new Date().toISOString() } });
     expect((await act(id, 'recover')).status).toBe(204);
@@ -193,20 +290,25 @@ describe('lists', () => {
     expect(await by('sort=recoverable_name')).toEqual(both);
     expect(await by('sort=-recoverable_name')).toEqual([...both].reverse());
     expect(await by('sort=-unmanaged_resources')).toEqual([...both].reverse());
+    expect(await by(''), 'the last to expire first').toEqual([...both].reverse());
+    expect(await by('sort=expires_at')).toEqual(both);
+    const [first] = await list(`filter[search]=${prefix}-a`);
+    expect(await by(`filter[expires_after]=${first?.attributes['expires-at']}`)).toEqual([itemOf(b.id)]);
+    expect(await listedIds('filter[search]=DEFAULT project')).toEqual(expect.arrayContaining(both));
     expect(await by('filter[having_managed_resources]=true')).toEqual([itemOf(b.id)]);
     expect(await by('filter[recoverable_type]=stacks')).toEqual([]);
     expect(await by(`filter[expires_after]=${new Date(Date.now() + 8 * 24 * 3600_000).toISOString()}`)).toEqual([]);
     expect((await api.get(`${items}?filter[expires_after]=soon`)).status).toBe(400);
     expect((await api.get(`${items}?sort=name`)).status).toBe(400);
     expect(await listedIds('filter[search]=no-such')).toEqual([]);
-    const { included } = (await api.get(`${items}?filter[search]=${prefix}&include=recoverable,deleted_by,project`))
-      .body;
-    expect(included.map(({ type }: { type: string }) => type).sort()).toEqual([
-      'projects',
-      'users',
-      'workspaces',
-      'workspaces',
-    ]);
+    for (const [include, types] of [
+      ['recoverable', ['workspaces', 'workspaces']],
+      ['deleted_by', ['users']],
+      ['project', ['projects']],
+    ] as const) {
+      const { included } = (await api.get(`${items}?filter[search]=${prefix}&include=${include}`)).body;
+      expect(included.map(({ type }: { type: string }) => type)).toEqual(types);
+    }
   });
 
   it('show nothing to users who could not see the workspace, and need workspace:delete to act', async () => {
@@ -254,7 +356,7 @@ describe('permanent deletion', () => {
     const { id } = await api.workspace();
     for (let n = 0; n < 12; n++) await api.configuration(id);
     await remove(id);
-    // The sweep passes on no item before its time.
+    // The sweep ignores items until they are due.
     api.aws.invoked.length = 0;
     await sweep(id);
     expect(api.aws.invoked).toEqual([]);
@@ -266,6 +368,24 @@ describe('permanent deletion', () => {
     await sweep(id);
     for (const { event } of api.aws.invoked) await purge(event as never);
     expect(await record(id)).toBeUndefined();
+  });
+
+  it('continues where its last pass stopped', async () => {
+    const { id } = await api.workspace();
+    const pointers = [
+      ...Array.from({ length: 195 }, (_, n) => [`CV#${String(n).padStart(3, '0')}`, 'configurationVersionId']),
+      ...Array.from({ length: 12 }, (_, n) => [`RUN#${String(n).padStart(3, '0')}`, 'runId']),
+      ['SV#1', 'stateVersionId'],
+    ];
+    for (const [sk = '', name = ''] of pointers) await table.put({ pk: keys.workspace(id).pk, sk, [name]: 'gone' });
+    await remove(id);
+    await act(id, 'permanently-delete');
+    await purge({ due: [keys.workspace(id)] });
+    expect(await record(id)).toMatchObject({ purgedTo: 'RUN#009' });
+    const before = api.aws.itemsRead;
+    await purge({ due: [keys.workspace(id)] });
+    expect(await record(id)).toBeUndefined();
+    expect(api.aws.itemsRead - before, 'the rest only').toBeLessThan(10);
   });
 
   it('happens to no workspace that was not deleted, or was recovered', async () => {

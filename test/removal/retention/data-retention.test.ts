@@ -35,7 +35,12 @@ describe('a policy', () => {
       {
         id: expect.stringMatching(/^drp-/),
         type: deletes,
-        attributes: { deleteOlderThanNDays: 33, deleteStateVersions: true, deleteRunDataAndLogs: false },
+        attributes: {
+          deleteOlderThanNDays: 33,
+          deleteStateVersions: true,
+          deleteConfigurationVersions: true,
+          deleteRunDataAndLogs: false,
+        },
         relationships: { target: { data: { type: 'workspaces', id } } },
       },
     ]);
@@ -47,10 +52,20 @@ describe('a policy', () => {
     const changed = await send('PATCH', ofWorkspace(id), own);
     expect(changed.body.data).toMatchObject({
       id: made.body.data.id,
-      attributes: { deleteOlderThanNDays: 5, stateVersionsDeleteAfterNDays: null, runDataAndLogsDeleteAfterNDays: 9 },
+      attributes: {
+        deleteOlderThanNDays: 5,
+        stateVersionsDeleteAfterNDays: null,
+        configurationVersionsDeleteAfterNDays: 5,
+        runDataAndLogsDeleteAfterNDays: 9,
+      },
     });
+    const none = { deleteStateVersions: false, deleteConfigurationVersions: false };
+    for (const one of [{ configurationVersionsDeleteAfterNDays: 9 }, { runDataAndLogsDeleteAfterNDays: 9 }]) {
+      expect((await send('PATCH', ofWorkspace(id), { ...none, ...one })).status).toBe(200);
+    }
+    await send('PATCH', ofWorkspace(id), own);
     expect((await api.get(ofWorkspace(id))).body).toEqual(changed.body);
-    expect((await send('PATCH', ofWorkspace(id), {}, keeps)).body.data.type).toBe(keeps);
+    expect((await send('PATCH', ofWorkspace(id), none, keeps)).body.data.type).toBe(keeps);
     expect((await api.call('DELETE', ofWorkspace(id))).status).toBe(204);
     expect((await api.get(ofWorkspace(id))).status).toBe(404);
   });
@@ -145,7 +160,7 @@ describe('the sweep', () => {
     expect(await all()).toEqual([gone, deleted, deleted, 'finalized']);
   });
 
-  it('lets users restore data that a policy deleted, and keeps it then', async () => {
+  it('keeps data that a user has restored after its deletion', async () => {
     const { id } = await api.workspace();
     const [first = '', second = ''] = await states(id, 3);
     for (const one of [first, second]) await age('stateVersion', one, 50);
@@ -166,14 +181,70 @@ describe('the sweep', () => {
     const body = { name: uniqueName('w') };
     const id = (await api.post(`organizations/${organization}/workspaces`, body)).body.data.id as string;
     const [old = ''] = await states(id, 2);
-    await age('stateVersion', old, 50);
-    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 3 });
+    const [configuration] = [(await api.configuration(id)).id, await api.configuration(id)];
+    const run = await (await runHelpers(api)).create(id, { 'plan-only': true });
+    const { getRun, updateRun } = await import('#resources/runs/records.ts');
+    await updateRun(run.id, { set: { status: 'planned_and_finished' } });
+    const { place = 0 } = (await getRun(run.id)) ?? {};
+    const { keys } = await import('#platform/store/keys.ts');
+    const { remove, update } = await import('#platform/store/table.ts');
+    await remove(keys.queued(id, place, run.id));
+    await update(keys.workspace(id), { remove: ['latestRunId'] });
+    const each = [
+      ['stateVersion', old],
+      ['configurationVersion', configuration],
+      ['run', run.id],
+    ] as const;
+    for (const [kind, one] of each) await age(kind, one, 50);
+    const deleting = (count: number) =>
+      send('POST', ofOrganization(organization), { deleteOlderThanNDays: count, deleteRunDataAndLogs: true });
+    await deleting(3);
     await look({ organization });
     await look({ workspace: id });
-    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 300 });
-    await ageDeletion('stateVersion', old, 8);
+    await deleting(300);
+    for (const [kind, one] of each) await ageDeletion(kind, one, 8);
     await look({ workspace: id });
-    expect(await statusOfState(old)).toBe('backing_data_soft_deleted');
+    const { attributes } = (await api.get(`configuration-versions/${configuration}`)).body.data;
+    expect([await statusOfState(old), attributes.status]).toEqual(Array(2).fill('backing_data_soft_deleted'));
+    expect((await getRun(run.id))?.plan.content).toBe('soft_deleted');
+  });
+
+  it('leaves an archive that workspaces share, and the content of an environment', async () => {
+    const { isOwnArchive } = await import('#removal/retention/delete-old.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get, update } = await import('#platform/store/table.ts');
+    expect(isOwnArchive({ id: 'cv-1', archive: { key: 'configurations/cv-1.tar.gz' } } as never)).toBe(true);
+    expect(isOwnArchive({ id: 'cv-1' } as never)).toBe(true);
+    const { id } = await api.workspace();
+    const [configuration] = [(await api.configuration(id)).id, await api.configuration(id)];
+    await age('configurationVersion', configuration, 50);
+    await update(keys.configurationVersion(configuration), { set: { archive: { key: 'commits/shared' } } });
+    await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
+    await look({ workspace: id });
+    await ageDeletion('configurationVersion', configuration, 8);
+    await look({ workspace: id });
+    const { attributes } = (await api.get(`configuration-versions/${configuration}`)).body.data;
+    expect(attributes.status).toBe('backing_data_soft_deleted');
+    await update(keys.workspace(id), { set: { managedBy: 'environment e' } });
+    await look({ workspace: id });
+    expect(await get(keys.workspaceRetention(id))).toBeUndefined();
+  });
+
+  it('looks at an organization once a day until its policy keeps everything, and ignores a missing timer', async () => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { get } = await import('#platform/store/table.ts');
+    const organization = await newOrganization();
+    const timer = () => get<{ dueAt: string }>(keys.organizationRetention(organization));
+    const errors = vi.spyOn(console, 'error');
+    await look({ organization });
+    await look({ workspace: 'ws-none' });
+    expect(errors).not.toHaveBeenCalled();
+    await send('POST', ofOrganization(organization), { deleteOlderThanNDays: 3 });
+    await look({ organization });
+    expect(Date.parse((await timer())?.dueAt ?? '')).toBeGreaterThan(Date.now() + 80_000_000);
+    await send('POST', ofOrganization(organization), {}, keeps);
+    await look({ organization });
+    expect(await timer()).toBeUndefined();
   });
 
   it('continues deleting although the oldest item can still be restored', async () => {
@@ -258,7 +329,7 @@ describe('the sweep', () => {
     expect([await statusOfState(old), await get(keys.workspaceRetention(id))]).toEqual(['finalized', undefined]);
   });
 
-  it('leaves the timer of a policy that is set while it looks', async () => {
+  it('keeps the timer of a policy that is set during its check', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get, update } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
@@ -277,7 +348,7 @@ describe('the sweep', () => {
     }
   });
 
-  it('needs no timer where everything is kept', async () => {
+  it('needs no timer if the policy keeps everything', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
@@ -289,7 +360,7 @@ describe('the sweep', () => {
     expect(await get(keys.workspaceRetention(id))).toMatchObject({ dueAt: expect.stringMatching(/Z$/) });
   });
 
-  it('looks once a month at what it has passed', async () => {
+  it('checks items that it kept again once a month', async () => {
     const { keys } = await import('#platform/store/keys.ts');
     const { get, update } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();

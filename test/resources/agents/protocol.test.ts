@@ -122,7 +122,7 @@ describe('agents', () => {
     expect((await (await agentOf(pool)).next()).work.runId).toBe(first);
   });
 
-  it('kill a runner that does not claim its job in time, and are free again then', async () => {
+  it('kill a runner that does not claim its job in time, and then accept another job', async () => {
     const pool = await makePool();
     const id = await queued(pool);
     const agent = await agentOf(pool);

@@ -102,7 +102,7 @@ describe('the agents of a pool', () => {
   const namesIn = async (path: string): Promise<string[]> =>
     (await api.get(path)).body.data.map(({ attributes }: { attributes: { name: string } }) => attributes.name);
 
-  it('are listed in the order of their coming, and by their last ping', async () => {
+  it('are listed by creation time, and filtered by their last ping', async () => {
     const { id } = await makePool();
     for (const name of ['old', 'new']) await register(id, name);
     await pinged(id, '2026-01-01T00:00:00.000Z');
@@ -117,7 +117,7 @@ describe('the agents of a pool', () => {
     expect(await namesIn(path), 'agents that are long gone').toEqual([]);
   });
 
-  it('are gone with their pool, and leave nothing in the table', async () => {
+  it('are deleted with their pool, and leave nothing in the table', async () => {
     const store = { ...(await import('#platform/store/keys.ts')), ...(await import('#platform/store/table.ts')) };
     const { id } = await makePool();
     const agent = await register(id, 'builder');
@@ -142,7 +142,7 @@ describe('the deletion of an agent pool', () => {
   });
   const listed = async (): Promise<string[]> => (await api.get(pools)).body.data.map(({ id }: { id: string }) => id);
 
-  it('hides it from everybody from its first write on', async () => {
+  it('hides it from all users after the first write', async () => {
     const store = await load();
     for (let n = 2, isCut = true; isCut; n++) {
       const pool = await makePool();
@@ -161,7 +161,7 @@ describe('the deletion of an agent pool', () => {
     await expect(store.usePool('apool-aaaaaaaaaaaaaaaa', 'ws-aaaaaaaaaaaaaaaa')).rejects.toThrow('is gone');
   });
 
-  it('takes its tokens with it', async () => {
+  it('deletes its tokens', async () => {
     const store = await load();
     const pool = await makePool();
     await api.post(`agent-pools/${pool.id}/authentication-tokens`, { description: 'ci' });
@@ -170,7 +170,7 @@ describe('the deletion of an agent pool', () => {
     expect(await store.listTokens(pool.id)).toEqual([]);
   });
 
-  it('is refused for as long as a workspace uses it or a project has it as its default, and no longer', async () => {
+  it('is rejected while a workspace uses it or a project has it as its default', async () => {
     const store = await load();
     const [used, isDefault, left] = [await makePool(), await makePool(), await makePool()];
     await api.workspace(withPool(used.id));
@@ -178,7 +178,7 @@ describe('the deletion of an agent pool', () => {
     expect((await api.post('organizations/acme/projects', { name: uniqueName('Project'), ...settings })).status).toBe(
       201,
     );
-    // The request that was about to use it was cut off.
+    // As if a request had been interrupted before it used the pool.
     const { id: other } = await api.workspace();
     await store.usePool(left.id, other);
     expect(await store.isPoolUsed(left.id), 'about to be used').toBe(true);
@@ -193,7 +193,7 @@ describe('the deletion of an agent pool', () => {
     expect((await api.call('DELETE', `agent-pools/${left.id}`)).status).toBe(204);
   });
 
-  it('leaves no name behind, nor does a rename that was cut off show a pool by its former name', async () => {
+  it('releases its name, and a pool is not listed by the former name of an interrupted rename', async () => {
     const store = await load();
     const pool = await makePool();
     const former = { ...store.keys.agentPoolName('acme', `${pool.attributes.name}-old`), holder: pool.id };
@@ -205,7 +205,7 @@ describe('the deletion of an agent pool', () => {
 });
 
 describe('a default agent pool', () => {
-  it('must be open to all workspaces of its project or organization, and needs execution mode agent', async () => {
+  it('must be available to all workspaces of its project or organization, and requires execution mode agent', async () => {
     const [open, closed] = [await makePool(), await makePool({ 'organization-scoped': false })];
     const { id: excluded } = await api.workspace();
     const partly = await makePool({}, { 'excluded-workspaces': refs('workspaces', excluded) });

@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { putObject } from '#platform/store/bucket.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
-import * as table from '#platform/store/table.ts';
-import * as store from '#resources/configurations/records.ts';
+import type { NewConfigurationVersion } from '#resources/configurations/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { gzipHead, uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startAws } from '#test/support/aws.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
+const aws = await startAws();
+const storage = await startStorage();
+const { putObject } = await import('#platform/store/bucket.ts');
+const table = await import('#platform/store/table.ts');
+const store = await import('#resources/configurations/records.ts');
 afterAll(async () => {
   await aws.close();
   await storage.close();
 });
 
-const create = (workspaceId: string, change: Partial<store.NewConfigurationVersion> = {}) =>
+const create = (workspaceId: string, change: Partial<NewConfigurationVersion> = {}) =>
   store.createConfigurationVersion({
     organization: 'acme',
     workspaceId,

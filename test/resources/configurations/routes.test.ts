@@ -1,13 +1,8 @@
-import type { EventBridgeEvent } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handler as uploaded } from '#lifecycle/creation/configuration-uploaded.ts';
-import { putObject } from '#platform/store/bucket.ts';
-import { type Api, gzipHead, startApi } from '#test/support/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { gzipHead, startApi } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { putObject } = await import('#platform/store/bucket.ts');
 afterAll(() => api.close());
 
 const fromCli = { headers: { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' } };
@@ -17,8 +12,6 @@ const create = async (workspaceId: string, attributes: object = {}, sent = {}) =
   return answer.body.data;
 };
 const runsOf = async (workspaceId: string) => (await api.get(`workspaces/${workspaceId}/runs`)).body.data;
-const event = (key: string) =>
-  ({ detail: { object: { key } } }) as unknown as EventBridgeEvent<'Object Created', { object: { key: string } }>;
 
 describe('a configuration version', () => {
   it('accepts its upload without credentials, and becomes uploaded at the next read', async () => {
@@ -93,56 +86,5 @@ describe('a configuration version', () => {
     expect((await api.call('POST', `configuration-versions/${version.id}/actions/archive`)).status).toBe(202);
     const { body } = await api.get(`workspaces/${id}/configuration-versions?page[size]=1`);
     expect(body.meta.pagination['total-count']).toBe(3);
-  });
-});
-
-describe('an upload', () => {
-  it('starts its run once, however often the upload is reported', async () => {
-    const workspace = await api.workspace();
-    const { id } = await create(workspace.id);
-    const key = `uploads/${id}.tar.gz`;
-    await putObject(key, gzipHead);
-    await Promise.all([
-      uploaded(event(key)),
-      api.get(`configuration-versions/${id}`),
-      uploaded(event(key)),
-      api.get(`configuration-versions/${id}`),
-    ]);
-    await uploaded(event(key));
-    const runs = await runsOf(workspace.id);
-    expect(runs).toHaveLength(1);
-    expect(runs[0]).toMatchObject({
-      attributes: { source: 'tfe-configuration-version', 'plan-only': false },
-      relationships: { 'configuration-version': { data: { id } }, 'created-by': { data: { id: api.userId } } },
-    });
-    const started = api.aws.sent.filter(
-      ({ action, input }) => action === 'StartExecution' && input.name === runs[0].id,
-    );
-    expect(started.length).toBeGreaterThan(0);
-  });
-
-  it('starts a plan-only run when it is speculative, and no run without auto-queue-runs', async () => {
-    const workspace = await api.workspace();
-    await api.configuration(workspace.id, { 'auto-queue-runs': false });
-    expect(await runsOf(workspace.id)).toEqual([]);
-    await api.configuration(workspace.id, { speculative: true });
-    const all = await api.get(`workspaces/${workspace.id}/runs?filter[operation]=plan_only`);
-    expect(all.body.data).toMatchObject([{ attributes: { 'plan-only': true, 'auto-apply': false } }]);
-  });
-
-  it('starts its run by the event when the first reader was interrupted', async () => {
-    const workspace = await api.workspace();
-    const { id } = await create(workspace.id);
-    await putObject(`uploads/${id}.tar.gz`, gzipHead);
-    const { checkUpload, getConfigurationVersion } = await import('#resources/configurations/records.ts');
-    await checkUpload((await getConfigurationVersion(id)) as never);
-    expect(await runsOf(workspace.id)).toEqual([]);
-    await uploaded(event(`uploads/${id}.tar.gz`));
-    expect(await runsOf(workspace.id)).toHaveLength(1);
-  });
-
-  it('ignores uploads of other objects', async () => {
-    await uploaded(event('states/ws-1/sv-1.tfstate'));
-    await uploaded(event('uploads/cv-unknown.tar.gz'));
   });
 });

@@ -201,7 +201,8 @@ describe('the mark of an organization with allowlists', () => {
     await addList('organization', '192.0.2.0/24');
     const home = await getOrganization(name);
     if (!home?.ipAllowlists) throw new Error('no note');
-    // Removal by an earlier change, which ended the enforcement that this one started again.
+    // An earlier change ended the enforcement; its cleanup is late and must not affect the enforcement that started
+    // since.
     await forgetEverywhere(home, home.ipAllowlists - 1);
     expect(await from(`organizations/${name}`, outside, token)).toBe(403);
   });

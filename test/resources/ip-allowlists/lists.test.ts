@@ -125,7 +125,10 @@ describe('IP allowlists', () => {
     });
     expect([second.status, second.body.errors[0]]).toMatchObject([
       422,
-      { source: { pointer: '/data/attributes/enforcement-scope' }, detail: expect.stringContaining('first does') },
+      {
+        source: { pointer: '/data/attributes/enforcement-scope' },
+        detail: expect.stringContaining('first already does'),
+      },
     ]);
   });
 

@@ -1,11 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AwsError } from '#infra/local/host/errors.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-/** Notifications by e-mail, to an SES that records requests. */
+/** Notifications by e-mail, to an SES that records messages. */
 
 interface Message {
   FromEmailAddress: string;
@@ -20,36 +19,27 @@ interface Message {
 }
 
 let api: Api;
-let ses: Server;
 let notify: typeof import('#resources/notifications/handler.ts').handler;
 let messages: Message[] = [];
-let answer = { status: 200, body: '{"MessageId":"1"}' };
+let refusal: (address: string) => AwsError | undefined;
+const none = () => undefined;
 
 beforeAll(async () => {
   api = await startApi();
   notify = (await import('#resources/notifications/handler.ts')).handler;
-  ses = createServer((request, response) => {
-    const parts: Buffer[] = [];
-    request.on('data', (part: Buffer) => parts.push(part));
-    request.on('end', () => {
-      expect([request.method, request.url]).toEqual(['POST', '/v2/email/outbound-emails']);
-      messages.push(JSON.parse(Buffer.concat(parts).toString()));
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(answer.body);
-    });
-  });
-  await new Promise<void>((resolve) => ses.listen(0, '127.0.0.1', resolve));
-  process.env.AWS_ENDPOINT_URL_SES = `http://127.0.0.1:${(ses.address() as AddressInfo).port}`;
+  api.aws.mail = async (message) => {
+    messages.push(message as Message);
+    const refused = refusal((message as Message).Destination.ToAddresses.join());
+    if (refused) throw refused;
+  };
 });
 beforeEach(() => {
   process.env.EMAIL_SENDER = 'terraform@example.com';
   messages = [];
-  answer = { status: 200, body: '{"MessageId":"1"}' };
+  refusal = none;
 });
 afterAll(async () => {
   delete process.env.EMAIL_SENDER;
-  delete process.env.AWS_ENDPOINT_URL_SES;
-  ses.closeAllConnections();
-  ses.close();
   await api.close();
 });
 
@@ -116,6 +106,8 @@ describe('a configuration', () => {
     };
     expect(await refused({ url: 'https://a.test' })).toEqual([422, '/data/attributes/url']);
     expect(await refused({ token: 'secret' })).toEqual([422, '/data/attributes/token']);
+    const { body } = await post(id, { token: 'secret' });
+    expect(body.errors[0].detail).toContain('e-mails are not signed');
     expect(await refused({}, ['user-stranger'])).toEqual([422, '/data/relationships/users']);
     const lines = ['a@b.test\r\nBcc: c@d.test', 'a@b.test,c@d.test', 'A <a@b.test>', 'a@b'];
     for (const address of lines) {
@@ -127,10 +119,26 @@ describe('a configuration', () => {
       ]);
     }
     const webhook = { 'destination-type': 'slack', url: 'https://a.test', enabled: false };
-    expect(await refused({ ...webhook, 'email-addresses': ['a@b.test'] })).toEqual([
-      422,
+    const [error] = (await post(id, { ...webhook, 'email-addresses': ['a@b.test'] })).body.errors;
+    expect([error.source.pointer, error.detail]).toEqual([
       '/data/attributes/email-addresses',
+      'email-addresses: only destination-type email has recipients. Remove them',
     ]);
+  });
+
+  it('changes its recipients, and shows at most 1000 characters of a delivery', async () => {
+    const { workspace, runId } = await runIn();
+    const [before, after] = [await member(), await member()];
+    const { id } = (await post(workspace, {}, [before.id])).body.data;
+    const users = (data: object[]) => api.patch(`notification-configurations/${id}`, {}, { users: { data } });
+    expect((await users([{ type: 'users', id: after.id }])).status).toBe(200);
+    expect((await users([{ type: 'users', id: 'user-stranger' }])).status).toBe(422);
+    await notify({ id: 'e1', runId, ...created });
+    expect(toOf()).toEqual([after.email]);
+    const many = Array.from({ length: 40 }, (_, n) => `person-${n}@outside.test`);
+    await api.patch(`notification-configurations/${id}`, { 'email-addresses': many });
+    await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
+    expect((await responses(id))[0].body).toHaveLength(1000);
   });
 });
 
@@ -172,28 +180,31 @@ describe('an e-mail', () => {
     const { workspace, runId } = await runIn();
     const [one, two] = [await member(), await member()];
     await post(workspace, {}, [one.id, two.id]);
-    answer = { status: 503, body: '{}' };
+    refusal = (address) => (address === two.email ? new AwsError('ServiceUnavailable', 'busy', 503) : undefined);
     await expect(notify({ id: 'e1', runId, ...created })).rejects.toThrow('was not delivered');
-    answer = { status: 200, body: '{"MessageId":"1"}' };
+    expect(new Set(toOf())).toEqual(new Set([one.email, two.email]));
+    refusal = none;
     messages = [];
     await notify({ id: 'e1', runId, ...created });
     await notify({ id: 'e1', runId, ...created });
-    expect(toOf().sort()).toEqual([one.email, two.email].sort());
+    expect(toOf()).toEqual([two.email]);
   });
 
   it('that SES rejects is not retried, and the configuration shows why', async () => {
     const { workspace, runId } = await runIn();
     const { id } = (await post(workspace, {}, [(await member()).id])).body.data;
-    answer = { status: 400, body: '{"__type":"MessageRejected","message":"Email address is not verified."}' };
+    refusal = () => new AwsError('MessageRejected', 'Email address is not verified.');
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toHaveLength(1);
     const [response] = await responses(id);
-    expect(response.successful).toBe('false');
+    expect([response.code, response.successful]).toEqual(['', 'false']);
+    const status = (await api.call('GET', linkIn(messages[0]), { token: null })).body.data;
+    expect(status.attributes['delivery-failures-count']).toBe(1);
     expect(response.body).toContain('MessageRejected: Email address is not verified.');
     const verified = await api.post(`notification-configurations/${id}/actions/verify`, {});
     expect([verified.status, verified.body.errors[0].detail]).toEqual([
       400,
-      expect.stringContaining('MessageRejected'),
+      expect.stringMatching(/^Sent to 0 of 1 recipients.*MessageRejected/),
     ]);
   });
 
@@ -206,7 +217,9 @@ describe('an e-mail', () => {
     await put({ ...key, sent: 1000 });
     await notify({ id: 'e1', runId, ...created });
     expect(messages).toEqual([]);
-    expect((await responses(id))[0].body).toContain('has sent its 1000 e-mails of today');
+    expect((await responses(id))[0].body).toContain('has reached its limit of 1000 e-mails a day');
+    await api.patch(`notification-configurations/${id}`, { 'email-addresses': ['late@outside.test'] });
+    expect(messages).toEqual([]);
     await remove(key);
   });
 });
@@ -229,6 +242,10 @@ describe('an address outside of the organization', () => {
     await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
     expect(messages).toHaveLength(1);
     expect((await press(link, { confirm: 'yes' })).status).toBe(200);
+    const { newEmailToken } = await import('#resources/notifications/email-recipients.ts');
+    const token = await newEmailToken({ organization: 'acme', email: address, use: 'unsubscribe' });
+    const shown = await api.call('GET', `email-recipient-statuses/unsubscribe?token=${token}`, { token: null });
+    expect(shown.body.data.attributes['verified-at']).toMatch(/Z$/);
     await notify({ id: 'e3', runId, kind: 'run', trigger: 'run:created', status: 'applying' });
     expect(toOf()).toEqual([address, address]);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 3_600_000 });
@@ -245,6 +262,8 @@ describe('an address outside of the organization', () => {
     expect(toOf()).toEqual([address]);
     const { mayAsk } = await import('#resources/notifications/email-recipients.ts');
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 3_600_000 });
+    await api.patch(`notification-configurations/${id}`, { name: 'renamed' });
+    expect(toOf()).toEqual([address]);
     const answers = await Promise.all([mayAsk('acme', address), mayAsk('acme', address)]);
     vi.useRealTimers();
     expect(answers.sort(), 'asked once').toEqual([false, true]);
@@ -257,19 +276,21 @@ describe('an address outside of the organization', () => {
     await notify({ id: 'e1', runId, ...created });
     const link = linkIn(messages[0]);
     const page = await open(link);
-    expect(page.body).toContain('all_organization');
+    for (const choice of ['project', 'all_organization', 'cancel']) expect(page.body).toContain(`value="${choice}"`);
     expect((await api.call('GET', link, { token: null })).body.data).toMatchObject({
       type: 'email-recipient-statuses',
-      attributes: { email: reader.email, 'unsubscribed-at': null, 'delivery-failures-count': 0 },
+      attributes: { email: reader.email, 'verified-at': null, 'unsubscribed-at': null, 'delivery-failures-count': 0 },
     });
     expect((await press(link, { unsubscribe_preference: 'never' })).status).toBe(400);
     expect((await press(link, { unsubscribe_preference: 'cancel' })).status).toBe(200);
     await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });
     expect(messages).toHaveLength(2);
-    await press(link, { unsubscribe_preference: 'project' });
+    expect((await press(link, { unsubscribe_preference: 'project' })).body).toContain('notifications of this project');
     await notify({ id: 'e3', runId, kind: 'run', trigger: 'run:created', status: 'planned' });
     expect(messages).toHaveLength(2);
-    await press(link, { 'List-Unsubscribe': 'One-Click' });
+    const left = (await api.call('GET', link, { token: null })).body.data;
+    expect(left.attributes['unsubscribed-at'], 'from the project only').toBeNull();
+    expect((await press(link, { 'List-Unsubscribe': 'One-Click' })).body).toContain('notifications of acme');
     expect((await api.call('GET', link, { token: null })).body.data.attributes['unsubscribed-at']).toMatch(/Z$/);
   });
 
@@ -287,6 +308,8 @@ describe('an address outside of the organization', () => {
     for (let n = 0; n < 2; n++) await countFailure('acme', 'x@y.test');
     const shown = await api.call('GET', `email-recipient-statuses/unsubscribe?token=${token}`, { token: null });
     expect(shown.body.data.attributes['delivery-failures-count']).toBe(2);
+    const { body } = await open(`email-recipient-statuses/unsubscribe?token=${token}`);
+    expect(body, 'a link without a project').not.toContain('value="project"');
     const yesterday = Math.floor(Date.now() / 1000) - 24 * 3600;
     await update(keys.emailToken(hashSecret(token)), { set: { expiresAt: yesterday } });
     expect((await open(`email-recipient-statuses/unsubscribe?token=${token}`)).status).toBe(404);

@@ -154,7 +154,7 @@ describe('a run', () => {
       while (execution?.ready.length) await execution.step(0);
       const run = await world.run(id);
       if (!run || !execution?.running) break;
-      if (isAccepted('confirm', run)) await (apply ? store.applyRun(run, 'user-1') : store.discardRun(run, 'user-1'));
+      if (isAccepted('apply', run)) await store.decide(run, apply ? 'apply' : 'discard', 'user-1');
       else await world.runner(run, 'finished', true);
       world.listen();
     }
@@ -229,7 +229,7 @@ describe('a project', () => {
     return (await getWorkspace(workspaceId))?.projectNotifies ?? false;
   };
 
-  it('notifies of the runs in its workspaces, of older and newer ones and those that move in', async () => {
+  it('notifies of runs in all of its workspaces: older, newer and moved ones', async () => {
     const projectId = await project();
     const [older, outside] = [await inProject(projectId), (await api.workspace()).id];
     await api.configuration(older);
@@ -248,16 +248,19 @@ describe('a project', () => {
     expect(await responsesOf(id)).toHaveLength(2);
   });
 
-  it('without its last configuration leaves its workspaces as they were', async () => {
+  it('does not notify after its last configuration was deleted', async () => {
     const projectId = await project();
     const workspace = await inProject(projectId);
     const [first, second] = [await configureProject(projectId), await configureProject(projectId)];
+    await api.configuration(workspace);
+    const open = await runIn(workspace);
+    const { getRun, updateRun } = await import('#resources/runs/records.ts');
+    await updateRun(open, { remove: ['notifies'] });
     await api.call('DELETE', pathOf(first));
     expect(await notifiesOf(workspace)).toBe(true);
     await api.call('DELETE', pathOf(second));
     expect(await notifiesOf(workspace)).toBe(false);
-    await api.configuration(workspace);
-    const { getRun } = await import('#resources/runs/records.ts');
+    expect((await getRun(open))?.notifies).toBeUndefined();
     expect((await getRun(await runIn(workspace)))?.notifies).toBeUndefined();
   });
 

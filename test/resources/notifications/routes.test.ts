@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
@@ -133,6 +133,10 @@ describe('a destination is verified with a request', () => {
     expect(server.requests.slice(3).map(({ path }) => path)).toEqual(['/', '/x']);
     for (const { bytes, headers } of server.requests.slice(3))
       expect(headers['x-tfe-notification-signature']).toBe(signatureOf(bytes, 'new'));
+    const reset = await api.patch(one(configuration), { enabled: null, triggers: null, token: null });
+    expect(reset.body.data.attributes).toMatchObject({ enabled: false, triggers: [] });
+    expect((await api.patch(one(configuration), { enabled: true })).body.data.attributes.enabled).toBe(true);
+    expect(server.requests.at(-1)?.headers).not.toHaveProperty('x-tfe-notification-signature');
   });
 
   it('at any time, keeping the last five responses', async () => {
@@ -162,6 +166,7 @@ describe('invalid input is rejected, with the field and the remedy', () => {
     [{ 'destination-type': 'pager' }, 'destination-type', 'must be one of generic, slack, microsoft-teams'],
     [{ 'email-addresses': ['a@b.test'] }, 'email-addresses', 'sends no e-mail'],
     [{ triggers: ['team:change_request'] }, 'triggers', 'team:change_request is not one of run:created'],
+    [{ triggers: 'run:created' }, 'triggers', 'must be a list'],
     [{ triggers: ['run:applied'] }, 'triggers', 'run:applied is not one of run:created'],
     [{ url: 'ftp://a.test' }, 'url', 'only http and https'],
     [{ url: undefined }, 'url', 'is missing'],
@@ -194,19 +199,47 @@ describe('invalid input is rejected, with the field and the remedy', () => {
       at('destination-type'),
     );
     expect((await api.patch(one(configuration), { 'destination-type': 'generic' })).status).toBe(200);
-    for (let n = 1; n < 20; n++) await make({}, id);
-    expect(refusal(await post({}, id))[2]).toContain('has 20 notification configurations');
+    const made = [configuration.id];
+    for (let n = 1; n < 19; n++) made.push((await make({}, id)).id);
+    const last = await Promise.all([post({}, id), post({}, id)]);
+    expect(last.map(({ status }) => status).sort()).toEqual([201, 422]);
+    expect(refusal(await post({ enabled: true }, id))[2]).toContain('has 20 notification configurations');
+    expect(server.requests, 'no verification').toEqual([]);
+    const { createNotification } = await import('#resources/notifications/records.ts');
+    const settings = { name: 'n', destinationType: 'slack', url: null, enabled: false, triggers: [] } as const;
+    const beyond = () =>
+      createNotification({ organization: 'acme', workspaceId: id }, 'nc-beyond', { ...settings, triggers: [] });
+    expect(await beyond(), 'a concurrent request').toBe('full');
+    const listed = (await api.get(`workspaces/${id}/notification-configurations`)).body.data;
+    expect(listed.slice(0, -1).map(({ id }: { id: string }) => id)).toEqual(made);
   });
 });
 
-it('a token is sealed, for its own configuration only', async () => {
-  const { id } = await make({ token: 'very secret' });
+it.each<[string, 'workspaceId' | 'projectId' | 'teamId']>([
+  ['workspaces', 'workspaceId'],
+  ['projects', 'projectId'],
+  ['teams', 'teamId'],
+])('a token of %s is sealed, for its own configuration only', async (owners, owner) => {
   const { getNotification, openToken } = await import('#resources/notifications/records.ts');
+  const { id: ownerId } = (await api.post(`organizations/acme/${owners}`, { name: uniqueName('sealed') })).body.data;
+  const path = `${owners}/${ownerId}/notification-configurations`;
+  const { id } = (await api.post(path, values({ token: 'very secret', triggers: [] }))).body.data;
   const stored = await getNotification(id);
   if (!stored) throw new Error('it is gone');
+  expect(stored[owner]).toBe(ownerId);
   expect(Buffer.from(stored.sealedToken ?? []).toString('latin1')).not.toContain('very secret');
   expect(await openToken(stored)).toBe('very secret');
-  await expect(openToken({ ...stored, id: 'nc-other' })).rejects.toThrow();
+  for (const other of [{ id: 'nc-other' }, { [owner]: 'other' }])
+    await expect(openToken({ ...stored, ...other })).rejects.toThrow();
+});
+
+it('a deleted owner gets no configuration, and a deleted configuration no response', async () => {
+  const { createNotification, keepResponse } = await import('#resources/notifications/records.ts');
+  const settings = { name: 'n', destinationType: 'generic', url: null, enabled: false, triggers: [] } as const;
+  const place = { organization: 'acme', workspaceId: 'ws-none' };
+  expect(await createNotification(place, 'nc-none', { ...settings, triggers: [] })).toBeUndefined();
+  const response = { url: '', body: '', code: '200', headers: {}, sentAt: '', successful: true };
+  expect(await keepResponse('nc-none', response)).toBeUndefined();
 });
 
 it('new and open runs record whether they have notifications', async () => {

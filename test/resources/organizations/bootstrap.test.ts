@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handler as bootstrap } from '#resources/organizations/bootstrap.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { altered } from '#test/support/altered-text.ts';
-import { type Answered, type Api, startApi } from '#test/support/api.ts';
+import { type Answered, startApi } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { handler: bootstrap } = await import('#resources/organizations/bootstrap.ts');
 afterAll(() => api.close());
 
 const use = async (secret: string, more: Record<string, string> = {}): Promise<Answered> =>

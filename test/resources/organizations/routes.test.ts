@@ -155,7 +155,7 @@ describe('projects', () => {
     expect((await api.post('organizations/acme/projects', { name: 'Temporary' })).status).toBe(201);
   });
 
-  it('have a name once', async () => {
+  it('have unique names in their organization', async () => {
     await api.post('organizations/acme/projects', { name: 'Once' });
     expect((await api.post('organizations/acme/projects', { name: 'Once' })).status).toBe(422);
     const other = (await api.post('organizations/acme/projects', { name: 'Twice' })).body.data;

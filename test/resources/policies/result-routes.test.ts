@@ -28,7 +28,7 @@ const checkOf = async (run: Run) => get(`policy-checks/${run.id.replace('run-', 
 const evaluationOf = async (run: Run) => get(`policy-evaluations/${run.id.replace('run-', 'poleval-')}`);
 
 describe('a policy check', () => {
-  it('exists from the start, and stays pending until its run gets there', async () => {
+  it('exists from the start, and stays pending until the run reaches it', async () => {
     const { workspaceId } = await help.guarded(hostile, 'soft-mandatory');
     const run = await help.planned(workspaceId);
     const [id] = await help.related(run.id, 'policy-checks');
@@ -88,7 +88,7 @@ describe('a policy check', () => {
     ['hard-mandatory', 'errored', 'hard_failed'],
     ['soft-mandatory', 'policy_soft_failed', 'soft_failed'],
     ['soft-mandatory', 'discarded', 'soft_failed'],
-  ])('%s of a run that is %s is %s and not overridden', async (level, status, shown) => {
+  ])('with level %s of a run that is %s has status %s and cannot be overridden', async (level, status, shown) => {
     const run = await judged(level, status);
     const { id, attributes } = await checkOf(run);
     expect(attributes).toMatchObject({ status: shown, actions: { 'is-overridable': false } });
@@ -100,7 +100,7 @@ describe('a policy check', () => {
     ['canceled', {}, 'unreachable'],
     ['canceled', { 'statusTimestamps.policy-checking-at': '2026-01-01T00:00:00.000Z' }, 'canceled'],
     ['errored', { 'statusTimestamps.policy-checking-at': '2026-01-01T00:00:00.000Z' }, 'errored'],
-  ])('of a run that was %s before it was judged (%j) is %s', async (status, set, shown) => {
+  ])('of a run that was %s before the policies were checked (%j) is %s', async (status, set, shown) => {
     const { workspaceId } = await help.guarded(hostile, 'soft-mandatory');
     const run = await help.planned(workspaceId);
     await help.bring(run.id, { status: status as Run['status'], ...set });
@@ -109,7 +109,7 @@ describe('a policy check', () => {
 });
 
 describe('a policy evaluation', () => {
-  it('is part of the post-plan stage, and stays pending until its run gets there', async () => {
+  it('is part of the post-plan stage, and stays pending until the run reaches it', async () => {
     const { workspaceId } = await help.guarded(hostile, 'mandatory', { overridable: true });
     const run = await help.planned(workspaceId);
     const [stage] = await help.related(run.id, 'task-stages');

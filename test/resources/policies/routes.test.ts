@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { maxPolicyBytes } from '#resources/policies/records.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { policyFiles, policySetOf } from '#test/support/policies.ts';
 import { ids } from '#test/support/runs.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { maxPolicyBytes } = await import('#resources/policies/records.ts');
 afterAll(() => api.close());
 
 const all = 'organizations/acme/policies';

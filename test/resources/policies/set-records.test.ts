@@ -3,10 +3,16 @@ import type { Related } from '#resources/policies/set-records.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 
 let aws: Aws;
-let store: typeof import('#resources/policies/set-records.ts');
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('#resources/policies/set-records.ts')),
+  ...(await import('#resources/variables/set-records.ts')),
+  ...(await import('#resources/run-tasks/records.ts')),
+  ...(await import('#resources/run-tasks/workspace-tasks.ts')),
+});
 beforeAll(async () => {
   aws = await startAws();
-  store = await import('#resources/policies/set-records.ts');
+  store = await load();
 });
 afterAll(() => aws.close());
 
@@ -31,10 +37,17 @@ const applying = async (workspace: ReturnType<typeof home>) =>
   (await store.policySetsOf(workspace)).map(({ id }) => id);
 
 describe('the policy sets of a workspace', () => {
-  it('take 2 requests to read when there are none', async () => {
+  it('are read with the variable sets and run tasks, in one query for each scope', async () => {
+    const workspace = home();
     const before = aws.calls;
-    expect(await store.policySetsOf(home())).toEqual([]);
-    expect(aws.calls - before).toBe(2);
+    const [sets] = await Promise.all([
+      store.policySetsOf(workspace),
+      store.effectiveVariableSets(workspace),
+      store.listGlobalTasks(workspace.organization),
+      store.listWorkspaceTasks(workspace.id),
+    ]);
+    expect(sets).toEqual([]);
+    expect(aws.calls - before).toBe(3);
   });
 
   /** Whether a set with these relations to the workspace and its project applies. */

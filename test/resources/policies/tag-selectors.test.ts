@@ -56,7 +56,7 @@ describe('selectors', () => {
   });
 });
 
-it('apply the set to workspaces by their tags and, with lower precedence, those of their project', async () => {
+it('selectors apply the set to workspaces by their tags and, with lower precedence, those of their project', async () => {
   const set = await made(selector('env', 'prod'));
   expect(set.attributes).toMatchObject({ 'tag-selectors': [selector('env', 'prod')], 'scoping-type': 'tag' });
   const relations = { 'tag-bindings': { data: [binding('env', 'prod')] } };
@@ -75,7 +75,7 @@ it('apply the set to workspaces by their tags and, with lower precedence, those 
   ]);
 });
 
-it('names the keys of selectors that workspaces may change', async () => {
+it('a policy set lists the keys of its selectors that workspaces can change', async () => {
   const [open, overridable, reserved] = [uniqueName('open'), uniqueName('overridable'), uniqueName('reserved')];
   for (const [key, disables] of [
     [overridable, false],
@@ -88,7 +88,7 @@ it('names the keys of selectors that workspaces may change', async () => {
   expect(await read((await newSet()).body.data.id)).not.toHaveProperty('unreserved-tag-keys');
 });
 
-it('are added and removed by key and value; without any the set applies to nothing', async () => {
+it('selectors are added and removed by key and value; a set without any applies to no workspace', async () => {
   const { id } = (await newSet()).body.data;
   const workspace = await tagged([binding('env', 'prod')]);
   expect((await selectors('POST', id, selector('env', 'prod'), selector('old', null, true))).status).toBe(204);
@@ -100,7 +100,7 @@ it('are added and removed by key and value; without any the set applies to nothi
   expect(await applying(id, workspace)).toBe(false);
 });
 
-it('are all kept when added concurrently', async () => {
+it('selectors that are added concurrently are all kept', async () => {
   const { id } = (await newSet()).body.data;
   const keys = ['a', 'b', 'c', 'd'];
   const answers = await Promise.all(keys.map((key) => selectors('POST', id, selector(key))));
@@ -108,7 +108,7 @@ it('are all kept when added concurrently', async () => {
   expect((await read(id))['tag-selectors']).toHaveLength(4);
 });
 
-it('except workspaces from a global set, and cannot include any there', async () => {
+it('selectors except workspaces from a global set, and cannot include any there', async () => {
   const { id } = (await newSet({ global: true })).body.data;
   const [plain, production] = [await tagged([]), await tagged([binding('env', 'prod')])];
   expect((await selectors('POST', id, selector('env', 'prod', true))).status).toBe(204);
@@ -119,7 +119,7 @@ it('except workspaces from a global set, and cannot include any there', async ()
   expect(await applying(id, production)).toBe(true);
 });
 
-it('exclude workspaces and projects listed in the set', async () => {
+it('selectors exclude workspaces and projects that the set lists', async () => {
   const { id: workspace } = await api.workspace();
   const workspaces = { data: [{ type: 'workspaces', id: workspace }] };
   expect((await newSet({ global: true, 'tag-selectors': [selector('a')] })).status).toBe(422);
@@ -132,7 +132,7 @@ it('exclude workspaces and projects listed in the set', async () => {
   expect((await selectors('POST', global.id, selector('a'))).status).toBe(422);
 });
 
-it('are rejected with the field when invalid', async () => {
+it('invalid selectors are rejected, and the error names the field', async () => {
   for (const wrong of [
     { 'tag-value': 'a' },
     { ...selector('a'), more: 1 },

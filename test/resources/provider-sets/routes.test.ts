@@ -38,6 +38,14 @@ const workspaceIn = async (project: string) => {
 };
 
 describe('a provider set', () => {
+  it.each([`provider "aws" {\n  a = ${'['.repeat(30_000)}\n}\n`, `provider "aws" {\n${'b {\n'.repeat(8_000)}`])(
+    'is refused when its configuration is nested too deep (%#)',
+    async (configuration) => {
+      const { status, body } = await api.post(all, values({ 'configuration-hcl': configuration }));
+      expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('200 levels')]);
+    },
+  );
+
   it('is created, read by id and by name, changed and deleted', async () => {
     const workspace = (await api.workspace()).id;
     const project = await newProject();
@@ -189,7 +197,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('reads none where none can exist', async () => {
+  it('reads no provider sets if none can exist', async () => {
     const name = uniqueName('without');
     await api.post('organizations', { name, email: 'a@example.com' });
     const of = { id: 'ws-1', organization: name, projectId: 'prj-1' };

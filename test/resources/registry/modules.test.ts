@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
@@ -33,20 +33,26 @@ const files = {
   'outputs.tf': 'output "id" {\n  description = "its id"\n  value = 1\n}\n',
   'README.md': '# A module\n',
   'modules/part/main.tf': 'variable "name" {}\n',
+  'modules/part/README.md': '# A part\n',
+  'examples/small/main.tf': '',
+  'other/main.tf': 'variable "none" {}\n',
 };
 
-/** A small archive with one file that claims a size of 1 GB (POSIX.1: ustar). */
-const largeFile = (): Uint8Array => {
+/** Header of a file in a tar archive (POSIX.1: ustar). */
+const headerOf = (size: number): Buffer => {
   const header = Buffer.alloc(512);
   header.write('main.tf');
   header.write('0000644\0', 100);
-  header.write(`${(1024 ** 3 - 1024).toString(8).padStart(11, '0')}\0`, 124);
+  header.write(`${size.toString(8).padStart(11, '0')}\0`, 124);
   header.write('        0', 148);
   header.write('ustar\x0000', 257);
   const sum = header.reduce((all, byte) => all + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
-  return gzipSync(Buffer.concat([header, Buffer.alloc(1024 * 1024)]));
+  return header;
 };
+/** Small archives: one file that claims a size of 1 GB, and more empty files than a module may have. */
+const largeFile = () => gzipSync(Buffer.concat([headerOf(1024 ** 3 - 1024), Buffer.alloc(1024 * 1024)]));
+const manyFiles = () => gzipSync(Buffer.concat(Array(50_001).fill(headerOf(0))));
 
 const statuses = async (path: string) => (await api.get(path)).body.data.attributes;
 
@@ -54,8 +60,8 @@ describe('a module', () => {
   it('is pending until a version was uploaded, then can be installed', async () => {
     const { name, path, document } = await newModule();
     expect(document.attributes).toMatchObject({ status: 'pending', 'version-statuses': [], namespace: 'acme' });
-    const response = await api.post(`${path}/versions`, { version: '1.0.0' });
-    expect(response.body.data.attributes).toMatchObject({ status: 'pending', version: '1.0.0' });
+    const response = await api.post(`${path}/versions`, { version: '1.0.0', 'commit-sha': 'abc' });
+    expect(response.body.data.attributes).toMatchObject({ status: 'pending', version: '1.0.0', 'commit-sha': 'abc' });
     expect(response.body.data.links.upload).toContain('/object/');
     const protocol = `/api/registry/v1/modules/acme/${name}/aws`;
     expect((await api.get(`${protocol}/versions`)).body.modules[0].versions).toEqual([]);
@@ -78,6 +84,15 @@ describe('a module', () => {
     expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(archive))).toBe(true);
   });
 
+  it('stays pending when its upload was not read while the URL was valid', async () => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', await packFiles(files));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_700_000 });
+    expect(await statuses(path)).toMatchObject({ status: 'pending' });
+    vi.useRealTimers();
+    expect(await statuses(path)).toMatchObject({ status: 'setup_complete' });
+  });
+
   it('returns its inputs, outputs, resources and submodules', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
@@ -89,7 +104,25 @@ describe('a module', () => {
       outputs: [{ name: 'id', description: 'its id' }],
       resources: [{ type: 'null_resource', name: 'a' }],
     });
-    expect(body.submodules).toMatchObject([{ path: 'modules/part', inputs: [{ name: 'name', required: true }] }]);
+    const part = {
+      path: 'modules/part',
+      name: 'part',
+      readme: '# A part\n',
+      inputs: [{ name: 'name', required: true }],
+    };
+    expect(body.submodules).toMatchObject([part]);
+    expect(body.examples).toMatchObject([{ path: 'examples/small', name: 'small', empty: false }]);
+    expect(body).toMatchObject({
+      id: `acme/${name}/aws/1.0.0`,
+      owner: 'acme',
+      namespace: 'acme',
+      name,
+      provider: 'aws',
+      version: '1.0.0',
+      versions: ['1.0.0'],
+      verified: false,
+      deprecation: null,
+    });
   });
 
   it('returns the marks of its inputs and the providers that it requires', async () => {
@@ -121,6 +154,24 @@ describe('a module', () => {
       { name: 'own', namespace: 'acme', source: 'registry.example.com/acme/own', version: '' },
       { name: 'random', namespace: 'hashicorp', source: 'hashicorp/random', version: '3.1.0' },
     ]);
+  });
+
+  it('of a repository takes its versions from tags alone', async () => {
+    const { document, path } = await newModule();
+    expect(document.attributes).toMatchObject({
+      'publishing-mechanism': 'non_vcs',
+      'vcs-repo': null,
+      'test-config': null,
+    });
+    const { connectModule, getModule } = await import('#resources/registry/modules/records.ts');
+    const repository = { identifier: 'acme/vpc', branch: '' } as never;
+    await connectModule((await getModule(document.id)) as never, repository, 'v');
+    expect(await statuses(path)).toMatchObject({
+      'publishing-mechanism': 'git_tag',
+      'vcs-repo': { identifier: 'acme/vpc', tags: true, 'tag-prefix': 'v' },
+    });
+    const { status, body } = await api.post(`${path}/versions`, { version: '1.0.0' });
+    expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining('come from tags of acme/vpc')]);
   });
 
   it('has no details before its content was read', async () => {
@@ -155,21 +206,33 @@ describe('a module', () => {
     expect([status, headers.location]).toEqual([302, `/api/registry/v1/modules/acme/${name}/aws/1.10.0/download`]);
   });
 
-  it.each([
+  it.each<[string, Uint8Array | Record<string, string>, RegExp]>([
     ['nothing', new Uint8Array(), /is empty/],
     ['text', Buffer.from('resource'), /not a gzip/],
     ['a file of a gigabyte', largeFile(), /main\.tf has more than 1 MiB/],
-    ['no Terraform', undefined, /no Terraform configuration at the root/],
-  ])('whose archive is %s fails with the reason', async (what, content, why) => {
+    ['no Terraform', { 'inner/main.tf': '' }, /no Terraform configuration at the root/],
+    [
+      'a path that leads out of it',
+      { [`${'d/'.repeat(60)}../main.tf`]: '' },
+      /^.{100}: paths must not contain "\.\."\.$/,
+    ],
+    ['an absolute path', { '/main.tf': '' }, /^\/main\.tf: paths must be relative/],
+    [
+      '17 MiB of Terraform',
+      Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`${n}.tf`, 'x'.repeat(1024 * 1024)])),
+      /more than 16 MiB/,
+    ],
+    ['50,001 files', manyFiles(), /more than 50000 entries/],
+  ])('whose archive is %s fails with the reason', async (_, content, why) => {
     const { name, path } = await newModule();
-    await publish(name, '1.0.0', content ?? (await packFiles({ 'inner/main.tf': `# ${what}` })));
+    await publish(name, '1.0.0', content instanceof Uint8Array ? content : await packFiles(content));
     const attributes = await statuses(path);
     expect(attributes.status).toBe('setup_failed');
     expect(attributes['version-statuses'][0]).toMatchObject({ status: 'reg_ingress_failed' });
     expect(attributes['version-statuses'][0].error).toMatch(why);
   });
 
-  it('has each name and each version once', async () => {
+  it('has a unique name and unique versions', async () => {
     const { name, path } = await newModule();
     const again = await api.post(modules, { name, provider: 'aws' });
     expect([again.status, again.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
@@ -178,7 +241,7 @@ describe('a module', () => {
   });
 
   it('is deleted with its last version', async () => {
-    const { name, path } = await newModule();
+    const { name, path, document } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));
     await publish(name, '1.1.0', await packFiles(files));
     const remove = (version: string) => api.call('POST', `registry-modules/actions/delete/acme/${name}/aws/${version}`);
@@ -186,7 +249,31 @@ describe('a module', () => {
     expect((await api.get(path)).status).toBe(200);
     expect((await remove('1.1.0')).status).toBe(204);
     expect((await api.get(path)).status).toBe(404);
+    const { keys } = await import('#platform/store/keys.ts');
+    const { queryAll } = await import('#platform/store/table.ts');
+    expect(await queryAll({ pk: keys.module(document.id).pk })).toEqual([]);
     expect((await api.post(modules, { name, provider: 'aws' })).status).toBe(201);
+    const removed = await Promise.all([1, 2].map(() => api.call('DELETE', path)));
+    expect(removed.map(({ status }) => status)).toContain(204);
+    expect((await api.get(path)).status).toBe(404);
+  });
+
+  it('is deleted completely when its deletion was interrupted and is repeated', async () => {
+    // Logs of the interrupted requests.
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { keys } = await import('#platform/store/keys.ts');
+    const { queryAll } = await import('#platform/store/table.ts');
+    for (let n = 1, isCut = true; isCut; n++) {
+      const { path, document } = await newModule();
+      await api.post(`${path}/versions`, { version: '1.0.0' });
+      api.aws.failCall(n, 'before');
+      await api.call('DELETE', path);
+      isCut = !api.aws.pendingFault;
+      api.aws.failCall(0, 'before');
+      await api.call('DELETE', path);
+      expect(await queryAll({ pk: keys.module(document.id).pk }), `call ${n}`).toEqual([]);
+    }
+    log.mockRestore();
   });
 
   it('reports that a version is deprecated', async () => {

@@ -72,7 +72,8 @@ describe('a version of a provider', () => {
     expect(body.signing_keys.gpg_public_keys).toMatchObject([{ key_id: keyId, ascii_armor: armor }]);
     expect(await (await fetch(body.download_url)).text()).toBe('binary');
     expect(await (await fetch(body.shasums_signature_url)).text()).toBe('signature');
-    expect((await api.get(`${protocol}/1.2.0/download/darwin/arm64`)).status).toBe(404);
+    for (const other of ['1.2.0/download/darwin/amd64', '1.2.0/download/linux/arm64', '1.3.0/download/linux/amd64'])
+      expect((await api.get(`${protocol}/${other}`)).status).toBe(404);
     const shown = (await api.get(`${path}/versions/1.2.0`)).body.data;
     expect(shown.attributes).toMatchObject({ 'shasums-uploaded': true, 'shasums-sig-uploaded': true });
     expect(shown.links['shasums-download']).toBeDefined();
@@ -153,11 +154,40 @@ describe('a version of a provider', () => {
     expect(attributes['status-message']).toBe('acme has no GPG key 0123456789ABCDEF; add it');
   });
 
+  it('names the upload that is missing or cannot be used, until Terraform is offered it', async () => {
+    const { path, version, protocol } = await newVersion();
+    const problem = async () => (await api.get(`${path}/versions/1.2.0`)).body.data.attributes['status-message'];
+    expect(await problem()).toBe('SHA256SUMS is not uploaded');
+    for (const [text, reason] of [
+      ['', 'SHA256SUMS is empty'],
+      ['x'.repeat(65_537), 'SHA256SUMS has 65537 bytes; at most 65536 are allowed'],
+      ['no sums', 'SHA256SUMS has no line with a checksum and a file name'],
+    ] as const) {
+      await put(version.links['shasums-upload'], text);
+      expect(await problem()).toBe(reason);
+    }
+    const filename = 'terraform-provider-thing_1.2.0_linux_amd64.zip';
+    await put(version.links['shasums-upload'], `${sha256('binary')} *${filename}\r\n`);
+    await put(version.links['shasums-sig-upload'], '');
+    expect(await problem()).toBe('SHA256SUMS.sig is empty');
+    await put(version.links['shasums-sig-upload'], 'signature');
+    expect(await problem()).toBe('no platform is uploaded');
+    const { upload } = await addPlatform(path, 'binary');
+    expect(await problem()).toBe('the binary of linux_amd64 is not uploaded');
+    await put(upload, '');
+    expect(await problem()).toBe(`${filename} is empty`);
+    await put(upload, 'binary');
+    expect(await problem()).toBeNull();
+    const { body } = await api.get(`${protocol}/1.2.0/download/linux/amd64`);
+    expect(await (await fetch(body.shasums_url)).text()).toContain(filename);
+  });
+
   it('is unique, like each of its platforms, and has a default protocol', async () => {
     const { path } = await newVersion();
     await addPlatform(path, 'binary');
     const values = { os: 'linux', arch: 'amd64', filename: 'a.zip', shasum: sha256('x') };
     expect((await api.post(`${path}/versions/1.2.0/platforms`, values)).status).toBe(422);
+    expect((await api.post(`${path}/versions/1.2.0/platforms`, { ...values, os: 'darwin' })).status).toBe(201);
     const version = { version: '1.2.0', 'key-id': keyId, protocols: ['5.0'] };
     expect((await api.post(`${path}/versions`, version)).body.errors[0].detail).toMatch(/already been taken/);
     const silent = await api.post(`${path}/versions`, { version: '2.0.0', 'key-id': keyId, protocols: null });
@@ -167,7 +197,7 @@ describe('a version of a provider', () => {
   });
 });
 
-it('rejects a provider without a registry name, with the error texts that clients match', async () => {
+it('a provider without a registry name is rejected with the error texts that clients match', async () => {
   const { status, body } = await api.post(providers, { name: 'thing', namespace: 'acme' });
   expect(status).toBe(422);
   expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
@@ -190,7 +220,10 @@ describe('a GPG key', () => {
     expect((await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armored })).status).toBe(422);
     const moved = await api.patch(`${gpgKeys}/acme/${id}`, { namespace: 'other' });
     expect([moved.status, moved.body.errors[0].detail]).toEqual([403, 'namespace not authorized']);
-    expect((await api.call('DELETE', `${gpgKeys}/acme/${id}`)).status).toBe(204);
+    const removed = await Promise.all([1, 2].map(() => api.call('DELETE', `${gpgKeys}/acme/${id}`)));
+    expect(removed.map(({ status }) => status).sort()).toEqual([204, 404]);
+    const many = (count: number) => api.get(`${gpgKeys}?filter[namespace]=acme,${'x,'.repeat(count)}`);
+    expect([(await many(9)).status, (await many(10)).status]).toEqual([200, 400]);
   });
 
   it('can be moved to another organization of the publisher unless it signs a version', async () => {

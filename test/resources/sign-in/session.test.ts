@@ -29,7 +29,7 @@ const begin = async () => {
 const statusOf = async (token: string) => (await api.get('account/details', { token })).status;
 const revoke = (token: string) => new Browser().open('/oauth/revoke', { method: 'POST', body: { token } });
 
-it('ends a session immediately on revocation, but no API token', async () => {
+it('revoking a session ends it immediately, but no API token', async () => {
   const { access_token: session } = await begin();
   const other = (await begin()).access_token;
   expect(await statusOf(session)).toBe(200);
@@ -40,7 +40,7 @@ it('ends a session immediately on revocation, but no API token', async () => {
   expect(await statusOf(api.token)).toBe(200);
 });
 
-it('limits a session to a working day or the strictest organization setting', async () => {
+it('a session is limited to a working day, or to the strictest setting of an organization', async () => {
   const standard = (await begin()).expires_in;
   expect(standard).toBeGreaterThan(11.9 * 3600);
   expect(standard).toBeLessThanOrEqual(12 * 3600);
@@ -53,7 +53,7 @@ it('limits a session to a working day or the strictest organization setting', as
   expect(seconds).toBeLessThanOrEqual(60 * 60);
 });
 
-it('leaves sessions out of token lists and stores only their hash', async () => {
+it('sessions are not listed among tokens, and only their hash is stored', async () => {
   const { access_token: session } = await begin();
   const { data } = (await api.get(`users/${api.userId}/authentication-tokens`)).body;
   expect(data).toHaveLength(1);

@@ -19,17 +19,17 @@ it.each<[string, object]>([
   ['a lineage that is a number', { lineage: 5 }],
   ['format version 3', { version: 3 }],
   ['a module that is a number', { resources: [{ module: 5, instances: [] }] }],
-])('refuses %s as an invalid state', (_, more) => {
+])('the parser rejects %s as an invalid state', (_, more) => {
   expect(() => parseState(stateWith(more))).toThrow(InvalidStateError);
 });
 
-it('refuses attributes that are nested without end as an invalid state', () => {
+it('the parser rejects attributes that are nested too deep as an invalid state', () => {
   const text = stateWith({ resources: [{ mode: 'managed', instances: [{ attributes: 'DEEP' }] }] }).toString();
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   expect(() => parseState(Buffer.from(text.replace('"DEEP"', deep)))).toThrow(InvalidStateError);
 });
 
-it('accepts outputs of two hundred levels, and nulls among them', () => {
+it('the parser accepts outputs of two hundred levels with nulls', () => {
   const nested = (levels: number) => Array.from({ length: levels }).reduce<unknown>((inner) => [null, inner], null);
   const withOutput = (value: unknown) => parseState(stateWith({ outputs: { a: { value, type: 'dynamic' } } }));
   expect(withOutput(nested(200)).outputs).toHaveLength(1);
@@ -46,12 +46,12 @@ it.each([
   ['{"\\u0061":1}', 'a', '1'],
   ['{"b":"a","c":["a"]}', 'a', undefined],
   ['{"b":{"a":1}}', 'a', undefined],
-])('in %s the member %s is %s', (json, name, expected) => {
+])('the place of a member is found by its name: %s, %s, %s', (json, name, expected) => {
   const place = placeOf(Buffer.from(json), name);
   expect(place && json.slice(place.from, place.to)).toBe(expected);
 });
 
-it('instances are named by their number or key, and their module', () => {
+it('an instance is named by its module and its number or key', () => {
   const instancesOf = (...instances: object[]) => ({
     mode: 'managed',
     type: 't',
@@ -77,6 +77,29 @@ it('instances are named by their number or key, and their module', () => {
   ]);
 });
 
-it('accepts a state without resources and outputs', () => {
-  expect(parseState(stateWith({ resources: null, outputs: null }))).toMatchObject({ managed: 0, outputs: [] });
+it('the parser accepts a state without resources and outputs', () => {
+  expect(parseState(stateWith({ resources: null, outputs: null }))).toMatchObject({
+    ...{ managed: 0, outputs: [], terraformVersion: null },
+  });
+  const [resource] = parseState(stateWith({ resources: [{ type: 'a', name: 'b', provider: 'former' }] })).resources;
+  expect(resource).toEqual({ type: 'a', name: 'b', count: 0, module: 'root', provider: 'former' });
+});
+
+it.each([
+  ['bool', 'boolean'],
+  [['list', 'string'], 'array'],
+  [['set', 'string'], 'array'],
+  [['tuple', []], 'array'],
+  [['map', 'string'], 'object'],
+  [['object', {}], 'object'],
+  ['number', 'number'],
+  [undefined, 'string'],
+])('an output of type %j is shown as %s', (type, shown) => {
+  expect(parseState(stateWith({ outputs: { a: { value: null, type } } })).outputs[0]?.type).toBe(shown);
+});
+
+it('the parser keeps every digit of an output', () => {
+  const text = stateWith({ outputs: { a: { value: 'LONG', type: 'number' } } }).toString();
+  const { outputs } = parseState(Buffer.from(text.replace('"LONG"', '9007199254740993')));
+  expect(JSON.stringify(outputs[0]?.value)).toBe('9007199254740993');
 });

@@ -1,31 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256Of } from '#platform/store/integrity.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
-import * as finalize from '#resources/states/finalize.ts';
-import { listStateVersions } from '#resources/states/history.ts';
-import { createStateVersion, getStateVersion, type NewStateVersion } from '#resources/states/records.ts';
+import type { NewStateVersion } from '#resources/states/records.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
-import * as workspaces from '#resources/workspaces/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { stateFile } from '#test/support/state.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 
 /** State versions created with their content are counted by the write that makes them current. */
 
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
+const aws = await startAws();
+const storage = await startStorage();
+const { sha256Of } = await import('#platform/store/integrity.ts');
+const { update } = await import('#platform/store/table.ts');
+const finalize = await import('#resources/states/finalize.ts');
+const { listStateVersions } = await import('#resources/states/history.ts');
+const { createStateVersion, getStateVersion } = await import('#resources/states/records.ts');
+const workspaces = await import('#resources/workspaces/records.ts');
 afterAll(async () => {
   await aws.close();
   await storage.close();
 });
 
-const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as Workspace;
 const count = async (id: string) => (await read(id)).stateVersionCount ?? 0;
 
 const runOf = (workspaceId: string) => `run-of-${workspaceId}`;
@@ -34,7 +32,7 @@ const runOf = (workspaceId: string) => `run-of-${workspaceId}`;
 const held = async (): Promise<string> => {
   const settings = { ...workspaces.defaultSettings, organization: 'acme', projectId: 'prj-1', tags: [] };
   const workspace = await workspaces.createWorkspace({ ...settings, name: uniqueName('ws') });
-  const { id } = workspace as workspaces.Workspace;
+  const { id } = workspace as Workspace;
   const lock = { kind: 'run', runId: runOf(id), at: '2026-01-01T00:00:00.000Z' };
   await update(keys.workspace(id), { set: { lock } });
   return id;
@@ -79,21 +77,34 @@ describe('a state version created with its content', () => {
         await expect(finalize.storeState(version, content)).rejects.toThrow();
         const again = await announce(id, 1);
         expect(again.version.id).toBe(version.id);
-        await finalize.storeState(again.version, content);
+        // Its content is stored.
+        expect((await finalize.finalizeStateVersion(again.version)).status).toBe('finalized');
         expect(await count(id)).toBe(1);
       }
     }
   });
 
-  it('is counted when it is discarded, because it stays in the list', async () => {
+  it('is the current one if that has the same content, also from another run', async () => {
     const id = await held();
     const { version, content } = await announce(id, 1);
-    await update(keys.workspace(id), { remove: ['lock'] });
-    await expect(finalize.storeState(version, content)).rejects.toThrow(/unlocked/);
-    expect(await count(id)).toBe(1);
-    const { items, total } = await listStateVersions(await read(id), { page: 1, size: 10 });
-    expect([items.map((one) => one.status), total]).toEqual([['discarded'], 1]);
+    await finalize.storeState(version, content);
+    const lock = { kind: 'run', runId: 'run-2', at: '2026-01-01T00:00:00.000Z' };
+    await update(keys.workspace(id), { set: { lock } });
+    expect((await announce(id, 1, { runId: 'run-2' })).version.id).toBe(version.id);
   });
+
+  it.each<[NewStateVersion['counts']]>([['when current'], [true]])(
+    'counted %s stays in the list when it is discarded',
+    async (counts) => {
+      const id = await held();
+      const { version, content } = await announce(id, 1, { counts });
+      await update(keys.workspace(id), { remove: ['lock'] });
+      await expect(finalize.storeState(version, content)).rejects.toThrow(/unlocked/);
+      expect(await count(id)).toBe(1);
+      const { items, total } = await listStateVersions(await read(id), { page: 1, size: 10 });
+      expect([items.map((one) => one.status), total]).toEqual([['discarded'], 1]);
+    },
+  );
 
   it('is not counted again when an older version counted it on creation', async () => {
     const id = await held();

@@ -1,32 +1,29 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as locks from '#lifecycle/queue/locks.ts';
-import { putObject } from '#platform/store/bucket.ts';
+import { afterAll, describe, expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
-import { queryAll, update } from '#platform/store/table.ts';
-import * as finalize from '#resources/states/finalize.ts';
-import { findStateVersions, listStateVersions } from '#resources/states/history.ts';
-import * as records from '#resources/states/records.ts';
+import type { NewStateVersion } from '#resources/states/records.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
-import * as workspaces from '#resources/workspaces/records.ts';
+import type { Workspace } from '#resources/workspaces/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 
+const aws = await startAws();
+const storage = await startStorage();
+const locks = await import('#lifecycle/queue/locks.ts');
+const { putObject } = await import('#platform/store/bucket.ts');
+const { put, queryAll, update } = await import('#platform/store/table.ts');
+const finalize = await import('#resources/states/finalize.ts');
+const { findStateVersions, listStateVersions } = await import('#resources/states/history.ts');
+const records = await import('#resources/states/records.ts');
+const workspaces = await import('#resources/workspaces/records.ts');
 const store = { ...records, ...finalize };
-
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
 afterAll(async () => {
   await aws.close();
   await storage.close();
 });
 
-const read = async (id: string) => (await workspaces.getWorkspace(id)) as workspaces.Workspace;
+const read = async (id: string) => (await workspaces.getWorkspace(id)) as Workspace;
 
 /** A workspace locked by user-1. */
 const locked = async (): Promise<string> => {
@@ -36,16 +33,12 @@ const locked = async (): Promise<string> => {
     name: uniqueName('ws'),
     projectId: 'prj-1',
     tags: [],
-  })) as workspaces.Workspace;
+  })) as Workspace;
   await locks.lockWorkspace(workspace.id, 'user-1', '');
   return workspace.id;
 };
 
-const announce = async (
-  id: string,
-  file: ReturnType<typeof stateFile>,
-  change: Partial<records.NewStateVersion> = {},
-) => {
+const announce = async (id: string, file: ReturnType<typeof stateFile>, change: Partial<NewStateVersion> = {}) => {
   const { serial, lineage, md5 } = file;
   const workspace = await read(id);
   const common = { workspace, userId: 'user-1', force: false, intermediate: false };
@@ -58,7 +51,7 @@ const upload = async (version: StateVersion, text: string) => {
 };
 
 /** Announces, uploads and finalizes a state. @returns the reason if it is rejected */
-const push = async (id: string, content: StateFile = {}, change: Partial<records.NewStateVersion> = {}) => {
+const push = async (id: string, content: StateFile = {}, change: Partial<NewStateVersion> = {}) => {
   const file = stateFile(content);
   const outcome = await announce(id, file, change);
   return 'conflict' in outcome ? outcome.conflict : upload(outcome.stateVersion, file.text);
@@ -111,7 +104,9 @@ describe('a new state version', () => {
     expect(two.stateVersion.id).toBe(one.stateVersion.id);
     expect(two.stored).toBe(false);
     await upload(one.stateVersion, file.text);
+    const items = await aws.items();
     const three = await announce(id, file);
+    expect(await aws.items()).toEqual(items);
     expect(three).toMatchObject({ stateVersion: { id: one.stateVersion.id, status: 'finalized' }, stored: true });
     expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
   });
@@ -229,6 +224,17 @@ describe('state content', () => {
     expect((await read(id)).state).toMatchObject(announced);
   });
 
+  it('is discarded when it is larger than announced states may be', async () => {
+    const outcome = await announce(await locked(), stateFile());
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const bytes = records.maxStateBytes + 1;
+    await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), Buffer.alloc(bytes));
+    expect(await store.finalizeStateVersion(outcome.stateVersion)).toMatchObject({
+      status: 'discarded',
+      refusal: records.tooLarge(bytes),
+    });
+  });
+
   it('is discarded when its format is unknown', async () => {
     expect(await push(await locked(), { version: 3 })).toMatchObject({ refusal: expect.stringMatching(/version 3/) });
   });
@@ -288,6 +294,58 @@ describe('state content', () => {
     expect(version.summary).toBeUndefined();
     expect((await store.readSummary(version))?.resources).toHaveLength(500);
   });
+});
+
+it('a resource keeps the versions that changed it', async () => {
+  const id = await locked();
+  const versions = [];
+  for (const serial of [1, 2]) {
+    const attributes = { instances: [{ attributes: { serial } }] };
+    versions.push(
+      await push(id, { serial, resources: [resource('x', 'changed', 1, attributes), resource('x', 'same')] }),
+    );
+  }
+  const [first, last] = versions as [StateVersion, StateVersion];
+  const { instances = [] } = (await store.readSummary(last)) ?? {};
+  expect(instances.map(({ changes }) => changes?.map(({ version }) => version))).toEqual([
+    [last.id, first.id],
+    [first.id],
+  ]);
+});
+
+it('content that was accepted meanwhile is not replaced', async () => {
+  const id = await locked();
+  const file = stateFile();
+  const outcome = await announce(id, file);
+  if ('conflict' in outcome) throw new Error(outcome.conflict);
+  const accepted = {
+    id: outcome.stateVersion.id,
+    serial: 1,
+    lineage: 'lineage-1',
+    md5: file.md5,
+    sha256: 'f'.repeat(64),
+  };
+  await update(keys.workspace(id), { set: { state: accepted } });
+  expect((await upload(outcome.stateVersion, file.text)).status).toBe('pending');
+  expect((await read(id)).state).toEqual(accepted);
+});
+
+it('a list by status is searched until its page is full', async () => {
+  const id = await locked();
+  for (let serial = 1; serial <= 110; serial++) {
+    const stateVersionId = `sv-${serial}`;
+    const version = { id: stateVersionId, serial, status: serial <= 45 ? 'finalized' : 'discarded' };
+    await put({ ...keys.stateVersion(stateVersionId), ...version });
+    await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
+  }
+  const find = async (status: string, page: number) => {
+    const before = aws.itemsRead;
+    const { items, total } = await findStateVersions(id, status, { page, size: 2 });
+    return [items.map(({ serial }) => serial), total, aws.itemsRead - before];
+  };
+  expect(await find('discarded', 1)).toEqual([[110, 109], 65, 201]);
+  expect(await find('finalized', 1)).toEqual([[45, 44], 35, 201]);
+  expect(await find('finalized', 18)).toEqual([[11, 10], 45, 222]);
 });
 
 describe('completing an upload for a run', () => {

@@ -113,13 +113,23 @@ describe('a state version', () => {
   it('without content has outputs that are gone, or not yet there', async () => {
     const id = await locked();
     const one = await write(id, { serial: 1 });
-    await write(id, { serial: 2 });
-    await api.call('POST', `state-versions/${one.id}/actions/soft_delete_backing_data`);
+    const two = await write(id, { serial: 2 });
+    const act = (of: string, verb: string) => api.call('POST', `state-versions/${of}/actions/${verb}_backing_data`);
+    expect((await act(one.id, 'soft_delete')).status).toBe(204);
     const gone = await api.get(`state-versions/${one.id}/outputs`);
     expect([gone.status, gone.body.errors[0].detail]).toEqual([
       404,
       `The content of state version ${one.id} was deleted.`,
     ]);
+    expect((await api.get(`state-versions/${one.id}/download`)).status).toBe(404);
+    const { getStateVersion } = await import('#resources/states/records.ts');
+    expect((await getStateVersion(one.id))?.deletedAt).toMatch(/Z$/);
+    expect((await act(one.id, 'restore')).status).toBe(204);
+    expect((await getStateVersion(one.id))?.deletedAt).toBeUndefined();
+    expect((await api.get(`state-versions/${one.id}/outputs`)).status).toBe(200);
+    expect((await act(one.id, 'restore')).status, 'is not deleted').toBe(409);
+    expect((await act(one.id, 'permanently_delete')).status, 'is not deleted').toBe(409);
+    expect((await act(two.id, 'soft_delete')).status, 'the current one').toBe(409);
   });
 
   it('includes its run, their authors and the configuration', async () => {
@@ -153,6 +163,15 @@ describe('a state version', () => {
       ['users', api.userId],
       ['configuration-versions', version],
     ]);
+    for (const [include, expected] of [
+      ['run', ['runs']],
+      ['created_by', ['users']],
+      ['run.created_by', ['runs', 'users']],
+      ['run.configuration_version', ['runs', 'configuration-versions']],
+    ]) {
+      const { included } = await read(outcome.stateVersion.id, `?include=${include}`);
+      expect([include, included.map(({ type }: { type: string }) => type)]).toEqual([include, expected]);
+    }
     const { name } = workspace;
     const list = `state-versions?filter[organization][name]=acme&filter[workspace][name]=${name}&include=run,created_by`;
     const types = (await api.get(list)).body.included.map(({ type }: { type: string }) => type);

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { handler: uploaded } = await import('#resources/states/uploaded.ts');
 afterAll(() => api.close());
 
 const locked = async () => {
@@ -33,7 +32,19 @@ describe('a state version', () => {
     expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^sv-\w{16}$/),
       type: 'state-versions',
-      attributes: { status: 'pending', serial: 1, 'hosted-state-download-url': null, 'resources-processed': false },
+      attributes: {
+        status: 'pending',
+        serial: 1,
+        size: null,
+        'state-version': null,
+        'terraform-version': null,
+        'hosted-state-download-url': null,
+        'hosted-json-state-download-url': null,
+        'resources-processed': false,
+        resources: null,
+        sha256: null,
+      },
+      relationships: { outputs: { data: [] } },
     });
     await Promise.all([
       put(attributes['hosted-state-upload-url'], stateFile(content).text),
@@ -43,6 +54,8 @@ describe('a state version', () => {
     expect(read.attributes).toMatchObject({
       status: 'finalized',
       size: stateFile(content).text.length,
+      sha256: createHash('sha256').update(stateFile(content).text).digest('hex'),
+      'error-message': null,
       'terraform-version': '1.11.4',
       'state-version': 4,
       'resources-processed': true,
@@ -57,6 +70,21 @@ describe('a state version', () => {
       attributes: { 'resource-count': 1 },
       relationships: { 'current-state-version': { data: { id: read.id } } },
     });
+  });
+
+  it('becomes current with the event of its upload, without a request', async () => {
+    const { id } = await locked();
+    const { attributes, id: versionId } = (await announce(id)).body.data;
+    const event = (key: string) => ({ detail: { object: { key } } }) as Parameters<typeof uploaded>[0];
+    await uploaded(event(`uploads/${versionId}.tfstate`));
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    await put(attributes['hosted-state-upload-url'], stateFile().text);
+    await uploaded(event(`uploads/${versionId}.json`));
+    expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
+    for (let repeat = 0; repeat < 2; repeat++) await uploaded(event(`uploads/${versionId}.tfstate`));
+    const current = (await api.get(`workspaces/${id}/current-state-version`)).body.data;
+    expect(current).toMatchObject({ id: versionId, attributes: { status: 'finalized' } });
+    await uploaded(event('uploads/sv-unknown00000000.tfstate'));
   });
 
   it('is downloaded through a redirect, raw and as JSON', async () => {
@@ -82,6 +110,8 @@ describe('a state version', () => {
     expect(response.status).toBe(201);
     expect(response.body.data.attributes).toMatchObject({ status: 'finalized', serial: 3 });
     expect((await direct(id, { serial: 4 }, { lineage: undefined })).status).toBe(201);
+    const many = Array.from({ length: 500 }, (_, n) => resource('x', `r${n}`));
+    expect((await direct(id, { serial: 5, resources: many })).body.data.attributes.resources).toHaveLength(500);
   });
 
   it('is 404 for a new workspace', async () => {
@@ -146,7 +176,7 @@ describe('a state version', () => {
     expect((await announce(id, { serial: 9, lineage: 'other' })).status).toBe(409);
   });
 
-  it('that is awaited keeps the workspace locked, until it was uploaded', async () => {
+  it('keeps the workspace locked until its content is uploaded', async () => {
     const { id } = await locked();
     const announced = await announce(id);
     const unlock = () => api.call('POST', `workspaces/${id}/actions/unlock`);
@@ -158,7 +188,7 @@ describe('a state version', () => {
     expect(current.body.data.id).toBe(announced.body.data.id);
   });
 
-  it('is uploaded by its author alone, for as long as that user may write states', async () => {
+  it('shows its upload URL only to its author', async () => {
     const { memberHelpers } = await import('#test/support/members.ts');
     const { token } = await (await memberHelpers()).withLevel('acme', 'write');
     const { id } = await locked();
@@ -196,6 +226,11 @@ describe('a state version', () => {
     await api.call('POST', `workspaces/${id}/actions/force-unlock`);
     await api.call('POST', `workspaces/${id}/actions/lock`);
     expect((await api.call('POST', `workspaces/${id}/actions/unlock`)).status).toBe(200);
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    await announce(id, { serial: 4 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    expect((await api.call('POST', `workspaces/${id}/actions/unlock`)).status, 'after a minute').toBe(200);
+    vi.useRealTimers();
   });
 
   it('is rejected when its content is not a state', async () => {
@@ -225,6 +260,7 @@ describe('the list of state versions', () => {
     const serials = (body: { data: { attributes: { serial: number } }[] }) =>
       body.data.map(({ attributes }) => attributes.serial);
     expect(serials(await list(''))).toEqual([4, 3, 2, 1]);
+    expect((await list('')).data[0].relationships).not.toHaveProperty('next-state-version');
     const second = await list('&page[size]=3&page[number]=2');
     expect([serials(second), second.meta.pagination['total-count']]).toEqual([[1], 4]);
     expect(serials(await list('&filter[status]=finalized'))).toEqual([3, 2, 1]);
@@ -312,7 +348,12 @@ describe('rollback', () => {
     });
     const { body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
     expect(body.data[0].attributes.value).toBe('old');
-    expect((await api.patch(`workspaces/${id}/state-versions`, {}, to('sv-unknown'))).status).toBe(422);
+    const foreign = (await direct((await locked()).id)).body.data.id;
+    await api.call('POST', `state-versions/${old.id}/actions/soft_delete_backing_data`);
+    for (const refused of ['sv-unknown', foreign, old.id]) {
+      expect((await api.patch(`workspaces/${id}/state-versions`, {}, to(refused))).status).toBe(422);
+    }
+    await api.call('POST', `state-versions/${old.id}/actions/restore_backing_data`);
     await api.call('POST', `workspaces/${id}/actions/unlock`);
     expect((await api.patch(`workspaces/${id}/state-versions`, {}, to(old.id))).status).toBe(409);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { ids, runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
@@ -208,8 +208,29 @@ describe('remote state consumers', () => {
     await share(source.id, 'DELETE', a.id, b.id);
     expect(await listed()).toEqual([]);
     await api.patch(`workspaces/${source.id}`, { 'global-remote-state': true });
-    expect((await listed('?page[size]=100')).length).toBeGreaterThan(2);
+    const everyone = await api.get(`${path}?page[size]=100`);
+    const all = (await api.get('organizations/acme/workspaces?page[size]=100')).body.data;
+    expect(ids(everyone.body.data)).toEqual(ids(all).filter((id: string) => id !== source.id));
     expect(await listed('?show_only_configured=true')).toEqual([]);
+  });
+
+  it('that the caller may not see are neither listed, added nor removed', async () => {
+    const [source, seen, hidden] = [await api.workspace(), await api.workspace(), await api.workspace()];
+    const { memberHelpers } = await import('#test/support/members.ts');
+    const { token, team } = await (await memberHelpers()).withFlags('acme');
+    const on = (id: string) => ({
+      workspace: { data: { type: 'workspaces', id } },
+      team: { data: { type: 'teams', id: team.id } },
+    });
+    await api.post('team-workspaces', { access: 'admin' }, on(source.id));
+    await api.post('team-workspaces', { access: 'read' }, on(seen.id));
+    await share(source.id, 'POST', seen.id, hidden.id);
+    const path = `workspaces/${source.id}/relationships/remote-state-consumers`;
+    expect(ids((await api.get(path, { token })).body.data)).toEqual([seen.id]);
+    const body = (...named: string[]) => ({ token, body: { data: named.map((id) => ({ type: 'workspaces', id })) } });
+    expect((await api.call('POST', path, body(hidden.id))).status).toBe(422);
+    expect((await api.call('PATCH', path, body())).status).toBe(204);
+    expect(ids((await api.get(path)).body.data)).toEqual([hidden.id]);
   });
 
   it('may exceed a page in one request', async () => {
@@ -227,8 +248,16 @@ describe('remote state consumers', () => {
 
   it('must be in the same organization', async () => {
     const source = await api.workspace();
-    const unknown = await share(source.id, 'POST', source.id, 'ws-unknown');
-    expect([unknown.status, unknown.body.errors[0].source.pointer]).toEqual([422, '/data/1/id']);
+    const organization = uniqueName('elsewhere');
+    await api.post('organizations', { name: organization, email: 'a@b.test' });
+    const foreign = (await api.post(`organizations/${organization}/workspaces`, { name: 'w' })).body.data.id;
+    for (const [index, named] of [
+      [1, [source.id, 'ws-unknown']],
+      [0, [foreign, source.id]],
+    ] as const) {
+      const unknown = await share(source.id, 'POST', ...named);
+      expect([unknown.status, unknown.body.errors[0].source.pointer]).toEqual([422, `/data/${index}/id`]);
+    }
     expect((await share(source.id, 'POST', ...Array.from({ length: 501 }, (_, n) => `ws-${n}`))).status).toBe(422);
   });
 });

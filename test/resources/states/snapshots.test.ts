@@ -116,9 +116,13 @@ describe('state versions of a run that has ended', () => {
     await whole(killed, 2, ['a', 'b']);
     await store.deleteSuperseded(await runOf(killed));
     expect(shown(await list(killed))).toEqual([['2 intermediate'], 1]);
+    await store.updateRun(killed.run, { set: { 'apply.snapshotsFrom': 1 } });
+    await store.update(store.keys.workspace(killed.workspace), { set: { 'state.id': 'sv-forced' } });
+    await store.deleteSuperseded(await runOf(killed));
+    expect(shown(await list(killed)), 'after a forced write').toEqual([['2 intermediate'], 1]);
   });
 
-  it('say whether the workspace has the state that the apply ended with', async () => {
+  it('show whether the workspace has the final state of the apply', async () => {
     const claimed = await runner.claim('apply');
     const hasLast = async () => store.hasLastState(await runOf(claimed));
     expect(await hasLast(), 'without a state').toBe(false);

@@ -5,8 +5,10 @@ import { ids } from '#test/support/runs.ts';
 
 let api: Api;
 let members: Awaited<ReturnType<typeof memberHelpers>>;
+let store: typeof import('#platform/store/table.ts') & typeof import('#platform/store/keys.ts');
 beforeAll(async () => {
   api = await startApi();
+  store = { ...(await import('#platform/store/table.ts')), ...(await import('#platform/store/keys.ts')) };
   members = await memberHelpers();
 });
 afterAll(() => api.close());
@@ -37,24 +39,32 @@ describe('a team', () => {
 
   it('has a group of the issuer only where the operator allows mapping groups, or without a groups claim', async () => {
     const mapped = { name: uniqueName('mapped'), 'sso-team-id': 'net' };
+    const { id } = (await create({ 'sso-team-id': 'before' })).body.data;
     process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['other'], readsGroups: true });
-    const refused = await create(mapped);
-    expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/sso-team-id']);
+    for (const refused of [await create(mapped), await api.patch(`teams/${id}`, { 'sso-team-id': 'net' })]) {
+      expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/attributes/sso-team-id']);
+    }
+    expect((await create()).status).toBe(200);
+    for (const same of [{ 'sso-team-id': 'before' }, { visibility: 'organization' }]) {
+      expect((await api.patch(`teams/${id}`, same)).status).toBe(200);
+    }
     process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['acme'], readsGroups: true });
     expect((await create(mapped)).status).toBe(200);
+    process.env.ORGANIZATION_RULES = JSON.stringify({ creators: 'anyone', groups: ['other'], readsGroups: false });
+    expect((await create({ ...mapped, name: uniqueName('later') })).status).toBe(200);
     delete process.env.ORGANIZATION_RULES;
     expect((await create({ ...mapped, name: uniqueName('unmapped') })).status).toBe(200);
   });
 
   it('can be created, read, listed, changed and deleted', async () => {
     const name = uniqueName('network');
-    const response = await create({ name, 'sso-team-id': 'net', 'organization-access': { 'manage-policies': true } });
+    const response = await create({ name, 'sso-team-id': 'west', 'organization-access': { 'manage-policies': true } });
     expect(response.status).toBe(200);
     const { id, attributes, relationships, links } = response.body.data;
     expect(id).toMatch(/^team-/);
     expect(attributes).toMatchObject({
       name,
-      'sso-team-id': 'net',
+      'sso-team-id': 'west',
       'users-count': 0,
       visibility: 'secret',
       'allow-member-token-management': true,
@@ -63,26 +73,42 @@ describe('a team', () => {
     });
     expect(relationships.users.data).toEqual([]);
     expect(links.self).toBe(`/api/v2/teams/${id}`);
-    expect((await api.get(`teams/${id}`)).body.data).toEqual(response.body.data);
+    expect((await api.get(`teams/${id}`)).body).toEqual({ data: response.body.data });
     const { body } = await api.get(`organizations/acme/teams?q=${name.toUpperCase()}`);
     expect([ids(body.data), body.meta.pagination['total-count']]).toEqual([[id], 1]);
     expect(ids((await api.get(`organizations/acme/teams?filter[names]=${name},none`)).body.data)).toEqual([id]);
-    const changed = await api.patch(`teams/${id}`, { name: `${name}-2`, visibility: 'organization' });
+    const { teamIdsOfGroups } = await import('#resources/users/sso-groups.ts');
+    const changed = await api.patch(`teams/${id}`, {
+      name: `${name}-2`,
+      visibility: 'organization',
+      'sso-team-id': 'east',
+    });
+    expect([await teamIdsOfGroups(['west']), await teamIdsOfGroups(['east'])]).toEqual([[], [id]]);
     expect(changed.body.data.attributes).toMatchObject({
       name: `${name}-2`,
       visibility: 'organization',
       'organization-access': { 'manage-policies': true },
     });
     expect((await create({ name })).status).toBe(200);
+    const member = await members.member('acme');
+    const workspace = (await api.workspace()).id;
+    await api.call('POST', `teams/${id}/relationships/users`, users(member.id));
+    const on = { workspace: { data: { type: 'workspaces', id: workspace } }, team: { data: { type: 'teams', id } } };
+    expect((await api.post('team-workspaces', { access: 'read' }, on)).status).toBe(201);
+    expect((await api.post(`teams/${id}/authentication-token`, {})).status).toBe(201);
     expect((await api.call('DELETE', `teams/${id}`)).status).toBe(204);
     expect((await api.get(`teams/${id}`)).status).toBe(404);
+    const left = (await api.aws.items()).filter((item) => JSON.stringify(item).includes(id));
+    // The audit trail, and the account to which it refers.
+    expect(left.filter(({ pk, sk }) => !String(pk).startsWith('AUDIT#') && sk !== 'USER')).toEqual([]);
   });
 
   it('has a unique name', async () => {
     const { attributes } = await team();
+    const { id } = await team();
     for (const name of [attributes.name, 'owners', 'Owners']) {
-      const answer = await create({ name });
-      expect([answer.status, answer.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
+      for (const answer of [await create({ name }), await api.patch(`teams/${id}`, { name })])
+        expect([answer.status, answer.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
     }
     for (const name of ['with space', 'with/slash']) {
       const { id, attributes } = (await create({ name: uniqueName(name) })).body.data;
@@ -134,30 +160,51 @@ describe('team membership', () => {
     const [membership] = data.relationships['organization-memberships'].data;
     const itself = included.find(({ id }: { id: string }) => id === membership.id);
     expect(Object.keys(itself.relationships).sort(), 'without its teams').toEqual(['organization', 'user']);
+    const itsUser = included.find(({ id }: { id: string }) => id === itself.relationships.user.data.id);
+    expect(itself.attributes.email).toBe(itsUser.id === api.userId ? 'owner@acme.test' : 'member@b.test');
     const listed = await api.get(`teams/${id}/relationships/organization-memberships?filter[status]=active`);
     expect(ids(listed.body.data)).toContain(membership.id);
+    const typesWith = async (include: string) => {
+      const { included } = (await api.get(`teams/${id}?include=${include}`)).body;
+      return [...new Set(included.map(({ type }: { type: string }) => type))];
+    };
+    expect(await typesWith('users')).toEqual(['users']);
+    expect(await typesWith('organization_memberships')).toEqual(['organization-memberships']);
     const refused = await api.call('POST', path, users(one.id, other.id));
     expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/1/id']);
+    expect(refused.body.errors[0].detail).toContain('not found in acme');
+    // From before usernames were unique.
+    for (const { id } of [one, await members.member('acme')])
+      await store.update(store.keys.user(id), { set: { username: 'twice' } });
+    const ambiguous = await api.call('POST', path, users('twice'));
+    expect(ambiguous.body.errors[0].detail).toContain('several users named twice');
+    expect((await api.call('POST', path, users())).status).toBe(204);
     expect((await api.call('DELETE', path, users(one.id, one.id))).status).toBe(204);
-    const memberships = { body: { data: [{ type: 'organization-memberships', id: membership.id }] } };
+    const current = async () => (await api.get(`teams/${id}`)).body.data.relationships;
+    const { users: left, 'organization-memberships': memberships } = await current();
+    expect(ids(left.data)).toEqual([api.userId]);
     const byMembership = `teams/${id}/relationships/organization-memberships`;
-    expect((await api.call('POST', byMembership, memberships)).status).toBe(204);
-    expect((await api.call('DELETE', byMembership, memberships)).status).toBe(204);
-    expect((await api.get('users/none')).status).toBe(404);
+    expect((await api.call('DELETE', byMembership, { body: memberships })).status).toBe(204);
+    expect((await current()).users.data).toEqual([]);
+    expect((await api.call('POST', byMembership, { body: memberships })).status).toBe(204);
+    expect((await current()).users).toEqual(left);
+    const unknown = { data: [{ type: 'organization-memberships', id: 'ou-none' }] };
+    expect((await api.call('POST', byMembership, { body: unknown })).status).toBe(422);
   });
 
-  it('keeps its name when a change repeats it, and may not take a name of the platform', async () => {
+  it('accepts its own name in a change, and rejects the reserved name "owners"', async () => {
     const name = uniqueName('kept');
     const { id } = await team({ name });
-    expect((await api.patch(`teams/${id}`, { name, visibility: 'organization' })).status).toBe(200);
+    const { headers, status } = await api.patch(`teams/${id}`, { name, visibility: 'organization' });
+    expect(status).toBe(200);
+    expect((await api.patch(`teams/${id}`, {})).headers.etag, 'an empty change is no edit').toBe(headers.etag);
     const refused = await api.patch(`teams/${id}`, { name: 'owners' });
     expect([refused.status, pointerOf(refused)]).toEqual([422, '/data/attributes/name']);
     expect((await api.patch(`teams/${id}`, { name: uniqueName('new') })).status).toBe(200);
   });
 
   it('of more than a thousand users is not included', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { update } = await import('#platform/store/table.ts');
+    const { keys, update } = store;
     const { id } = await team();
     const many = Array.from({ length: 1001 }, (_, n) => `user-${String(n).padStart(16, '0')}`);
     await update(keys.teamUsers(id), { add: { userIds: new Set(many) } });
@@ -165,6 +212,34 @@ describe('team membership', () => {
     expect([refused.status, refused.body.errors[0].source.parameter]).toEqual([400, 'include']);
     await update(keys.teamUsers(id), { delete: { userIds: new Set(many.slice(0, 1)) } });
     expect((await api.get(`teams/${id}?include=users`)).status).toBe(200);
+    const full = Array.from({ length: 4000 }, (_, n) => `user-full${n}`);
+    await update(keys.teamUsers(id), { add: { userIds: new Set(full) } });
+    const beyond = await api.call('POST', `teams/${id}/relationships/users`, users('owner'));
+    expect([beyond.status, beyond.body.errors[0].detail]).toEqual([422, expect.stringContaining('at most 5000 users')]);
+  });
+
+  it('without a membership in the organization is not kept', async () => {
+    const { enterTeam, usersOfTeam } = await import('#resources/teams/members.ts');
+    const { id } = await team();
+    const one = await members.member('acme');
+    const outside = await members.newUser('outsider');
+    expect(await enterTeam({ id, organization: 'acme' }, [outside.id, one.id])).toBe(true);
+    expect(await usersOfTeam.get(id)).toEqual([one.id]);
+  });
+
+  it('is listed by status, in the requested order', async () => {
+    const { id } = await team();
+    const invite = { email: 'guest@acme.test' };
+    const teams = { teams: { data: [{ type: 'teams', id }] } };
+    expect((await api.post('organizations/acme/organization-memberships', invite, teams)).status).toBe(201);
+    await api.call('POST', `teams/${id}/relationships/users`, users('owner'));
+    const statuses = async (query: string) => {
+      const { body } = await api.get(`teams/${id}/relationships/organization-memberships?${query}`);
+      return body.data.map(({ attributes }: { attributes: { status: string } }) => attributes.status);
+    };
+    expect(await statuses('sort=status')).toEqual(['active', 'invited']);
+    expect(await statuses('sort=-status')).toEqual(['invited', 'active']);
+    expect(await statuses('filter[status]=invited')).toEqual(['invited']);
   });
 
   it('is visible with the team; email addresses and statuses only with the membership', async () => {
@@ -208,7 +283,11 @@ describe('team membership', () => {
 });
 
 describe('the owners team', () => {
-  const owners = async () => (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
+  const owners = async () => {
+    const { data } = (await api.get('organizations/acme/teams?filter[names]=owners')).body;
+    expect(data).toHaveLength(1);
+    return data[0];
+  };
 
   it('exists, has full access, and cannot be changed', async () => {
     const { id, attributes, relationships } = await owners();
@@ -219,8 +298,10 @@ describe('the owners team', () => {
     expect(Object.values(attributes['organization-access']).every(Boolean)).toBe(true);
     expect(ids(relationships.users.data)).toEqual([api.userId]);
     expect((await api.call('DELETE', `teams/${id}`)).status).toBe(409);
-    expect((await api.patch(`teams/${id}`, { name: 'others' })).status).toBe(422);
-    expect((await api.patch(`teams/${id}`, { 'sso-team-id': 'admins' })).status).toBe(200);
+    for (const fixed of [{ name: 'others' }, { 'organization-access': { 'manage-policies': true } }]) {
+      expect((await api.patch(`teams/${id}`, fixed)).status).toBe(422);
+    }
+    expect((await api.patch(`teams/${id}`, { name: 'owners', 'sso-team-id': 'admins' })).status).toBe(200);
   });
 
   it('makes its members owners, and keeps the last one', async () => {
@@ -232,6 +313,11 @@ describe('the owners team', () => {
       409,
       expect.stringContaining('needs at least one owner'),
     ]);
+    const owner = { teams: { data: [{ type: 'teams', id }] } };
+    const invited = await api.post('organizations/acme/organization-memberships', { email: 'late@acme.test' }, owner);
+    expect(invited.status).toBe(201);
+    expect((await api.call('DELETE', path, users(api.userId))).status, 'an invited owner may never accept').toBe(409);
+    await api.call('DELETE', `organization-memberships/${invited.body.data.id}`);
     await api.call('POST', path, users(userId));
     expect((await api.call('DELETE', path, users(userId, api.userId))).status, 'all at once').toBe(409);
     expect(ids((await owners()).relationships.users.data).sort(), 'none was removed').toEqual(
@@ -245,15 +331,16 @@ describe('the owners team', () => {
   });
 
   it('is created for organizations that predate teams', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { remove, update } = await import('#platform/store/table.ts');
+    const { keys, remove, update } = store;
     const { id } = await owners();
     await remove(keys.team(id));
     await remove(keys.teamUsers(id));
     await remove(keys.teamName('acme', 'owners'));
     await update(keys.membership(api.userId, 'acme'), { remove: ['teams'] });
+    expect((await create({ name: 'owners' })).status).toBe(422);
     const again = await owners();
     expect([again.id, ids(again.relationships.users.data)]).toEqual([id, [api.userId]]);
+    expect(await store.get(keys.teamName('acme', 'owners'))).toMatchObject({ holder: id });
   });
 });
 
@@ -280,7 +367,10 @@ describe('team managers', () => {
     expect(response.body.data.attributes.visibility).toBe('organization');
     expect((await create({ visibility: 'secret' }, token)).status).toBe(403);
     expect((await create({ 'organization-access': { 'manage-workspaces': true } }, token)).status).toBe(403);
+    expect((await create({ 'organization-access': { 'manage-workspaces': false } }, token)).status).toBe(200);
     const { id } = response.body.data;
+    const renamed = { data: { attributes: { name: uniqueName('renamed') } } };
+    expect((await api.call('PATCH', `teams/${id}`, { token, body: renamed })).status).toBe(200);
     const access = { data: { attributes: { 'organization-access': { 'manage-policies': true } } } };
     expect((await api.call('PATCH', `teams/${id}`, { token, body: access })).status).toBe(403);
     const hide = { data: { attributes: { visibility: 'secret' } } };

@@ -170,7 +170,7 @@ const table: [string, CallerName[], Attempt][] = [
   ['a team with access to the organization', [...asTeamManager.filter((name) => name !== 'manage-teams')], withAccess],
 ];
 
-it.each(table)('lets only callers with the right create or change %s', async (_, allowed, attempt) => {
+it.each(table)('only callers with permission can create or change %s', async (_, allowed, attempt) => {
   const succeeded: CallerName[] = [];
   for (const name of callers) {
     const status = await attempt(await callerNamed(name));

@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { getObject } from '#platform/store/bucket.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
-import { queryAll } from '#platform/store/table.ts';
-import * as inputs from '#resources/runs/inputs.ts';
-import * as store from '#resources/variables/records.ts';
+import type { Variable, VariableValues } from '#resources/variables/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startAws } from '#test/support/aws.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
+const aws = await startAws();
+const storage = await startStorage();
+const { getObject } = await import('#platform/store/bucket.ts');
+const { queryAll } = await import('#platform/store/table.ts');
+const inputs = await import('#resources/runs/inputs.ts');
+const store = await import('#resources/variables/records.ts');
 afterAll(async () => {
   await aws.close();
   await storage.close();
 });
 
-const values = (change: Partial<store.VariableValues> = {}): store.VariableValues => ({
+const values = (change: Partial<VariableValues> = {}): VariableValues => ({
   key: 'region',
   category: 'terraform',
   hcl: false,
@@ -28,8 +25,8 @@ const values = (change: Partial<store.VariableValues> = {}): store.VariableValue
   value: 'eu-central-1',
   ...change,
 });
-const create = async (workspaceId: string, change: Partial<store.VariableValues> = {}) =>
-  (await store.createVariable(workspaceId, values(change))) as store.Variable;
+const create = async (workspaceId: string, change: Partial<VariableValues> = {}) =>
+  (await store.createVariable(workspaceId, values(change))) as Variable;
 
 const home = (id: string) => ({ id, organization: 'acme', projectId: 'prj-1' });
 
@@ -89,7 +86,7 @@ it('a renamed or deleted variable frees its old key, and no other key', async ()
   const workspaceId = uniqueName('ws');
   const [one, two] = [await create(workspaceId, { key: 'one' }), await create(workspaceId, { key: 'two' })];
   expect(await store.updateVariable(one, { key: 'two' })).toBeUndefined();
-  const three = (await store.updateVariable(one, { key: 'three' })) as store.Variable;
+  const three = (await store.updateVariable(one, { key: 'three' })) as Variable;
   expect(three).toMatchObject({ id: one.id, key: 'three' });
   expect(three.versionId).not.toBe(one.versionId);
   await create(workspaceId, { key: 'one' });
@@ -107,7 +104,7 @@ it('a key whose variable was never written can be used again', async () => {
 it('a variable that becomes sensitive has its value sealed', async () => {
   const workspaceId = uniqueName('ws');
   const variable = await create(workspaceId, { value: 'once visible' });
-  const sealed = (await store.updateVariable(variable, { sensitive: true })) as store.Variable;
+  const sealed = (await store.updateVariable(variable, { sensitive: true })) as Variable;
   expect(sealed.value).toBeUndefined();
   expect(await stored(workspaceId)).not.toContain('once visible');
   const inputsKey = await inputs.freezeVariables(home(workspaceId), 'run-2', []);

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { getObject } from '#platform/store/bucket.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { queryAll } from '#platform/store/table.ts';
-import { deleteWorkspace } from '#removal/workspaces.ts';
-import { freezeVariables, openInputs } from '#resources/runs/inputs.ts';
-import { createVariable } from '#resources/variables/records.ts';
-import * as store from '#resources/variables/set-records.ts';
+import type { VariableSet } from '#resources/variables/set-records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startAws } from '#test/support/aws.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let aws: Aws;
-let storage: Storage;
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-});
+const aws = await startAws();
+const storage = await startStorage();
+const { getObject } = await import('#platform/store/bucket.ts');
+const { queryAll } = await import('#platform/store/table.ts');
+const { deleteWorkspace } = await import('#removal/workspaces.ts');
+const { freezeVariables, openInputs } = await import('#resources/runs/inputs.ts');
+const { createVariable } = await import('#resources/variables/records.ts');
+const store = await import('#resources/variables/set-records.ts');
 afterAll(async () => {
   await aws.close();
   await storage.close();
@@ -26,10 +23,10 @@ afterAll(async () => {
 const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });
 type Home = ReturnType<typeof newHome>;
 
-const newSet = async (home: Home, changes: Partial<store.VariableSet> = {}): Promise<store.VariableSet> => {
+const newSet = async (home: Home, changes: Partial<VariableSet> = {}): Promise<VariableSet> => {
   const { organization } = home;
   const settings = { name: uniqueName('set'), description: null, global: false, priority: false, ...changes };
-  return (await store.createVariableSet({ organization, ...settings })) as store.VariableSet;
+  return (await store.createVariableSet({ organization, ...settings })) as VariableSet;
 };
 
 const variable = (ownerId: string, key: string, value: string, more = {}) =>
@@ -53,7 +50,7 @@ const values = async (home: Home, own: { key: string; value: string }[] = []) =>
   );
 };
 
-it('applies to a workspace directly, through its project, or globally', async () => {
+it('a variable set applies to a workspace directly, through its project, or globally', async () => {
   const home = newHome();
   const [byWorkspace, byProject, global, other] = [
     await newSet(home),
@@ -71,11 +68,11 @@ it('applies to a workspace directly, through its project, or globally', async ()
   expect(await values({ ...home, organization: uniqueName('org') })).toEqual({});
 });
 
-it('follows the documented precedence, and names within a level', async () => {
+it('variable sets have the documented precedence, and are ordered by name within a level', async () => {
   const home = newHome();
   const key = 'region';
   const levels: { name: string; set: () => Promise<void> }[] = [];
-  const level = (name: string, overrides: Partial<store.VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
+  const level = (name: string, overrides: Partial<VariableSet>, scope?: 'workspaceIds' | 'projectIds') =>
     levels.push({
       name,
       set: async () => {
@@ -108,7 +105,7 @@ it('follows the documented precedence, and names within a level', async () => {
   }
 });
 
-it('of a project applies only within its project', async () => {
+it('a variable set of a project applies only within its project', async () => {
   const home = newHome();
   const set = await newSet(home, { projectId: home.projectId });
   await variable(set.id, 'a', 'x');
@@ -117,7 +114,7 @@ it('of a project applies only within its project', async () => {
   expect(await values({ ...home, projectId: uniqueName('prj') })).toEqual({});
 });
 
-it('keeps secrets sealed, for their own set', async () => {
+it('a variable set keeps secrets sealed, for itself only', async () => {
   const home = newHome();
   const set = await newSet(home, { global: true });
   await variable(set.id, 'TOKEN', 'correct horse battery', { sensitive: true, category: 'env' });
@@ -130,7 +127,7 @@ it('keeps secrets sealed, for their own set', async () => {
   expect((await values(home)).TOKEN).toBe('correct horse battery');
 });
 
-it('opens only the effective secrets', async () => {
+it('a run opens only the effective secrets', async () => {
   const home = newHome();
   const set = await newSet(home, { global: true });
   await variable(set.id, 'a', 'below', { sensitive: true });
@@ -141,11 +138,11 @@ it('opens only the effective secrets', async () => {
   expect(storage.calls.slice(before).filter((call) => call.startsWith('kms'))).toEqual([]);
 });
 
-it('that is deleted no longer applies anywhere, nor do its variables', async () => {
+it('a deleted variable set and its variables no longer apply anywhere', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
-  const applied = (await store.applyVariableSet(set, 'workspaceIds', [home.id])) as store.VariableSet;
+  const applied = (await store.applyVariableSet(set, 'workspaceIds', [home.id])) as VariableSet;
   await store.deleteVariableSet(applied);
   expect(await values(home)).toEqual({});
   expect(await queryAll({ pk: keys.variableSet(set.id).pk })).toEqual([]);
@@ -153,7 +150,7 @@ it('that is deleted no longer applies anywhere, nor do its variables', async () 
   expect(await store.createVariableSet({ ...set, organization: home.organization })).toBeDefined();
 });
 
-it('ignores a pointer left behind by an interrupted change', async () => {
+it('a pointer left behind by an interrupted change is ignored', async () => {
   const home = newHome();
   const set = await newSet(home);
   await variable(set.id, 'a', 'x');
@@ -166,7 +163,7 @@ it('ignores a pointer left behind by an interrupted change', async () => {
   expect(await values(home)).toEqual({});
 });
 
-it('limits how many workspaces it is applied to', async () => {
+it('a variable set limits how many workspaces it is applied to', async () => {
   const home = newHome();
   const set = await newSet(home);
   const most = store.maxOf.projectIds;
@@ -175,7 +172,7 @@ it('limits how many workspaces it is applied to', async () => {
   expect(await store.addIds(set.id, 'projectIds', ['prj-one-more'])).toBeUndefined();
 });
 
-it('has unique names per owner, also under concurrency', async () => {
+it('names of variable sets are unique per owner, also under concurrency', async () => {
   const home = newHome();
   const settings = { name: 'shared', description: null, global: false, priority: false };
   const results = await Promise.all(
@@ -185,14 +182,14 @@ it('has unique names per owner, also under concurrency', async () => {
   expect(await newSet(home, { ...settings, projectId: home.projectId })).toBeDefined();
   const second = await newSet(home);
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toBeUndefined();
-  const first = results.find(Boolean) as store.VariableSet;
+  const first = results.find(Boolean) as VariableSet;
   await store.updateVariableSet(first, { name: 'renamed' }, { userId: 'user-a' });
   expect(await store.updateVariableSet(second, { name: 'shared' }, { userId: 'user-a' })).toMatchObject({
     name: 'shared',
   });
 });
 
-it('drops deleted workspaces', async () => {
+it('a variable set drops deleted workspaces', async () => {
   const home = newHome();
   const set = await newSet(home);
   const { create } = await import('#platform/store/table.ts');
@@ -204,7 +201,7 @@ it('drops deleted workspaces', async () => {
   expect(await queryAll({ pk: keys.workspace(home.id).pk })).toEqual([]);
 });
 
-it('costs three small queries when there is none', async () => {
+it('a workspace without variable sets costs three small queries', async () => {
   const before = [aws.calls, aws.itemsRead];
   await store.effectiveVariableSets(newHome());
   expect([aws.calls, aws.itemsRead]).toEqual([(before[0] as number) + 3, before[1]]);

@@ -1,30 +1,30 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import * as locks from '#lifecycle/queue/locks.ts';
+import { afterAll, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { eachName, type Names } from '#platform/store/name-index.ts';
-import * as table from '#platform/store/table.ts';
-import { deleteWorkspace } from '#removal/workspaces.ts';
-import { claimName, type NameItem, namesOf, namesOfProject } from '#resources/workspaces/names.ts';
-import * as store from '#resources/workspaces/records.ts';
+import type { Names } from '#platform/store/name-index.ts';
+import type { NameItem } from '#resources/workspaces/names.ts';
+import type { NewWorkspace, Workspace } from '#resources/workspaces/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun, queueEntry } from '#test/support/run.ts';
 
 const editor = { userId: 'user-a' };
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-});
+const aws = await startAws();
+const locks = await import('#lifecycle/queue/locks.ts');
+const { eachName } = await import('#platform/store/name-index.ts');
+const table = await import('#platform/store/table.ts');
+const { deleteWorkspace } = await import('#removal/workspaces.ts');
+const { claimName, namesOf, namesOfProject } = await import('#resources/workspaces/names.ts');
+const store = await import('#resources/workspaces/records.ts');
 afterAll(() => aws.close());
 
-const settings = (name: string): store.NewWorkspace => ({
+const settings = (name: string): NewWorkspace => ({
   ...store.defaultSettings,
   organization: 'acme',
   name,
   projectId: 'prj-1',
   tags: [],
 });
-const create = async (name = uniqueName('ws')) => (await store.createWorkspace(settings(name))) as store.Workspace;
+const create = async (name = uniqueName('ws')) => (await store.createWorkspace(settings(name))) as Workspace;
 
 it('concurrent requests with the same name create one workspace', async () => {
   const name = uniqueName('ws');
@@ -140,7 +140,7 @@ it('the index lists names in order, with the attributes for filters', async () =
   for (const name of ['B', 'a', 'c']) {
     await store.createWorkspace({ ...settings(name), organization, tags: [{ key: 'team', value: name }] });
   }
-  const workspace = (await store.findWorkspace(organization, 'B')) as store.Workspace;
+  const workspace = (await store.findWorkspace(organization, 'B')) as Workspace;
   await store.updateWorkspace(workspace, { tags: [{ key: 'team', value: 'changed' }], projectId: 'prj-2' }, editor);
   const names = async (of: Names) => {
     const all: NameItem[] = [];

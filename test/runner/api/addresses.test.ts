@@ -42,11 +42,11 @@ it("no URL outlives its runner's heartbeat timeout, except harmless ones", async
   const short = [
     await stateUploadUrl(stateVersion as StateVersion),
     ...Object.values(await artifactUrls(run.id, 'plan', [...artifacts])),
-    // With the job.
+    // URLs in the job.
     ...Object.values(await artifactUrls(run.id, 'apply')),
   ];
   for (const url of short) expect(lifeOf(url), url).toBeLessThanOrEqual(silence);
-  // Read once, after the runner has stopped, and never from the key that users read.
+  // The runner's upload is copied once the runner has stopped; users read only the copy, under another key.
   expect(keyOf(await leftStateUrl(run))).not.toBe(objects.erroredState(run.workspaceId, run.id));
   // Issued only after a report.
   expect(Object.keys(await laterUrls(run, 'plan', undefined))).toEqual(['provider-schemas']);

@@ -36,7 +36,7 @@ const stored = async (run: string, artifact: string): Promise<string | undefined
   return (await getObject(objects.artifact(run, 'plan', artifact as 'log')))?.toString();
 };
 
-it("become the run's artifacts, and are not part of its record", async () => {
+it("files enclosed in a report become the run's artifacts, and are not part of its record", async () => {
   const { run, token } = await planning();
   expect((await report(token, { log: log('all of it'), 'plan-json': '{}' })).status).toBe(200);
   expect(await stored(run, 'log')).toBe(log('all of it'));
@@ -46,14 +46,14 @@ it("become the run's artifacts, and are not part of its record", async () => {
   expect(record).not.toHaveProperty('enclosed');
 });
 
-it('are stored once: neither another content nor one more comes with a report that is repeated', async () => {
+it('enclosed files are stored once: a repeated report changes and adds none', async () => {
   const { run, token } = await planning();
   expect((await report(token, { log: log('first') })).status).toBe(200);
   expect((await report(token, { log: log('second'), 'plan-json': '{"a":1}' })).status).toBe(200);
   expect([await stored(run, 'log'), await stored(run, 'plan-json')]).toEqual([log('first'), undefined]);
 });
 
-it('do not replace artifacts that the runner has uploaded', async () => {
+it('enclosed files do not replace artifacts that the runner has uploaded', async () => {
   const { run, token } = await planning();
   const { body } = await runner.call(token, 'uploads', { artifacts: ['log'] });
   const uploaded = await fetch(body.urls.log, { method: 'PUT', headers: { 'if-none-match': '*' }, body: log('mine') });
@@ -62,7 +62,7 @@ it('do not replace artifacts that the runner has uploaded', async () => {
   expect(await stored(run, 'log')).toBe(log('mine'));
 });
 
-it('are rejected with the report if they differ from their checksums or are too large', async () => {
+it('a report is rejected if an enclosed file differs from its checksum or is too large', async () => {
   const { run, token } = await planning();
   const other = await report(token, { log: log('a') }, { log: sha256('b') });
   expect([other.status, other.body.error]).toEqual([422, expect.stringContaining('enclosed.log')]);

@@ -43,7 +43,9 @@ describe('a heartbeat', () => {
   });
 
   it('of a force-canceled run kills Terraform', async () => {
-    const { token, passedOn } = await working('apply', { cancel: { ...cancel, forced: true } });
+    const { token, passedOn } = await working('apply', {
+      cancel: { ...cancel, forced: { by: 'user-1', at: cancel.at } },
+    });
     expect((await runner.call(token, 'heartbeat')).body).toEqual({ signal: 'kill' });
     expect(passedOn()).toBe(0);
   });

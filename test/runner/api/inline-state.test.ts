@@ -31,7 +31,7 @@ const post = (token: string, body: object) => runner.call(token, 'state-versions
 const current = async (workspace: string) =>
   (await runner.api.get(`workspaces/${workspace}/current-state-version?include=outputs`)).body;
 
-it("becomes the workspace's current state with its outputs; repeating the request returns the same one", async () => {
+it("a state in a request becomes the workspace's current state with its outputs; a repeated request returns the same one", async () => {
   const { workspace, token } = await runner.claim('apply');
   const first = await post(token, announced(1, stateOf(1)));
   expect(first).toEqual({ status: 200, body: { id: expect.any(String), uploadUrl: null, complete: true } });
@@ -44,7 +44,7 @@ it("becomes the workspace's current state with its outputs; repeating the reques
   expect((await current(workspace)).data.attributes.serial).toBe(2);
 });
 
-it('is rejected when it differs from the announced content, is older, or is not base64', async () => {
+it('a state in a request is rejected when it differs from the announced content, is older, or is not base64', async () => {
   const { workspace, token } = await runner.claim('apply');
   const kept = await post(token, announced(5, stateOf(5)));
   const other = await post(token, announced(6, stateOf(6), stateOf(6, 'other')));

@@ -31,7 +31,7 @@ const dead = async (token: string): Promise<string[]> => {
   return refused;
 };
 
-it('allows only repeating the report and asking for the next job after its phase was reported', async () => {
+it('after its phase was reported, a runner token allows only repeating the report and requesting the next job', async () => {
   const { run, token } = await claim();
   expect(await statusOf(token, 'uploads')).toBe(200);
   expect(await statusOf(token, 'heartbeat')).toBe(200);
@@ -41,14 +41,14 @@ it('allows only repeating the report and asking for the next job after its phase
   expect(plan.report).toMatchObject({ outcome: 'finished' });
 });
 
-it('is rejected after its run has ended', async () => {
+it('a runner token is rejected after its run has ended', async () => {
   const { run, token } = await claim();
   const { finishRun } = await import('#lifecycle/phases/finish.ts');
   await finishRun(run, 'Canceled');
   expect(await dead(token)).toEqual(Object.keys(bodies));
 });
 
-it('is for its run and phase only, and stored as a hash', async () => {
+it('a runner token is valid for its run and phase only, and stored as a hash', async () => {
   const [one, two] = [await claim(), await claim()];
   const secret = one.token.slice(-43);
   for (const wrong of [`${two.token.slice(0, -43)}${secret}`, one.token.replace('.plan.', '.apply.')]) {
@@ -58,7 +58,7 @@ it('is for its run and phase only, and stored as a hash', async () => {
   expect(JSON.stringify(await runner.help.store.getRun(one.run))).not.toContain(secret);
 });
 
-it('gets a new URL for the errored state with an apply’s heartbeat, on request', async () => {
+it('a runner gets a new URL for the errored state in the response to a heartbeat, on request', async () => {
   const [planning, applying] = [await claim(), await runner.claim('apply')];
   const asked = 'heartbeat?renew=errored-state';
   expect((await runner.call(planning.token, asked)).body).toEqual({ signal: 'continue' });
@@ -68,7 +68,7 @@ it('gets a new URL for the errored state with an apply’s heartbeat, on request
   expect(new URL(erroredStateUrl).pathname).toBe(new URL(uploadUrl).pathname);
 });
 
-it('is rejected after its run has ended, despite stale reads', async () => {
+it('a runner token is rejected after its run has ended, despite stale reads', async () => {
   const { run, token } = await claim();
   runner.api.aws.stale = true;
   const { finishRun } = await import('#lifecycle/phases/finish.ts');

@@ -41,7 +41,7 @@ const offer = (run: string) =>
     'apply.offeredAt': new Date().toISOString(),
   });
 
-it('gets the apply in the response to its report, and again when the response was lost', async () => {
+it('a runner gets the apply in the response to its report, and again when the response was lost', async () => {
   const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
   const answered = report(token);
   await until(async () => (await runner.help.store.getRun(run))?.plan.report, Boolean, 5000);
@@ -57,13 +57,13 @@ it('gets the apply in the response to its report, and again when the response wa
   if (first.job) expect((await runner.call(first.job.token, 'heartbeat')).status).toBe(410);
 });
 
-it('has to exit after its report if its run was canceled', async () => {
+it('a runner has to exit after its report if its run was canceled', async () => {
   const { run, token } = await planning({ autoApply: true, appliesFor: ['user-1'] });
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });
   expect(await report(token)).toMatchObject({ next: 'exit' });
 });
 
-it('waits with one request for the apply that is about to be offered', async () => {
+it('a runner waits with one request for an apply that will be offered soon', async () => {
   const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
   const asked = next(token);
   // The response does not arrive before the offer.
@@ -76,12 +76,12 @@ it('waits with one request for the apply that is about to be offered', async () 
   expect(await inTheEnd(token, asked)).toMatchObject({ action: 'apply', job: { runId: run, phase: 'apply' } });
 });
 
-it('gets an immediate response if the run waits for a decision', async () => {
+it('a runner gets an immediate response if the run waits for a decision', async () => {
   const { token } = await planned({ wait: { state: 'NeedsConfirmation' } });
   expect(await next(token)).toEqual({ action: 'wait', afterMs: 0 });
 });
 
-it('exits when the run is canceled while it waits', async () => {
+it('a runner exits when the run is canceled while it waits', async () => {
   const { run, token } = await planned({ autoApply: true, appliesFor: ['user-1'] });
   const asked = next(token);
   await runner.help.bring(run, { cancel: { by: 'user-1', at: '', forceAvailableAt: '' } });

@@ -281,7 +281,7 @@ export class ControlPlane {
   #claim({ claim, nonce }: ClaimRequest): [number, unknown] {
     const record = this.#claims.get(claim);
     if (!record || (record.nonce !== undefined && record.nonce !== nonce)) return [410, 'void claim'];
-    // Another phase with this name belongs to another run.
+    // Removes objects that another job of the test has left under the same keys.
     const { runId, phase } = record.job;
     if (record.nonce === undefined) {
       for (const key of this.objects.keys()) if (key.startsWith(`${runId}/${phase}/`)) this.objects.delete(key);

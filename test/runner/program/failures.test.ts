@@ -77,7 +77,7 @@ describe('a plan fails', () => {
     const started = Date.now();
     const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
     expect(failed.report?.message).toMatch(
-      /^No Terraform of version 1\.2\.9: the one on the runner's PATH is 1\.11\.4/,
+      /^Terraform 1\.2\.9 was not found: the one on the runner's PATH is 1\.11\.4/,
     );
     expect(failed.log).toMatch(/^Terraform v1\.2\.9\n/);
     expect(Date.now() - started).toBeLessThan(120_000);
@@ -144,7 +144,7 @@ resource "terraform_data" "bad" {
     const plan = await archive({ 'plan.tfplan': 'x', 'terraform-version': '1.0.99' });
     plane.objects.set('run-1234567890abcdef/plan/plan', plan);
     const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
-    expect(failed.report?.message).toMatch(/^No Terraform of version 1\.0\.99: /);
+    expect(failed.report?.message).toMatch(/^Terraform 1\.0\.99 was not found: /);
   });
 
   it('without its plan', async () => {

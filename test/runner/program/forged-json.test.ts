@@ -54,7 +54,7 @@ describe('the comparison of a plan and its JSON', () => {
   ])('ends the run for %s', async (_, edit, where) => {
     const { report, log } = await bench.run(jobFor(bench.plane, await configuration(), { variables }), forging(edit));
     expect(report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(where) });
-    expect(log).toContain('The plan in JSON is not the plan that an apply would do');
+    expect(log).toContain('The plan in JSON does not match the plan that would be applied');
     expect(report?.artifacts).not.toContain('plan-json');
     expect(report?.message).not.toContain('0.0.0.0');
   });

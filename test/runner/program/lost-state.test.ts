@@ -2,9 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readKeptState } from '#platform/formats/kept-state.ts';
 import { hasGo, withDriftProvider } from '#test/e2e/support/drift-provider.ts';
 import { isRoot, newSharedFolder, sharedFolder } from '#test/e2e/support/shared-folder.ts';
-import { archive, Bench, type Finished, jobFor } from './support.ts';
+import { archive, Bench, type Finished, jobFor, keptStateKey } from './support.ts';
 
 /** Every resource that an apply creates is in its state, or its report warns that it may not be. */
 
@@ -87,7 +88,7 @@ describe('an apply', () => {
       if (applied.report?.stateVersionId) return expect(process.getuid?.()).not.toBe(0);
       expect(applied.report).toMatchObject({
         outcome: 'errored',
-        stateProblem: expect.stringMatching(/created or destroyed resources, but it has written no state/),
+        stateProblem: expect.stringMatching(/created or destroyed resources, but it wrote no state here/),
         unrecorded: [],
       });
       expectNothingForgotten(applied, ledger);
@@ -178,4 +179,24 @@ describe.skipIf(!mounts)('an apply on a disk that becomes full', () => {
       }),
     ),
   );
+
+  it('and whose state cannot be uploaded keeps it on that disk, in the space of its configuration', () =>
+    withLedger((ledger) =>
+      onSmallDisk(8, async (folder) => {
+        const filler = 'cat /dev/zero > filler; echo full';
+        const configuration = await archive({ 'main.tf': chain(ledger, { a: ':', b: filler, c: ':' }) });
+        const environment = { ...unwatched, STEPFORM_UNSAVED_STATES: join(folder, 'unsaved') };
+        await bench.run(jobFor(bench.plane, configuration), environment);
+        // A newer state of another user, so that the platform refuses the apply's.
+        const other = { id: 'sv-x', serial: 9, lineage: 'x', md5: '', size: 0, intermediate: false, completed: false };
+        bench.plane.states.push(other);
+        bench.plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
+        const applied = await bench.run(bench.applyJob(configuration), environment);
+        const kept = readFileSync(join(folder, 'unsaved', 'run-1234567890abcdef.tfstate.encrypted'));
+        const state = readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')).toString();
+        expect(JSON.parse(state).resources.map(({ name }: { name: string }) => name)).toEqual(ledger.made());
+        expect(applied.report).toMatchObject({ outcome: 'errored', unsavedState: { serial: expect.any(Number) } });
+        bench.plane.violations.splice(0);
+      }),
+    ));
 });

@@ -9,7 +9,7 @@ it('the claim is removed from the environment', () => {
   expect(JSON.stringify(settings.inherited)).not.toContain('secret');
 });
 
-it.each(['STEPFORM_URL', 'STEPFORM_CLAIM'])('%s is required', (name) => {
+it.each(['STEPFORM_URL', 'STEPFORM_CLAIM'])('the setting %s is required', (name) => {
   const environment: Record<string, string> = { STEPFORM_URL: 'x', STEPFORM_CLAIM: 'y' };
   delete environment[name];
   expect(() => takeSettings(environment)).toThrow(`environment variable ${name} is not set`);

@@ -29,7 +29,8 @@ beforeEach(() => {
   seen = join(tools, 'seen');
   execFileSync('mkfifo', [seen]);
   pipe = openSync(seen, constants.O_RDWR | constants.O_NONBLOCK);
-  // Records its arguments, the usable keys and what it finds of them, and fails like ssh with an unreachable host.
+  // Test double of ssh: records its arguments, the usable keys and any private key that it can read, then fails as with
+  // an unreachable host.
   writeFileSync(
     join(tools, 'ssh'),
     `#!/bin/sh
@@ -54,7 +55,10 @@ afterEach(() => {
   rmSync(tools, { recursive: true, force: true });
 });
 
-/** Prints the private key that the run's folder or an agent's memory has, from the folder of the configuration or of one of its modules. */
+/**
+ * Searches the run's folder and the ssh-agent's memory for the private key, from the folder of the configuration or of
+ * a module.
+ */
 const thief = (): string => `{
   for above in .. ../.. ../../.. ../../../..; do grep -rhaE 'PRIVATE KEY|^b3BlbnNzaC1rZXk' $above/ssh; done
   for process in $(ps -e -o pid=,comm= | sed -n 's/ ssh-agent$//p'); do

@@ -33,7 +33,7 @@ beforeEach(async () => {
   const { runId, token } = job;
   const control = new Control();
   const client = new Client(plane.url, token, control.over, () => control.end());
-  const refuge = { address: { url: null }, runId, key: null, file: join(directory, 'kept') };
+  const refuge = { address: { url: null }, runId, key: null, file: join(directory, 'kept'), freeDisk: () => {} };
   keeper = new StateKeeper(file, client, control, refuge);
 });
 afterEach(async () => {

@@ -52,7 +52,7 @@ beforeEach(async () => {
   const client = new Client(plane.url, job.token, control.over, () => control.end());
   const { runId, erroredStateUrl, keptStateKey: key } = job;
   refuge = new StateBackupUrl(erroredStateUrl);
-  keeper = new StateKeeper(file, client, control, { address: refuge, runId, key, file: kept() });
+  keeper = new StateKeeper(file, client, control, { address: refuge, runId, key, file: kept(), freeDisk: () => {} });
 });
 afterEach(async () => {
   await plane.stop();
@@ -89,7 +89,7 @@ describe('the state of an apply', () => {
     leave(other);
     const { problem, stateVersionId } = await keeper.finish();
     expect(problem).toContain(why);
-    expect(problem).toContain('What this apply changed since the last stored state is not recorded.');
+    expect(problem).toContain('Changes that this apply made since the last stored state are not recorded.');
     expect([stateVersionId, plane.states]).toEqual([undefined, []]);
   });
 
@@ -251,7 +251,7 @@ describe('a state that cannot be saved to the workspace', () => {
     plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
     expect(await keeper.finish()).toMatchObject({
       unsaved: { serial: 1 },
-      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. The platform takes it in`)),
+      problem: expect.stringMatching(new RegExp(`encrypted, at ${kept()}\\. The platform restores it`)),
     });
     expect(opened()).toBe(state(1, ['a']));
     plane.violations.splice(0);

@@ -132,7 +132,7 @@ describe.skipIf(!binary)('a policy set', () => {
       expect.poll(() => versionsOf(set), { timeout: 60_000 }).toEqual(expected);
     await until([[first, 'ready']]);
     await gitea.push(identifier, { 'README.md': 'Elsewhere' }, 'Elsewhere');
-    await expect.poll(messages, { timeout: 30_000 }).toContain(`no changed file concerns the 1 policy set`);
+    await expect.poll(messages, { timeout: 30_000 }).toContain(`no changed file affects the 1 policy set`);
     const second = await gitea.push(identifier, inFolder('deny := ["never"]'), 'Deny all');
     await until([
       [second, 'ready'],

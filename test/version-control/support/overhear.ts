@@ -1,5 +1,5 @@
 import type { Aws } from '#test/support/aws.ts';
-import { addLayer, inputText } from '#test/support/direct-layers.ts';
+import { addLayer, inputText } from '#test/support/table-layers.ts';
 
 interface Overheard {
   /** Everything written to the table, passed to functions and to the machine, and logged since then. */

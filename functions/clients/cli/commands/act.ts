@@ -1,5 +1,6 @@
-import { ApiError, type Client, isFinalRun, type Resource, type RunAction } from '#clients/client/client.ts';
+import { ApiError, type Client, isFinalRun, type Resource } from '#clients/client/client.ts';
 import { offeredActions, overrideOf } from '#clients/client/run-facts.ts';
+import type { DirectAction } from '#run/status.ts';
 import { type Call, type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
@@ -63,7 +64,7 @@ const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, do
   print(`${doneText}${watching}`);
 };
 
-const acting = (name: string, action: RunAction, about: string, doneText: string, watch = true): Command => ({
+const acting = (name: string, action: DirectAction, about: string, doneText: string, watch = true): Command => ({
   name: `runs ${name}`,
   about,
   takes: '[run]',
@@ -71,7 +72,7 @@ const acting = (name: string, action: RunAction, about: string, doneText: string
   more: 'Without a run ID, acts on the current run of the workspace, after asking.',
   run: async (call, session) => {
     const run = await chooseRun(call, session, name[0]?.toUpperCase() + name.slice(1));
-    // The API accepts a repeated confirmation, of a run that has ended since too.
+    // The API would accept a repeated confirmation even of a run that has ended.
     if (isFinalRun(run)) throw await refused(session.client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));
     try {
       await session.client.act(run.id, action, call.text('comment'));

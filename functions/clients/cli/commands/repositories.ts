@@ -59,7 +59,7 @@ const follow: Command = {
     const data = await connectTo(session, workspace, repository);
     if (call.flag('json')) return printJson({ data });
     const name = plain(workspace.attributes.name);
-    // As the platform decides it (queue-all-runs).
+    // The same rule as on the platform (queue-all-runs).
     const waits = !workspace.attributes['queue-all-runs'] && !workspace.attributes['workspace-kpis-runs-count'];
     print(
       `Workspace ${name} follows ${identifier}. ${

@@ -46,7 +46,7 @@ export const statusOf = (run: Resource<'runs'>): string => {
 /** Undefined in lists of one workspace. */
 type Workspaces = Resource<'workspaces'>[] | undefined;
 
-/** The cell of the run's workspace in lists of an organization, where columns must not move without one. */
+/** The workspace's cell in a list of an organization: empty if unknown, so that the columns stay aligned. */
 const workspaceCells = (run: Resource<'runs'>, workspaces: Workspaces): string[] => {
   const workspace = workspaces?.find(({ id }) => id === related(run, 'workspace'));
   return workspaces ? [workspace?.attributes.name ?? ''] : [];

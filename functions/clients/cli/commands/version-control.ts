@@ -212,7 +212,7 @@ const redeliver: Command = {
   about: 'Handle a delivery again',
   takes: '<event>',
   options: ofOrganization,
-  more: `Event: an id that ${program} vcs events shows`,
+  more: `Event: an id from ${program} vcs events`,
   run: async (call, session) => {
     const [organization, event] = [await session.organization(), call.required(0)];
     const { data } = await session.client.some(eventsOf(organization), 10_000);

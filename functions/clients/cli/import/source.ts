@@ -146,7 +146,7 @@ export class Source {
       const { data, meta } = await this.#page(`${path}${mark}page[size]=100&page[number]=${number}`);
       if (Array.isArray(data)) resources.push(...data.flatMap(resourceOf));
       const next = meta?.pagination?.['next-page'];
-      // A list whose pages never end, or go back, stops here.
+      // Stops at a list whose pages repeat or never end.
       if (typeof next !== 'number' || next <= number || pages >= maxPages) return resources;
       number = next;
     }

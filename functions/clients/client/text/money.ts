@@ -58,7 +58,7 @@ export const costTable = ({ matched, unmatched }: Details): CostTable => {
     unmatched,
     assumptions: [
       ...new Set(rows.flatMap(({ assumptions }) => assumptions)),
-      ...(regionAssumed ? [`region ${regionAssumed.region} assumed where the plan names none`] : []),
+      ...(regionAssumed ? [`region ${regionAssumed.region} assumed where the plan has none`] : []),
     ],
   };
 };

@@ -24,7 +24,7 @@ interface Props {
   /** @throws {Error} with a message for the user */
   onAdd(id: string): Promise<unknown>;
   onRemove(id: string): Promise<unknown>;
-  /** Reloads after both, even after a failure: another user may have been first. */
+  /** Reloads after adding and removing, even after a failure: another user may have changed the list first. */
   onChange(): void;
 }
 

@@ -6,6 +6,7 @@ import { useSettled } from '../click-guard.ts';
 import { conflictingChange, errorText } from '../session.ts';
 import { Ago, Notice } from './basics.tsx';
 import { Decision } from './decision.tsx';
+import { SmallButton } from './small-button.tsx';
 
 /** Forms: labeled fields, the server's errors, one submission at a time. */
 
@@ -281,10 +282,7 @@ const Outdated = ({ by, at, onReload }: OutdatedProps) => {
         </p>
         {onReload && (
           <p>
-            <button type="button" class="small-button" onClick={reload}>
-              Reload
-            </button>{' '}
-            to load the current version, then make your changes again.
+            <SmallButton text="Reload" onClick={reload} /> to load the current version, then make your changes again.
           </p>
         )}
         {failed.value && <p>{failed.value}</p>}

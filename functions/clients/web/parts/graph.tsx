@@ -4,6 +4,7 @@ import { count } from '#clients/client/text/time.ts';
 import { addStyle } from '../lazily.tsx';
 import graphStyle from '../style/graph.css' with { type: 'text' };
 import { type GraphNode, type GraphResource, graphOf, nodeHeight, nodeWidth } from '../text/graph.ts';
+import { SmallButton } from './small-button.tsx';
 
 addStyle(graphStyle);
 
@@ -33,11 +34,7 @@ export const DependencyGraph = ({ label, resources, dependencies, chosen, onChoo
           {count(resources.length, 'resource')} in {count(graph.nodes.length, 'node')},{' '}
           {count(graph.edges.length, 'dependency').replace('dependencys', 'dependencies')}. Arrows point to dependents.
         </span>
-        {open.value.size > 0 && (
-          <button type="button" class="small-button" onClick={() => (open.value = new Set())}>
-            Fold all
-          </button>
-        )}
+        {open.value.size > 0 && <SmallButton text="Fold all" onClick={() => (open.value = new Set())} />}
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
       <section class="sheet" tabIndex={0} aria-label={`${label}: picture`}>

@@ -12,6 +12,7 @@ import { Gantt } from './gantt.tsx';
 import { LogRows, showsTimes } from './log-rows.tsx';
 import { useLogText } from './log-source.ts';
 import { useFolds, useScroll, useSearch } from './log-view.ts';
+import { SmallButton } from './small-button.tsx';
 
 addStyle(logStyle);
 
@@ -54,11 +55,7 @@ export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above
         <Search search={search} what={what} />
         <span class="grow" />
         <span class="soft small only-wide">{count(length, 'line')}</span>
-        {!over && !following.value && (
-          <button type="button" class="small-button" onClick={scroll.follow}>
-            Follow output
-          </button>
-        )}
+        {!over && !following.value && <SmallButton text="Follow output" onClick={scroll.follow} />}
         {log.hasTimes && (
           <Toggle label="Times" pressed={showsTimes.value} onClick={() => (showsTimes.value = !showsTimes.value)} />
         )}
@@ -73,9 +70,7 @@ export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above
           />
         )}
         <Copy text={log} label="Copy all" />
-        <button type="button" class="small-button" onClick={() => saveFile(log.toString(), `${run.id}-${what}.log`)}>
-          Download
-        </button>
+        <SmallButton text="Download" onClick={() => saveFile(log.toString(), `${run.id}-${what}.log`)} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
       <section class="log" ref={scroll.box} tabIndex={0} aria-label={`Lines of the ${what}`} onScroll={scroll.onScroll}>

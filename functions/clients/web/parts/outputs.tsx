@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { errorText, get } from '../session.ts';
 import { Copy, Value } from './basics.tsx';
+import { SmallButton } from './small-button.tsx';
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
@@ -48,15 +49,7 @@ const Line = ({ output: { id, attributes } }: { output: Resource<'state-version-
         {hidden ? <span class="soft">sensitive</span> : <Value text={text} />}
         {error.value && <span role="alert">{error.value}</span>}
       </td>
-      <td>
-        {hidden ? (
-          <button type="button" class="small-button" aria-label={`Show ${attributes.name}`} onClick={reveal}>
-            Show
-          </button>
-        ) : (
-          <Copy text={text} />
-        )}
-      </td>
+      <td>{hidden ? <SmallButton text="Show" of={attributes.name} onClick={reveal} /> : <Copy text={text} />}</td>
     </tr>
   );
 };

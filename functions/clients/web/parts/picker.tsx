@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { errorText } from '../session.ts';
 import { type Picked, type PickedKind, picked } from '../upload.ts';
 import { Notice } from './basics.tsx';
+import { SmallButton } from './small-button.tsx';
 
 interface Props {
   /** Label, also for the inputs: `Configuration`. */
@@ -39,12 +40,8 @@ export const Picker = ({ label, source, kind, says }: Props) => {
         )}
       </p>
       <div class="row">
-        <button type="button" class="small-button" onClick={() => folder.current?.click()}>
-          Choose folder
-        </button>
-        <button type="button" class="small-button" onClick={() => files.current?.click()}>
-          Choose files or archive
-        </button>
+        <SmallButton text="Choose folder" onClick={() => folder.current?.click()} />
+        <SmallButton text="Choose files or archive" onClick={() => files.current?.click()} />
         <input
           ref={folder}
           type="file"

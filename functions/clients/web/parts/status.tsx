@@ -7,7 +7,11 @@ export { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
 
 export const Status = ({ run }: { run: Resource<'runs'> }) => {
   const { name, tone } = displayStatus(factsOf(run));
-  return <span class={`status ${tone}`}>{name}</span>;
+  return (
+    <span class={`status ${tone}`} title={name}>
+      <span>{name}</span>
+    </span>
+  );
 };
 
 /** Poll interval of a run; undefined when it can no longer change. */

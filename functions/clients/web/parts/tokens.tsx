@@ -7,6 +7,7 @@ import { all, call, create } from '../session.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
 import { Form, Select, Text, textOf } from './form.tsx';
+import { SmallButton } from './small-button.tsx';
 
 /** Lists, creates and revokes tokens of users, teams and organizations. */
 
@@ -72,14 +73,12 @@ export const TokenList = ({ tokens, none, onRevoke }: ListProps) =>
           </span>
           {onRevoke && (
             <span class="end">
-              <button
-                type="button"
-                class="small-button danger"
-                aria-label={`Revoke ${token.attributes.description || token.id}`}
+              <SmallButton
+                text="Revoke"
+                of={token.attributes.description || token.id}
+                danger
                 onClick={() => onRevoke(token)}
-              >
-                Revoke
-              </button>
+              />
             </span>
           )}
         </li>
@@ -140,14 +139,45 @@ export const Revoke = ({ name, path, onClose }: RevokeProps) => (
   </Confirm>
 );
 
-/** A token with a description. */
-export const RevokeToken = ({ token, onClose }: { token: Resource<'authentication-tokens'>; onClose(): void }) => (
-  <Revoke
-    name={token.attributes.description || token.id}
-    path={`/authentication-tokens/${token.id}`}
-    onClose={onClose}
-  />
-);
+interface DialogsProps {
+  title: string;
+  path: string;
+  work: TokenWork;
+  refresh(): void;
+}
+
+/** The open form for a list of tokens with descriptions. */
+export const TokenDialogs = ({ title, path, work, refresh }: DialogsProps) => {
+  const { adding, createdSecret, revoking } = work;
+  const token = revoking.value;
+  return (
+    <>
+      {adding.value && (
+        <NewToken
+          title={title}
+          path={path}
+          described
+          onClose={() => (adding.value = false)}
+          onMade={(secret) => {
+            adding.value = false;
+            createdSecret.value = secret;
+            refresh();
+          }}
+        />
+      )}
+      {token && (
+        <Revoke
+          name={token.attributes.description || token.id}
+          path={`/authentication-tokens/${token.id}`}
+          onClose={() => {
+            revoking.value = undefined;
+            refresh();
+          }}
+        />
+      )}
+    </>
+  );
+};
 
 interface OwnedProps {
   /** A team, or an agent pool. */
@@ -164,16 +194,13 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
     async () => (await all<'authentication-tokens'>(path)).data,
     () => 30_000,
   );
-  const { adding, createdSecret, revoking } = useTokenWork();
+  const work = useTokenWork();
+  const { adding, createdSecret, revoking } = work;
   return (
     <section class="stack" aria-label="Tokens">
       <div class="row spread">
         <h2>Tokens</h2>
-        {mayChange && (
-          <button type="button" class="small-button" onClick={() => (adding.value = true)}>
-            New token
-          </button>
-        )}
+        {mayChange && <SmallButton text="New token" onClick={() => (adding.value = true)} />}
       </div>
       {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
       <Loaded live={live} what="tokens">
@@ -181,28 +208,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
           <TokenList tokens={tokens} none={none} onRevoke={mayChange && ((token) => (revoking.value = token))} />
         )}
       </Loaded>
-      {adding.value && (
-        <NewToken
-          title={`New token of ${owner.attributes.name}`}
-          path={path}
-          described
-          onClose={() => (adding.value = false)}
-          onMade={(secret) => {
-            adding.value = false;
-            createdSecret.value = secret;
-            live.refresh();
-          }}
-        />
-      )}
-      {revoking.value && (
-        <RevokeToken
-          token={revoking.value}
-          onClose={() => {
-            revoking.value = undefined;
-            live.refresh();
-          }}
-        />
-      )}
+      <TokenDialogs title={`New token of ${owner.attributes.name}`} path={path} work={work} refresh={live.refresh} />
     </section>
   );
 };
@@ -213,3 +219,5 @@ export const useTokenWork = () => ({
   createdSecret: useSignal<string | undefined>(undefined),
   revoking: useSignal<Resource | undefined>(undefined),
 });
+
+type TokenWork = ReturnType<typeof useTokenWork>;

@@ -63,7 +63,6 @@ const open = (
     const outgoing = (secure ? https : http).request(url, { method: 'GET', headers, agent: false, lookup });
     const total = setTimeout(() => outgoing.destroy(late()), Math.max(0, deadline - Date.now()));
     const connect = setTimeout(() => outgoing.destroy(late()), connectMs);
-    total.unref();
     outgoing.setTimeout(idleMs, () => outgoing.destroy(late()));
     outgoing.on('socket', (socket) => socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connect)));
     outgoing.on('close', () => {

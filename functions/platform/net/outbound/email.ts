@@ -1,5 +1,5 @@
 import { environment } from '#platform/environment.ts';
-import { callEmail } from '#platform/store/email.ts';
+import { callEmail } from '#platform/store/aws.ts';
 
 /** Sends e-mails through SES, from the operator's address (settings: emailSender). */
 
@@ -34,7 +34,7 @@ export const sendEmail = async ({ to, subject, text, unsubscribeUrl }: Email): P
       ]
     : [];
   try {
-    const error = await callEmail({
+    await callEmail({
       FromEmailAddress: `stepform <${sender}>`,
       Destination: { ToAddresses: [to] },
       Content: {
@@ -45,10 +45,11 @@ export const sendEmail = async ({ to, subject, text, unsubscribeUrl }: Email): P
         },
       },
     });
-    if (!error) return { sent: true, again: false };
-    const again = error.status >= 500 || error.status === 429;
-    return { sent: false, again, problem: `${error.name}: ${oneLine(error.message).slice(0, 300)}` };
+    return { sent: true, again: false };
   } catch (error) {
-    return { sent: false, again: true, problem: (error as Error).name };
+    const { name, message, statusCode } = error as Error & { statusCode?: number };
+    if (statusCode === undefined) return { sent: false, again: true, problem: name };
+    const problem = `${name}: ${oneLine(message).slice(0, 300)}`;
+    return { sent: false, again: statusCode >= 500 || statusCode === 429, problem };
   }
 };

@@ -1,5 +1,6 @@
 /**
- * `forbidden`: it is never allowed. `unreachable`: it could not be reached, or broke off. `timeout`: it took too long.
+ * `forbidden`: the request is never allowed. `unreachable`: no connection, or an interrupted one. `timeout`: no
+ * complete response in time.
  */
 export type OutboundFailure = 'forbidden' | 'unreachable' | 'timeout';
 

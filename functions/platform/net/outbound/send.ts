@@ -48,7 +48,7 @@ export const readUrl = (text: string, base?: URL): URL => {
   if (!URL.canParse(text, base?.href)) throw new OutboundError('forbidden', 'it is not a URL');
   const url = new URL(text, base);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new OutboundError('forbidden', 'only http and https URLs are called');
+    throw new OutboundError('forbidden', 'only http and https URLs are supported');
   }
   if (url.username || url.password)
     throw new OutboundError('forbidden', 'the URL must not contain a user name or password');
@@ -76,7 +76,7 @@ export const send = async (request: OutboundRequest, limits: Partial<OutboundLim
       throw new OutboundError('forbidden', 'it redirects from https to http, which would send the request unencrypted');
     }
     if (sameOrigin && next.origin !== url.origin) {
-      throw new OutboundError('forbidden', 'it redirects to another address, where the request is not sent on');
+      throw new OutboundError('forbidden', 'it redirects to another address, which this platform does not follow');
     }
     headers = headersAfter(headers, url, next);
     url = next;
@@ -179,7 +179,10 @@ const reasons: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'the headers of its response are too large',
 };
 
-/** In plain words; names of TLS and connection errors are clear by themselves, and reveal nothing about this side. */
+/**
+ * The reason in plain words. Other TLS and connection errors appear by their code, which is clear and reveals nothing
+ * about the platform.
+ */
 export const reasonOf = (error: NodeJS.ErrnoException): string => {
   const code = error.code ?? error.name;
   if (code.startsWith('ERR_SSL')) return 'the TLS handshake failed';

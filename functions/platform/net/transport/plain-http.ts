@@ -8,12 +8,12 @@ export const isLoopback = ({ hostname }: Pick<URL, 'hostname'>): boolean => loop
 const variable = 'STEPFORM_PLAIN_HTTP_HOSTS';
 
 /**
- * The warning for a token that would be sent over plain HTTP to another machine; undefined if it would not, or if the
- * user allows it for this host.
+ * A warning if the token would be sent over plain HTTP to another machine; undefined otherwise, and for hosts that the
+ * user allows.
  */
 export const plainHttpProblem = (url: URL, env: NodeJS.ProcessEnv = process.env): string | undefined => {
   if (url.protocol === 'https:' || isLoopback(url)) return undefined;
   const allowed = (env[variable] ?? '').split(',').map((host) => host.trim());
   if (allowed.includes(url.host)) return undefined;
-  return `${url.origin} would get your token over plain http, readable on the network. Use https://${url.hostname}, or allow it with ${variable}=${url.host}`;
+  return `Your token would be sent to ${url.origin} over plain http, readable on the network. Use https://${url.hostname}, or allow it with ${variable}=${url.host}`;
 };

@@ -15,7 +15,7 @@ interface PoolChoice {
   pointer: string;
 }
 
-/** Workspaces inherit the pool without a check of each one. */
+/** Whether every workspace may use the pool: workspaces inherit it without individual checks. */
 const isForAll = (pool: AgentPool, projectId: string | undefined): boolean =>
   pool.excludedWorkspaceIds.length === 0 &&
   (pool.organizationScoped || (projectId !== undefined && pool.allowedProjectIds.includes(projectId)));

@@ -65,7 +65,7 @@ const service: Pricer = (values, bill, related) => {
     case 'FARGATE_SPOT':
       throw new UnpricedError('spot prices change all the time');
     case undefined:
-      throw new UnpricedError('where it runs is not in the plan');
+      throw new UnpricedError('its launch type is not in the plan');
   }
   if (!definition) throw new UnpricedError('its task definition is not in the plan');
   bill.add(fargateTask(definition, bill.region), values.number('desired_count') ?? 0);

@@ -5,7 +5,7 @@ import type { Pricer } from './pricer.ts';
 
 const noUsage = 'no backups beyond the free ones, no I/O requests, no data transfer';
 
-/** A second availability zone doubles the list prices of these, to within their rounding. */
+/** For these engines, a second availability zone doubles the list prices, apart from rounding. */
 const doubledByMultiAz = ['mysql', 'mariadb', 'postgres'];
 
 /** From this size on gp3 is striped over four volumes, whose baseline is included in the price. */

@@ -1,6 +1,9 @@
 import type { Bill, Values } from '../bill.ts';
 
-/** Finds the resource of a type that an attribute or block of this one refers to, on the same side (before or after). */
+/**
+ * Finds the resource of the given type to which an attribute or block refers, on the same side (before or after the
+ * run).
+ */
 export type Related = (attribute: string, type: string) => Values | undefined;
 
 /**

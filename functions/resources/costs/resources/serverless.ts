@@ -1,6 +1,6 @@
 import type { Pricer } from './pricer.ts';
 
-/** Services billed by usage, for a stated assumption of usage (Lambda pricing, S3 pricing). */
+/** Services billed by usage, with a stated assumption about the usage (Lambda pricing, S3 pricing). */
 
 /** Assumed usage per month. Free tiers apply per account and are left out. */
 const lambdaUse = { requests: 1_000_000, seconds: 0.1 };

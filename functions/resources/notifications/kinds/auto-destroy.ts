@@ -6,10 +6,9 @@ import { announce, wantingOf } from '../announce.ts';
 export const announceAutoDestroy = async ({ id, workspaceId, notice }: AutoDestroyEvent): Promise<void> => {
   const workspace = await getWorkspace(workspaceId);
   const trigger = triggerOf(notice);
-  const interested = workspace ? await wantingOf(workspace, trigger) : [];
-  if (!workspace || interested.length === 0) return;
+  if (!workspace) return;
   const { publicUrl: baseUrl } = environment;
-  await announce(interested, {
+  await announce(await wantingOf(workspace, trigger), {
     trigger,
     status: notice.at,
     projectId: workspace.projectId,

@@ -21,7 +21,6 @@ export const announceChangeRequest = async (event: ChangeRequestEvent): Promise<
   if (!workspace) return;
   const configurations = await listNotifications(...(await teamsOf(workspace)));
   const interested = wanting(configurations, ...teamTriggers);
-  if (interested.length === 0) return;
   const [author] = await getUsers([changeRequest.createdBy]);
   const facts = { createdBy: author?.username ?? changeRequest.createdBy, baseUrl: environment.publicUrl };
   await announce(interested, {

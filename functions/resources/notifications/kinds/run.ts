@@ -19,14 +19,15 @@ const peopleOf = async (run: Run, { status }: RunEvent): Promise<People> => {
 export const announceRun = async (event: RunEvent): Promise<void> => {
   const run = await getRun(event.runId);
   const workspace = run && (await getWorkspace(run.workspaceId));
-  const interested = workspace ? await wantingOf(workspace, event.trigger) : [];
-  if (!run || interested.length === 0) return;
+  if (!workspace) return;
+  const interested = await wantingOf(workspace, event.trigger);
+  if (interested.length === 0) return;
   const people = await peopleOf(run, event);
   const { publicUrl: baseUrl } = environment;
   await announce(interested, {
     trigger: event.trigger,
     status: event.status,
-    projectId: workspace?.projectId,
+    projectId: workspace.projectId,
     aboutId: run.id,
     eventId: event.id,
     message: (configurationId) => runMessage(run, event, { ...people, configurationId, baseUrl }),

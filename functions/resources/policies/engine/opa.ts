@@ -67,7 +67,7 @@ const exceeding = (
   limits: Pick<Limits, 'memoryMiB' | 'outputBytes'>,
   seconds: number,
 ): Record<NonNullable<ProcessResult['exceeded']>, string> => ({
-  time: `it did not finish within ${seconds} s; look for rules that combine everything with everything`,
+  time: `it did not finish within ${seconds} s; look for rules that iterate over every pair of a large collection`,
   memory: `it needed more than ${limits.memoryMiB} MiB of memory; look for rules that collect large values`,
   output: `it returned more than ${limits.outputBytes} bytes; return messages instead of whole resources`,
 });

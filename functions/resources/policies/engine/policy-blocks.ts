@@ -80,7 +80,10 @@ export const readPolicyBlocks = (file: string, content: string, allowed: readonl
       const chosen = text('enforcement_level') ?? levels[0];
       const level = levels.find((candidate) => candidate === chosen);
       const choices = levels.map((candidate) => `"${candidate}"`).join(', ');
-      return level ?? failAt(`of a policy of kind ${kind} the level is one of ${choices}`, 'enforcement_level');
+      return (
+        level ??
+        failAt(`the enforcement_level of a policy of kind ${kind} must be one of ${choices}`, 'enforcement_level')
+      );
     };
     return { name, line, text, level, fail: failAt };
   };

@@ -53,7 +53,7 @@ const judged = async (
   if (seconds <= 0) return { error: 'the time limit for all policies of the run was reached before it was evaluated' };
   const parameters = ['apply', '-color=false', '-config=sentinel.hcl', join('files', query)];
   const ended = await runBounded(binary, parameters, directory, { ...limits, seconds });
-  if (ended.exceeded) return { error: `it exceeded the limit of its ${ended.exceeded}` };
+  if (ended.exceeded) return { error: `it exceeded its ${ended.exceeded} limit` };
   if (ended.exitCode === 0) return { value: true };
   const lines = `${ended.stdout}\n${ended.stderr}`
     .split('\n')

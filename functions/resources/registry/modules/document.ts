@@ -43,11 +43,7 @@ export const moduleDocument = ({ module, versions }: Published, granted: Granted
       status: statusOf({ module, versions }),
       'publishing-mechanism': module.vcsRepo ? 'git_tag' : 'non_vcs',
       'no-code': module.noCode?.enabled ?? false,
-      'version-statuses': versions.map(({ version, status, error }) => ({
-        version,
-        status,
-        ...(error ? { error } : {}),
-      })),
+      'version-statuses': versions.map(({ version, status, error }) => ({ version, status, error })),
       'vcs-repo': vcsRepoOf(module),
       'test-config': testConfigOf(module),
       permissions: { 'can-delete': write, 'can-resync': write, 'can-retry': write },

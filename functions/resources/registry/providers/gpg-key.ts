@@ -9,9 +9,6 @@ import { createHash } from 'node:crypto';
 const armor =
   /-----BEGIN PGP PUBLIC KEY BLOCK-----\r?\n(?:[\w-]+: .*\r?\n)*\r?\n([\w+/=\s]+?)(?:\r?\n=[\w+/]{4})?\r?\n-----END PGP PUBLIC KEY BLOCK-----/;
 
-/** Maximum size; a key usually has a few kilobytes. */
-const maxBytes = 64 * 1024;
-
 interface Packet {
   tag: number;
   body: Buffer;
@@ -24,7 +21,7 @@ const firstPacket = (bytes: Buffer): Packet | undefined => {
   const isNew = (head & 0x40) !== 0;
   const tag = isNew ? head & 0x3f : (head >> 2) & 0x0f;
   const { start, length } = isNew ? newLength(bytes) : oldLength(bytes, head & 0x03);
-  if (length <= 0 || length > maxBytes || start + length > bytes.length) return undefined;
+  if (length === 0 || start + length > bytes.length) return undefined;
   return { tag, body: bytes.subarray(start, start + length) };
 };
 
@@ -55,7 +52,7 @@ export const readPublicKey = (asciiArmor: string): ReadKey => {
   if (packet?.tag !== publicKeyTag) return { error: 'must begin with a PGP public key' };
   const { body } = packet;
   if (body[0] !== 4) return { error: 'must be a version 4 key' };
-  if (!algorithms.includes(body[5] ?? 0)) return { error: 'must be an RSA or DSA key: Terraform checks no others' };
+  if (!algorithms.includes(body[5] ?? 0)) return { error: 'must be an RSA or DSA key: Terraform supports no others' };
   const head = Buffer.from([0x99, body.length >> 8, body.length & 0xff]);
   const fingerprint = createHash('sha1').update(head).update(body).digest('hex');
   return { keyId: fingerprint.slice(-16).toUpperCase() };

@@ -60,7 +60,7 @@ export const readNewProvider = (request: ApiRequest, organization: string): Prov
 /** The key may be added after the version, which is listed once the key verifies its signature. */
 const keyId = v.pipe(
   v.string(),
-  v.regex(/^[\w-]{1,64}$/, 'is the id of a GPG key, e.g. 32966F3FB5AC1129'),
+  v.regex(/^[\w-]{1,64}$/, 'must be the id of a GPG key, e.g. 32966F3FB5AC1129'),
   v.transform((id) => (/^[0-9A-Fa-f]{16}$/.test(id) ? id.toUpperCase() : id)),
 );
 
@@ -91,16 +91,16 @@ export const readNewProviderVersion = (
   };
 };
 
-const system = v.pipe(v.string(), v.regex(/^[a-z0-9]{1,20}$/, 'is a name as Go has it, e.g. linux or amd64'));
+const system = v.pipe(v.string(), v.regex(/^[a-z0-9]{1,20}$/, 'must be a name that Go uses, e.g. linux or amd64'));
 
 const newPlatform = {
   os: system,
   arch: system,
-  filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'is a file name without folders')),
+  filename: v.pipe(v.string(), v.regex(/^[\w][\w.+-]{0,199}$/, 'must be a file name without folders')),
   // Accepts texts that are not a SHA-256 too: they never equal the binary's checksum, so the platform is not offered.
   shasum: v.pipe(
     v.string(),
-    v.regex(/^\w{1,64}$/, 'is the SHA-256 of the binary: 64 hexadecimal digits in lower case'),
+    v.regex(/^\w{1,64}$/, 'must be the SHA-256 of the binary: 64 hexadecimal digits in lower case'),
   ),
 };
 

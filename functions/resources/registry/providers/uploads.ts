@@ -60,29 +60,29 @@ const readSums = (text: string): Record<string, string> =>
   );
 
 /** The part of a version that an upload changes. */
-type Change = Record<string, unknown>;
+type Change = Record<string, unknown> | undefined;
 
 const sumsOf = async (version: ProviderVersion): Promise<Change> => {
-  if (version.sums) return {};
+  if (version.sums) return undefined;
   const upload = { versionId: version.id, what: 'SHA256SUMS', maxBytes: maxSumsBytes };
   const accepted = await accept(sumsUpload(version), upload);
-  if (!accepted) return {};
+  if (!accepted) return undefined;
   if ('error' in accepted) return { error: accepted.error };
   const byFile = readSums((await getObject(accepted.key))?.toString('utf8') ?? '');
-  if (Object.keys(byFile).length === 0) return { error: 'SHA256SUMS has no line of a sum and a file name' };
+  if (Object.keys(byFile).length === 0) return { error: 'SHA256SUMS has no line with a checksum and a file name' };
   return { sums: { key: accepted.key, byFile } };
 };
 
 const signatureOf = async (version: ProviderVersion): Promise<Change> => {
-  if (version.signatureKey) return {};
+  if (version.signatureKey) return undefined;
   const upload = { versionId: version.id, what: 'SHA256SUMS.sig', maxBytes: maxSumsBytes };
   const accepted = await accept(signatureUpload(version), upload);
-  if (!accepted) return {};
+  if (!accepted) return undefined;
   return 'error' in accepted ? { error: accepted.error } : { signatureKey: accepted.key };
 };
 
 const binaryOf = async (version: ProviderVersion, platform: Platform): Promise<Change> => {
-  if (platform.key) return {};
+  if (platform.key) return undefined;
   const { filename, shasum, refused } = platform;
   const accepted = await accept(binaryUpload(platform), {
     versionId: version.id,
@@ -90,7 +90,7 @@ const binaryOf = async (version: ProviderVersion, platform: Platform): Promise<C
     maxBytes: maxBinaryBytes,
     refused,
   });
-  if (!accepted) return {};
+  if (!accepted) return undefined;
   const path = `platforms.${platformName(platform)}`;
   const refuse = (error: string) => ({ [`${path}.error`]: error, [`${path}.refused`]: accepted.etag });
   if ('error' in accepted) return refuse(accepted.error);
@@ -112,7 +112,7 @@ export const settle = async (version: ProviderVersion): Promise<ProviderVersion>
     signatureOf(version),
     ...platforms.map((platform) => binaryOf(version, platform)),
   ]);
-  const change: Change = Object.assign({}, ...changes);
+  const change: Record<string, unknown> = Object.assign({}, ...changes);
   if (Object.keys(change).length === 0) return version;
   return (await changeProviderVersion(version, change)) ?? version;
 };

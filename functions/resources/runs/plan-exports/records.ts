@@ -5,7 +5,7 @@ import { putObject } from '#platform/store/bucket.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { create, get, put, remove } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { expiryIn, now } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 import { mockBundle, type PlanJson } from './mocks.ts';
 
@@ -37,7 +37,7 @@ const packed = async (files: Record<string, string>): Promise<Uint8Array<ArrayBu
 export const createPlanExport = async (run: Run, plan: PlanJson): Promise<PlanExport | undefined> => {
   const { organization, workspaceId, id: runId } = run;
   const created: PlanExport = { id: newId('pe'), organization, workspaceId, runId, createdAt: now() };
-  const expiresAt = Math.floor(Date.now() / 1000) + recordSeconds;
+  const expiresAt = expiryIn(recordSeconds);
   const claim = { ...keys.planExportOf(runId), exportId: created.id, createdAt: created.createdAt, expiresAt };
   const claimed = await put(claim, {
     condition: 'attribute_not_exists(pk) OR createdAt < :expired',

@@ -57,7 +57,7 @@ export const refusalPage = (why: string): Answer =>
     `<p>${escaped(why)}</p><p>Run <code>terraform login</code> again and use the address that it shows.</p>`,
   );
 
-/** Asks for consent after sign-in; it takes a click, so that no other page can give it. */
+/** Asks for consent after sign-in. Consent takes a click, so that no other page can give it. */
 export const consentPage = (allow: string, { who, host }: { who: string; host: string }): Answer =>
   page(
     200,

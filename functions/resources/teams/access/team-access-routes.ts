@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { badRequest, forbidden, notFound, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Permissions } from '#api/permissions/permissions.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '#api/permissions/team-access.ts';
 import type { ApiRequest } from '#api/request.ts';
@@ -71,7 +71,7 @@ const grantFinder = <S extends On, G extends Grant>(kind: Kind<S, G>): Finder<Su
     const id = record && kind.idIn(record);
     const subject = id === undefined ? undefined : await kind.get(id);
     const current = record && subject && kind.accessOf(subject)?.[record.teamId];
-    if (current?.id !== record?.id || !record || !subject || !current) return undefined;
+    if (!record || !subject || !current || current.id !== record.id) return undefined;
     return { organization: subject.organization, subject, teamId: record.teamId, grant: current };
   },
   visibleWith: kind.reading,
@@ -88,7 +88,7 @@ const inQuery = <S extends On, G extends Grant>({ finder, get }: Kind<S, G>, par
   find: async ({ query }) => {
     const id = query.get(parameter);
     if (!id) throw badRequest(`${parameter} is required.`, parameter);
-    return get(id.slice(0, 100));
+    return get(id);
   },
 });
 
@@ -115,9 +115,7 @@ const listGrants =
     const teams = await getTeams(Object.keys(access).filter((id) => teamId === null || id === teamId));
     const visible = await visibleIds(context, teams, kind.reading);
     const shown = teams.filter(({ id }) => visible.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
-    const page = pageOf(request);
-    const data = pageSlice(shown, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
-    return list(request, page, shown.length, data);
+    return pageFrom(request, shown, ({ id }) => kind.document(subject.id, id, access[id] as G));
   };
 
 const createGrant =
@@ -132,17 +130,14 @@ const createGrant =
     }
     if (team.owners) throw unprocessable(pointer, 'team: the owners team already has full access');
     checkGiven(granted, kind.gives(newGrant), kind.what);
-    const hasAccess = () => unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
-    const access = kind.accessOf(subject) ?? {};
-    if (access[team.id]) throw hasAccess();
-    if (Object.keys(access).length >= maxGrants) {
+    if (Object.keys(kind.accessOf(subject) ?? {}).length >= maxGrants) {
       throw unprocessable(
         '/data',
         `At most ${maxGrants} teams can have access to a ${kind.what}. Grant access on its project instead.`,
       );
     }
     const createdGrant = (await grant(kind.on(subject), team.id, newGrant as never)) as G | undefined;
-    if (!createdGrant) throw hasAccess();
+    if (!createdGrant) throw unprocessable(pointer, `team: ${team.name} already has access to ${subject.name}`);
     return created(kind.document(subject.id, team.id, createdGrant));
   };
 

@@ -21,7 +21,7 @@ const settings = {
   target_ids: v.optional(
     v.pipe(
       v.array(text(100)),
-      v.minLength(1, 'names no workspace'),
+      v.minLength(1, 'must name at least one workspace'),
       v.maxLength(maxTargets, `may name ${maxTargets} workspaces at most; send several requests`),
     ),
   ),

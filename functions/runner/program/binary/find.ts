@@ -76,10 +76,10 @@ const unavailable = ({ engine, version }: Wanted, present: Present, cause: unkno
     : (broken ?? `${engine} not found on the runner's PATH`);
   const usable = [...(onPath ? [onPath.version] : []), ...downloads];
   const remedy = usable.length
-    ? `Set the ${product} version of the workspace to ${usable.slice(-5).join(' or ')}, which is there,`
+    ? `Set the ${product} version of the workspace to ${usable.slice(-5).join(' or ')}, which is available,`
     : `Put ${engine} on the PATH of the runner,`;
   return new PhaseError(
-    `No ${product} of version ${version}: ${available}, and a download failed (${messageOf(cause)}). ` +
+    `${product} ${version} was not found: ${available}, and a download failed (${messageOf(cause)}). ` +
       `${remedy} or allow the runner to reach the releases.`,
   );
 };

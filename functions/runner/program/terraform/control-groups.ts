@@ -18,6 +18,8 @@ const parent = 'stepform';
 
 interface Group {
   above: string;
+  /** File through which a process enters the group. */
+  entry: string;
   controllers?: string;
   limits: Record<string, string>;
   /**
@@ -34,15 +36,19 @@ const wanted = (): Group[] => {
     return [
       {
         above: root,
+        entry: 'cgroup.procs',
         controllers: '+pids +memory',
         limits: { 'pids.max': String(maxTasks), 'memory.max': memory },
         together: { 'memory.max': memory },
       },
     ];
   return [
-    { above: join(root, 'pids'), limits: { 'pids.max': String(maxTasks) } },
+    // A write to `cgroup.procs` waits some 10 ms for a grace period of the kernel (RCU), because it moves all threads of a
+    // process. One to `tasks` moves a single thread, and the shell that enters the group has no other.
+    { above: join(root, 'pids'), entry: 'tasks', limits: { 'pids.max': String(maxTasks) } },
     {
       above: join(root, 'memory'),
+      entry: 'tasks',
       limits: { 'memory.limit_in_bytes': memory },
       together: { 'memory.limit_in_bytes': memory },
     },
@@ -92,8 +98,11 @@ const remove = (folder: string): void => {
 };
 
 /**
- * Processes enter a group by writing 0 to `cgroup.procs` in each folder.
  * @param runFolder its name becomes the groups' name
+ * @returns paths of files: a process without threads enters the groups by writing 0 to each
  */
 export const makeControlGroups = (runFolder: string): string[] =>
-  wanted().flatMap((one) => make(basename(runFolder), one) ?? []);
+  wanted().flatMap((one) => {
+    const folder = make(basename(runFolder), one);
+    return folder === undefined ? [] : join(folder, one.entry);
+  });

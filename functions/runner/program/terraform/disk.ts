@@ -12,7 +12,7 @@ const reservePart = 0.05;
 const everyMs = 500;
 /** Unit of `du`. */
 const kibibyte = 1024;
-/** If counting takes longer, the run has so many files that it is the one that fills the disk. */
+/** If counting takes longer, the run has so many files that it must be the cause. */
 const countMs = 10_000;
 
 const gibibytes = (bytes: number): string =>
@@ -62,7 +62,7 @@ const fullnessOf = async (folder: string, owner: Owner): Promise<Fullness | unde
 interface Ends {
   /** Called once, so that an apply can finish and record its open changes. */
   interrupt(why: string): void;
-  /** Called once, when the disk keeps filling up, or is not given back. */
+  /** Called once, if the disk keeps filling up or the run does not free space. */
   kill(why: string): void;
 }
 

@@ -11,9 +11,9 @@ import type { Owner } from './owner.ts';
 import { environmentScript, type Room } from './room.ts';
 
 /**
- * The only module of the runner that starts programs. All programs that are not the platform's start through {@link
- * launch}: in a room (room.ts) if the machine allows it; otherwise as a separate user with limits and without new
- * privileges, as in a container on Fargate; otherwise as the runner's user.
+ * The only module of the runner that starts programs. {@link launch} starts all programs that are not the platform's:
+ * in a room (room.ts) if the machine allows it; otherwise as a separate user with limits and without new privileges, as
+ * in a container on Fargate; otherwise as the runner's user.
  */
 
 export interface Program {

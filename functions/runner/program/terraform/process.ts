@@ -91,7 +91,7 @@ const codeOf = (code: number | null, errors: Buffer): number | null => {
   const why = /^(unshare|setpriv): .*/m.exec(errors.toString('utf8'))?.[0];
   if (code === notMade || (why && code !== 0))
     throw new PhaseError(
-      `The room for Terraform could not be made: ${why ?? errors.toString('utf8').trim()}. Correct this on the machine, or ` +
+      `The room for Terraform could not be created: ${why ?? errors.toString('utf8').trim()}. Correct this on the machine, or ` +
         'start the platform or agent with STEPFORM_ROOMS=none to run without rooms (see the documentation on security).',
     );
   return code !== null && code > firstSignal && code <= lastSignal ? null : code;

@@ -52,10 +52,10 @@ const mountIn = (line: string): Mount | undefined => {
 
 const isDevice = (path: string): boolean => path.startsWith('/dev/');
 
-/** Mounts on which some user might be able to write. */
-const writableMounts = (): Mount[] => {
+/** Mounts on which some user might be able to write. @param mountinfo proc(5) */
+const writableMounts = (mountinfo: string): Mount[] => {
   const found = new Map<string, Mount>();
-  for (const line of readFileSync('/proc/self/mountinfo', 'utf8').trim().split('\n')) {
+  for (const line of mountinfo.trim().split('\n')) {
     const mount = mountIn(line);
     // Of several mounts on one path, the last is visible.
     if (mount) found.set(mount.path, mount);
@@ -79,7 +79,12 @@ const maxTerminals = 64;
 
 export class Room {
   readonly #folder: string;
-  readonly #table: string;
+  readonly #shared: string[];
+  /** Lines of the mount table that are the same for all commands. */
+  readonly #mounts: string;
+  /** The latest mount table. */
+  #table = { path: '', text: '', number: 0 };
+  /** Files through which a process enters the run's control groups. */
   readonly #groups: string[];
 
   /**
@@ -93,17 +98,8 @@ export class Room {
     mkdirSync(own, { mode: 0o755 });
     const names = join(own, 'passwd');
     writeFileSync(names, passwords(users, folder), { mode: 0o644 });
-    this.#table = join(own, 'fstab');
-    const devices = makeDevices(join(own, 'dev'), shared.filter(isDevice));
-    writeFileSync(
-      this.#table,
-      devices +
-        mountTable(
-          folder,
-          names,
-          shared.filter((path) => !isDevice(path)),
-        ),
-    );
+    this.#shared = shared.filter((path) => !isDevice(path));
+    this.#mounts = makeDevices(join(own, 'dev'), shared.filter(isDevice)) + mountsOf(folder, names, this.#shared);
     this.#groups = makeControlGroups(folder);
   }
 
@@ -114,9 +110,30 @@ export class Room {
       ...[pathOf('setpriv') as string, '--no-new-privs', '--clear-groups', `--reuid=${uid}`, `--regid=${gid}`],
       ...['--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all', '/bin/sh', '-s', ...program],
     ];
-    const script = setUp(this.#folder, this.#table, this.#groups) + start(unprivileged, directory, output);
+    const script = setUp(this.#folder, this.#currentTable(), this.#groups) + start(unprivileged, directory, output);
     const namespaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc'];
     return [pathOf('unshare') as string, [...namespaces, '--', '/bin/sh', '-c', script]];
+  }
+
+  /** Path of a mount table for the machine's present mounts. Another command may still be reading an earlier table. */
+  #currentTable(): string {
+    const text = this.#mounts + remounts(this.#shared);
+    if (text !== this.#table.text) {
+      const number = this.#table.number + 1;
+      const path = join(this.#folder, 'room', `fstab-${number}`);
+      writeFileSync(path, text, { mode: 0o600 });
+      this.#table = { path, text, number };
+    }
+    return this.#table.path;
+  }
+
+  /**
+   * Paths of the machine's mounts that are not read-only in this room.
+   * @param mountinfo `/proc/self/mountinfo` of a command
+   */
+  writableIn(mountinfo: string): string[] {
+    const own = [this.#folder, '/dev', '/etc/passwd', ...this.#shared];
+    return writableMounts(mountinfo).flatMap(({ path }) => (own.includes(path) ? [] : path));
   }
 
   /** Call it after the last command has ended. */
@@ -158,30 +175,35 @@ const makeDevices = (folder: string, shared: string[]): string => {
   return [...mounts, `${field(folder)} /dev none rbind,nosuid,noexec 0 0\n`].join('');
 };
 
-/**
- * The mount table. `mount` is called once, because its start takes longer than the mounts. `/proc/self/cwd` stands for
- * the run's folder, because a mount may hide its path.
- */
-const mountTable = (folder: string, names: string, shared: string[]): string => {
+/** A room's own mounts. `/proc/self/cwd` stands for the run's folder, because a mount may hide its path. */
+const mountsOf = (folder: string, names: string, shared: string[]): string => {
   const options = `nosuid,nodev,mode=1777,size=${temporaryBytes()},nr_inodes=${temporaryFiles}`;
   return [
     ...temporaryFolders.map((path) => `stepform-room ${path} tmpfs ${options} 0 0`),
     // Limited, because the machine has few pseudoterminals, and users need them to sign in.
     `stepform-room /dev/pts devpts nosuid,noexec,newinstance,ptmxmode=0666,mode=0600,max=${maxTerminals},nofail 0 0`,
     `/proc/self/cwd ${field(folder)} none bind,nosuid,nodev,X-mount.mkdir=0711 0 0`,
-    ...shared.map((path) => `${field(path)} ${field(path)} none bind,nosuid,nodev 0 0`),
+    ...shared.map((path) => `${field(path)} ${field(path)} none rbind,nosuid,nodev 0 0`),
     // OpenSSH rejects users without a name.
     `${field(names)} /etc/passwd none bind,nofail 0 0`,
     '',
   ].join('\n');
 };
 
+/**
+ * Lines of the mount table that make the machine's mounts read-only, except those on shared folders. `mount -a` ignores
+ * the root, but not `/.`.
+ */
+const remounts = (shared: string[]): string =>
+  writableMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
+    .map(({ path, options }) => {
+      const access = shared.includes(path) ? ['nosuid', 'nodev'] : ['ro'];
+      const all = new Set(['remount', 'bind', ...access, ...options.filter((option) => kept.test(option))]);
+      return `stepform-room ${path === '/' ? '/.' : field(path)} none ${[...all].join(',')} 0 0\n`;
+    })
+    .join('');
+
 const setUp = (folder: string, table: string, groups: string[]): string => {
-  const mount = pathOf('mount') as string;
-  const readOnly = writableMounts().map(({ path, options }) => {
-    const all = ['remount', 'bind', 'ro', ...options.filter((option) => kept.test(option))];
-    return `${mount} -n -c -o ${all.join(',')} ${quoted(path)}`;
-  });
   const keyctl = pathOf('keyctl');
   const steps = [
     `cd ${quoted(folder)}`,
@@ -189,9 +211,9 @@ const setUp = (folder: string, table: string, groups: string[]): string => {
     // Gives this shell, keyctl's parent, a new session. On kernels without keys, and in containers that forbid them, it
     // fails, and there are no keys to share.
     ...(keyctl ? [`{ ${keyctl} new_session >/dev/null 2>&1 || :; }`] : []),
-    ...groups.map((group) => `echo 0 >${quoted(join(group, 'cgroup.procs'))}`),
-    `${mount} -n -c -a -T ${quoted(table)} >&2`,
-    ...readOnly,
+    ...groups.map((file) => `echo 0 >${quoted(file)}`),
+    // One call of `mount` for all mounts, because its start takes longer than they do.
+    `${pathOf('mount')} -n -c -a -T ${quoted(table)} >&2`,
   ];
   return `exec 4<&0 </dev/null\n${steps.join(' &&\n')} || exit ${notMade}\n`;
 };

@@ -32,15 +32,22 @@ const keyring = (): string | undefined =>
     ? "Runs can read keys in this program's session keyring, and leave keys there for other runs: install keyutils (keyctl)."
     : undefined;
 
-/** Creates a room as a test. @throws {Error} */
+/** Creates a room as a test. @throws {Error} if that fails, or if the room does not protect the machine's files */
 const tryRoom = async (separation: Separation): Promise<void> => {
   const above = [tmpdir(), '/tmp', '/var/tmp'].find(isPassable) ?? tmpdir();
   const folder = mkdtempSync(join(above, 'stepform-room-'));
   chmodSync(folder, 0o711);
   try {
     const { plan } = takeUsers(separation, folder);
-    const command = { path: '/bin/sh', args: ['-c', ':'], directory: folder, environment: {}, user: plan };
-    await outputOf(command, 10_000).finally(() => plan.room?.close());
+    const args = ['/proc/self/mountinfo'];
+    const command = { path: '/bin/cat', args, directory: folder, environment: {}, user: plan };
+    const mountinfo = await outputOf(command, 10_000).finally(() => plan.room?.close());
+    const writable = plan.room?.writableIn(mountinfo) ?? [];
+    if (writable.length > 0)
+      throw new Error(
+        `In a room, ${writable.join(', ')} can be written. Update util-linux on this machine, or start the platform or ` +
+          'agent with STEPFORM_ROOMS=none to run without rooms (see the documentation on security).',
+      );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -70,12 +70,12 @@ export class UserIds {
       if (Math.max(...this.#numbers()) === number) return this.#range.first + this.#slotOf(number) * idsPerRun;
       rmSync(this.#fileOf(number), { force: true });
     }
-    throw new Error(`no user ids for this run: other runs take them all the time (${this.#folder})`);
+    throw new Error(`no user ids for this run: other runs claimed every free range first (${this.#folder})`);
   }
 
   /**
-   * The lowest number above all others whose ids no other run has. Removes the files of runs whose folders were
-   * removed.
+   * The lowest number that is above all others and whose ids no other run has. Removes the files of runs whose folders
+   * were removed.
    */
   #next(): number {
     const numbers = this.#numbers();

@@ -32,8 +32,8 @@ interface VariableFile {
 }
 
 /**
- * In rising precedence, because a later file wins: an expression that sets other variables in an unrecognized way
- * cannot override those of a variable set with priority.
+ * In rising precedence, because a later file wins. So even an HCL value that sets other variables unnoticed cannot
+ * override a variable set with priority.
  */
 const filesFor = (directory: string, variables: JobVariable[]): VariableFile[] => {
   const files: VariableFile[] = [];

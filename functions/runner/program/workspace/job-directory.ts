@@ -79,7 +79,8 @@ export class JobDirectory {
   /** Serves the backend configuration; undefined until the configuration is unpacked. */
   backend: OverridePipe | undefined;
   readonly #root: JobRoot;
-  #renewals = 0;
+  /** Earlier `configuration` folders. */
+  readonly #left: string[] = [];
 
   /** @param workspace name of the workspace, which is also the name of the state's directory */
   constructor(
@@ -133,9 +134,9 @@ export class JobDirectory {
    * @returns the path of the previous `configuration`
    */
   renew(user: Owner | undefined): string {
-    this.#renewals += 1;
-    const moved = this.own(`left-${this.#renewals}`);
+    const moved = this.own(`left-${this.#left.length + 1}`);
     renameSync(this.configuration, moved);
+    this.#left.push(moved);
     for (const path of [this.variables, this.identity, this.home, this.temporary, this.states, this.out])
       removeForeign(path);
     this.#open(user);
@@ -157,6 +158,13 @@ export class JobDirectory {
     this.backend = await this.#root.pipe;
     this.backend.serve(text);
     return this.backend;
+  }
+
+  /** Removes what only Terraform's commands read or write, except the state, to free space on a full disk. */
+  removeInputs(): void {
+    const { configuration, home, temporary, out, pluginCache, providers, kept } = this;
+    for (const path of [...this.#left, configuration, home, temporary, out, pluginCache, providers, kept.root])
+      removeForeign(path);
   }
 
   remove(): void {

@@ -29,7 +29,7 @@ interface Begun {
 
 const lockFileName = '.terraform.lock.hcl';
 
-/** Installed modules count as configuration: it may be this many times as large as an archive. */
+/** Installed modules count as configuration, which may be this many times as large as an archive. */
 const modules = 10;
 
 const budgetOf = ({ limits: { files, unpackedBytes } }: Begun['job']): Budget =>

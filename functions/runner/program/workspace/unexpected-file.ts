@@ -11,7 +11,7 @@ export class UnexpectedFileError extends PhaseError {
   constructor(what: string, is: string) {
     super(
       `${what} is ${is}: code of the configuration, a module or a provider must have put it there. The runner did not use it. ` +
-        'Remove what does this, and start a new run.',
+        'Remove that code, and start a new run.',
     );
   }
 }

@@ -19,8 +19,8 @@ const pull = v.object({
 });
 
 /**
- * Gitea and Forgejo let every reader of a repository push to `refs/for/<branch>` (AGit). Such a pull request names
- * the repository itself as its head's, but has a ref in place of a branch.
+ * Gitea and Forgejo let every reader of a repository push to `refs/for/<branch>` (AGit). The head of such a pull
+ * request is in the repository itself, but is a ref instead of a branch.
  */
 const isBranch = (ref: string): boolean => !ref.startsWith('refs/');
 

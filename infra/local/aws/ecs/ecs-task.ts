@@ -73,7 +73,7 @@ export const isDefinition = (given: string | undefined, arn: string): boolean =>
 export const sameArn = (given: string | undefined, arn: string): boolean =>
   given === arn || (given !== undefined && !given.includes(':') && arn.endsWith(`/${given}`));
 
-/** The response of `DescribeTasks`; times in seconds since 1970. */
+/** The response of `DescribeTasks`. */
 export const describe = (task: Task, definition: TaskDefinition): Record<string, unknown> => ({
   taskArn: task.arn,
   clusterArn: task.clusterArn,
@@ -86,9 +86,9 @@ export const describe = (task: Task, definition: TaskDefinition): Record<string,
   cpu: definition.Cpu,
   memory: definition.Memory,
   version: 1,
-  createdAt: task.createdAt / 1000,
-  startedAt: task.startedAt === undefined ? undefined : task.startedAt / 1000,
-  stoppedAt: task.stoppedAt === undefined ? undefined : task.stoppedAt / 1000,
+  createdAt: new Date(task.createdAt),
+  startedAt: task.startedAt === undefined ? undefined : new Date(task.startedAt),
+  stoppedAt: task.stoppedAt === undefined ? undefined : new Date(task.stoppedAt),
   stopCode: task.stopCode,
   stoppedReason: task.stoppedReason,
   containers: definition.ContainerDefinitions.map(({ Name }) => ({
@@ -100,15 +100,5 @@ export const describe = (task: Task, definition: TaskDefinition): Record<string,
 });
 
 /** Detail of "ECS Task State Change"; times in ISO 8601. */
-export const eventOf = (task: Task, definition: TaskDefinition): Record<string, unknown> => {
-  const { createdAt, startedAt, stoppedAt, ...rest } = describe(task, definition);
-  const iso = (seconds: unknown) =>
-    seconds === undefined ? undefined : new Date((seconds as number) * 1000).toISOString();
-  return {
-    ...rest,
-    createdAt: iso(createdAt),
-    startedAt: iso(startedAt),
-    stoppedAt: iso(stoppedAt),
-    updatedAt: new Date().toISOString(),
-  };
-};
+export const eventOf = (task: Task, definition: TaskDefinition): Record<string, unknown> =>
+  JSON.parse(JSON.stringify({ ...describe(task, definition), updatedAt: new Date() })) as Record<string, unknown>;

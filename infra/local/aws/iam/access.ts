@@ -89,8 +89,7 @@ export class Accesses {
   }
 
   /** ARN of the one WebSocket API. */
-  connections(method: string, path: string): Access[] {
-    const [, stage, connection] = /^\/([^/]+)\/@connections\/(.+)$/.exec(path) ?? [];
+  connections(method: string, stage: string, connection: string): Access[] {
     const resource = this.#arn('execute-api', `${this.#socketApi}/${stage}/${method}/@connections/${connection}`);
     return [{ action: 'execute-api:ManageConnections', resource }];
   }

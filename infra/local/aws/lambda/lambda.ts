@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AwsError } from '#infra/local/host/errors.ts';
 import type { Resource } from '#infra/local/host/template.ts';
-import type { DirectCalls } from '#platform/store/direct-calls.ts';
+import type { Services } from '#platform/store/services.ts';
 import type { Logs } from '../logs/logs.ts';
 import { currentTrace, failed, type Invocation, type InvokeResult, Sandbox } from './sandbox.ts';
 import { newTraceId, parentOf, rootOf, type Usage } from './usage.ts';
@@ -31,8 +31,8 @@ export interface LambdaOptions {
   /** Folder for V8's compiled code. */
   compiled?: string;
   credentialsOf(id: string): Credentials;
-  /** In-memory calls of functions to AWS; requests that do not fit use HTTP. */
-  directCallsOf?(id: string, traceHeader: () => string | undefined): DirectCalls;
+  /** The services that a function calls in this process. */
+  servicesOf?(id: string, traceHeader: () => string | undefined): Services;
   /** `AWS_ENDPOINT_URL` and the like, for every function. */
   environment: Record<string, string>;
   region: string;
@@ -79,7 +79,7 @@ export class Lambda {
           ...resource.properties.Environment?.Variables,
         },
         output: (text) => options.logs.write(resource.id, text),
-        directCalls: options.directCallsOf?.(resource.id, currentTrace),
+        services: options.servicesOf?.(resource.id, currentTrace),
       });
       this.#hosted.set(resource.id, { resource, sandbox, memory, timeoutMs: Timeout * 1000 });
     }

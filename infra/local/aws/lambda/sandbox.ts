@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Console } from 'node:console';
 import { readFileSync } from 'node:fs';
-import http from 'node:http';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
-import type { DirectCalls } from '#platform/store/direct-calls.ts';
+import type { Services } from '#platform/store/services.ts';
 import { evaluate } from './evaluate.ts';
 
 /** The error of a function, as Lambda reports it to the caller. */
@@ -74,7 +73,7 @@ export interface SandboxOptions {
   handler: string;
   environment: Record<string, string>;
   output(text: string): void;
-  directCalls?: DirectCalls;
+  services?: Services;
 }
 
 type Handler = (event: unknown, context: object) => unknown;
@@ -85,7 +84,7 @@ const current = new AsyncLocalStorage<Invocation>();
 export const currentTrace = (): string | undefined => current.getStore()?.trace;
 
 /**
- * One deployed bundle (CommonJS) with its own `process`, `console` and `http`, so that several functions with different
+ * One deployed bundle (CommonJS) with its own `process` and `console`, so that several functions with different
  * environments share one Node process.
  */
 export class Sandbox {
@@ -111,10 +110,9 @@ export class Sandbox {
       __dirname: '/var/task',
       process: own.process,
       console: own.console,
-      [dynamicImport]: (id: string) => import(id),
     };
     const head = `(function(${Object.keys(scope).join(',')}){`;
-    const code = `${head}${importable(readFileSync(file, 'utf8'))}\n})`;
+    const code = `${head}${readFileSync(file, 'utf8')}\n})`;
     evaluate({ file, code, columnOffset: -head.length, compiled }, (bundle) => bundle(...Object.values(scope)));
     const name = handler.split('.').at(-1) ?? 'handler';
     const found = module.exports[name];
@@ -135,13 +133,6 @@ export class Sandbox {
   }
 }
 
-/**
- * Code that is compiled this way has no dynamic `import`, with which the SDK imports some of Node's modules. The
- * replacement has the same length, so that positions stay correct.
- */
-const dynamicImport = '$mport';
-const importable = (code: string): string => code.replaceAll(/\bimport(?=\(["']node:)/g, () => dynamicImport);
-
 const contextOf = (invocation: Invocation) => ({
   functionName: invocation.functionName,
   functionVersion: '$LATEST',
@@ -161,22 +152,7 @@ const describe = (error: unknown) => {
   return { errorType: name, errorMessage: message, trace: stack.split('\n') };
 };
 
-/**
- * The SDK sends the trace id with its calls; requests of Node's own client would have none. Hosts outside AWS do not
- * get it.
- */
-const tracedHttp = (endpoint: string | undefined): typeof http => {
-  const aws = endpoint && new URL(endpoint).host;
-  const traced = (request: http.ClientRequest): http.ClientRequest => {
-    const trace = currentTrace();
-    if (trace && request.getHeader('host') === aws) request.setHeader('x-amzn-trace-id', trace);
-    return request;
-  };
-  const request = (...parameters: Parameters<typeof http.request>) => traced(http.request(...parameters));
-  return { ...http, request: request as typeof http.request };
-};
-
-const surroundings = ({ environment, output, directCalls }: SandboxOptions) => {
+const surroundings = ({ environment, output, services }: SandboxOptions) => {
   const stream = () =>
     new Writable({
       decodeStrings: false,
@@ -204,7 +180,7 @@ const surroundings = ({ environment, output, directCalls }: SandboxOptions) => {
     addListener: nothing,
     off: nothing,
     removeListener: nothing,
-    [Symbol.for('stepform.direct-calls')]: directCalls,
+    [Symbol.for('stepform.services')]: services,
   };
   const bound = new Map<PropertyKey, unknown>();
   const own: NodeJS.Process = new Proxy(process, {
@@ -223,7 +199,6 @@ const surroundings = ({ environment, output, directCalls }: SandboxOptions) => {
     console,
     modules: new Map<string, unknown>([
       ['process', own],
-      ['http', tracedHttp(environment.AWS_ENDPOINT_URL)],
       ['console', Object.assign(Object.create(console), { Console })],
     ]),
   };

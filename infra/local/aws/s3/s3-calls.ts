@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import { traceHeaderOf } from '#infra/local/host/answers.ts';
 import type { Caller } from '#infra/local/host/callers.ts';
-import { traceHeaderOf } from '#infra/local/host/calls.ts';
 import type { Gate } from '#infra/local/host/gate.ts';
 import type { Accesses } from '../iam/access.ts';
 import type { Usage } from '../lambda/usage.ts';

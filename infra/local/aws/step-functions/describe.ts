@@ -18,17 +18,17 @@ const redriveStatus = (entry: Entry, now: number) => {
   return { redriveStatus: reason ? 'NOT_REDRIVABLE' : 'REDRIVABLE', redriveStatusReason: reason };
 };
 
-const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+const dateOf = (ms: number | undefined): Date | undefined => (ms === undefined ? undefined : new Date(ms));
 
 export const listItem = (entry: Entry): object => ({
   executionArn: entry.executionArn,
   stateMachineArn: entry.stateMachineArn,
   name: entry.name,
   status: entry.status,
-  startDate: seconds(entry.start),
-  stopDate: seconds(entry.stop),
+  startDate: dateOf(entry.start),
+  stopDate: dateOf(entry.stop),
   redriveCount: entry.redriveCount,
-  redriveDate: seconds(entry.redriven),
+  redriveDate: dateOf(entry.redriven),
 });
 
 /** DescribeExecution; fields that do not apply are absent. */

@@ -13,7 +13,7 @@ const detailsKey = (type: string): string | undefined => {
 /** Data that a caller can exclude, and the field with its truncation flag. */
 const data = { input: 'inputDetails', output: 'outputDetails', parameters: undefined } as const;
 
-/** Events of GetExecutionHistory (times in seconds since 1970, as in AWS JSON). Journals contain no task tokens. */
+/** Events of GetExecutionHistory. Journals contain no task tokens. */
 export const historyOf = (lines: readonly Line[], includeExecutionData: boolean): object[] =>
   lines
     .filter(({ id }) => id > 0)
@@ -25,5 +25,5 @@ export const historyOf = (lines: readonly Line[], includeExecutionData: boolean)
         if (!includeExecutionData) delete shown[field];
         else if (flag) shown[flag] = { truncated: false };
       }
-      return { timestamp: at / 1000, type, id, previousEventId: previous, ...(key && { [key]: shown }) };
+      return { timestamp: new Date(at), type, id, previousEventId: previous, ...(key && { [key]: shown }) };
     });

@@ -51,7 +51,7 @@ export class StepFunctionsService {
   }
 
   /**
-   * One action of the API, with or without the prefix of X-Amz-Target. Dates are seconds since 1970, as in AWS JSON.
+   * One action of the API, with or without the prefix of X-Amz-Target.
    * @throws AwsError whose name is the error code
    */
   async handle(action: string, input: object): Promise<object> {
@@ -100,21 +100,21 @@ export class StepFunctionsService {
     const existing = this.#executions.catalog.get(executionArn);
     if (existing) {
       const running = await this.#executions.running(existing);
-      if (running?.input === data) return { executionArn, startDate: existing.start / 1000 };
+      if (running?.input === data) return { executionArn, startDate: new Date(existing.start) };
       // Unless the journal shows that its start was never recorded.
       if (this.#executions.catalog.get(executionArn)) {
         throw new AwsError('ExecutionAlreadyExists', `Execution Already Exists: '${executionArn}'`);
       }
     }
     const { start } = this.#executions.start(machine, name, executionArn, data);
-    return { executionArn, startDate: start / 1000 };
+    return { executionArn, startDate: new Date(start) };
   }
 
   async #stop(input: Input): Promise<object> {
     const entry = this.#entry(input);
     const end = { error: optionalText(input, 'error', 256), cause: optionalText(input, 'cause', 32_768) };
     (await this.#executions.running(entry))?.finish('ABORTED', end);
-    return { stopDate: entry.stop! / 1000 };
+    return { stopDate: new Date(entry.stop!) };
   }
 
   async #redrive(input: Input): Promise<object> {
@@ -127,7 +127,7 @@ export class StepFunctionsService {
       if (reason) throw new AwsError('ExecutionNotRedrivable', `Execution Not Redrivable: '${reason}'`);
       this.#executions.redrive(entry, token);
     }
-    return { redriveDate: entry.redriven! / 1000 };
+    return { redriveDate: new Date(entry.redriven!) };
   }
 
   #describe(input: Input): object {
@@ -193,7 +193,7 @@ export class StepFunctionsService {
       type: 'STANDARD',
       definition: JSON.stringify(definition),
       roleArn: this.#executions.roleArn,
-      creationDate: created / 1000,
+      creationDate: new Date(created),
       loggingConfiguration: { level: 'OFF', includeExecutionData: false },
       tracingConfiguration: { enabled: false },
     };
@@ -202,7 +202,7 @@ export class StepFunctionsService {
   #listMachines(input: Input): object {
     const { items, nextToken } = page(this.#executions.machines.all(), input);
     const stateMachines = items.map(({ arn: stateMachineArn, name, created }) => {
-      return { stateMachineArn, name, type: 'STANDARD', creationDate: created / 1000 };
+      return { stateMachineArn, name, type: 'STANDARD', creationDate: new Date(created) };
     });
     return { stateMachines, nextToken };
   }

@@ -19,7 +19,7 @@ const isThere = terraform(['version']).status === 0;
 const hostile = [
   '"',
   '\\',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: Terraform's, which must not be one
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: must not become Terraform's template
   '${file("/etc/passwd")}',
   '%{ for a in b }',
   '$${a}',

@@ -13,7 +13,7 @@ import { organization, seesStatus, visit } from './support/reader.ts';
 
 /** Templates and environments on the page, for their authors and users. */
 
-/** Without a provider on the machine, the variable takes the place of its count. */
+/** Without Coder's provider on the machine, a variable replaces the provider's count. */
 const withoutProvider = `
 variable "start_count" { default = 1 }
 resource "terraform_data" "home" { input = "kept" }

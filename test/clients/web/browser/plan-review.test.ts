@@ -12,7 +12,7 @@ it('changes in multi-line text are marked, unchanged lines hidden, and one chang
   const workspace = await newWorkspace();
   const first = await startRun(workspace, { 'main.tf': text('before') }, { 'auto-apply': true });
   expect((await untilFinal(first)).attributes.status).toBe('applied');
-  // More changes than are open at first.
+  // With so many changes, the plan shows them folded.
   const more = resources(['a', 'b', 'c', 'd', 'e', 'f']);
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': `${text('after')}\n${more}` }));
   const path = runPath(workspace.attributes.name, run.id);
@@ -30,7 +30,7 @@ it('changes in multi-line text are marked, unchanged lines hidden, and one chang
   expect(await row.getByText('step 0 same').count()).toBe(2);
   if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'plan-review');
   const link = await change.getByRole('link', { name: 'Link to this change' }).getAttribute('href');
-  // Opened in another tab, where it would be folded.
+  // The link unfolds the change in another tab.
   const other = await visit(`${path}${link}`);
   await other.locator('.resource.aimed[open]', { hasText: 'terraform_data.script' }).waitFor();
   expect(await other.locator('.resource[open]').count()).toBe(1);

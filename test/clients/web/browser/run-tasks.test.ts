@@ -27,7 +27,7 @@ it('run tasks show progress live, then the result', async () => {
   await stage.getByText('half of it').waitFor();
   await callBack(payload, { status: 'passed', message: 'nothing found', url: 'https://task.test/details' });
   await stage.getByText('1 of 1 passed').waitFor();
-  // It folds a moment after the last result of the stage, which would undo an earlier click.
+  // The stage folds a moment after its last result; an earlier click would be undone.
   await expect.poll(() => stage.getAttribute('open')).toBe(null);
   await stage.getByRole('heading').click();
   const link = stage.getByRole('link', { name: `Details of ${task.attributes.name}` });
@@ -42,6 +42,7 @@ it('the mandatory task that failed the run is named', async () => {
   await attach(workspace, task, ['pre_plan']);
   const run = await untilFinal(await startRun(workspace, files));
   const page = await visit(runPath(workspace.attributes.name, run.id));
+  await seesStatus(page, `Plan Errored · run task ${task.attributes.name}`);
   const notice = page.getByRole('alert').filter({ hasText: task.attributes.name });
   await notice.getByText('required to succeed').waitFor();
   await page.locator('.task-results').getByText('2 of 6 failed').waitFor();

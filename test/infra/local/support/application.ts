@@ -215,7 +215,8 @@ const testApplication = async (template = testTemplate()): Promise<Application> 
   await built;
   mkdirSync(bundles, { recursive: true });
   const runner = join(bundles, 'runner.cjs');
-  writeFileSync(runner, 'setInterval(() => {}, 1000)');
+  // A task that runs until it is stopped.
+  writeFileSync(runner, 'setInterval(() => {}, 1000); exports.runTask = () => new Promise(() => {});');
   const files: Record<string, string> = {
     CallerFunction: join(bundles, 'caller/index.js'),
     RecordsFunction: join(bundles, 'records/index.js'),

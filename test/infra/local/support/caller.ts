@@ -6,26 +6,17 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { ECSClient, RunTaskCommand } from '@aws-sdk/client-ecs';
-import { DecryptCommand, GenerateDataKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn';
-import { presign } from '#platform/store/aws.ts';
+import { callKms, presign } from '#platform/store/aws.ts';
 import { getObject, objectSize, presignGet, putObject } from '#platform/store/bucket.ts';
-import { directly } from '#platform/store/direct-calls.ts';
+import { dynamodb } from '#platform/store/dynamodb.ts';
+import { states } from '#platform/store/states.ts';
+import { tasks } from '#platform/store/tasks.ts';
 
 /** Over HTTP, and in memory. */
 const doors = {
-  http: {
-    dynamodb: new DynamoDBClient({}),
-    ecs: new ECSClient({}),
-    kms: new KMSClient({}),
-    sfn: new SFNClient({}),
-  },
-  memory: {
-    dynamodb: new DynamoDBClient(directly('dynamodb')),
-    ecs: new ECSClient(directly('ecs')),
-    kms: new KMSClient(directly('kms')),
-    sfn: new SFNClient(directly('states')),
-  },
+  http: { dynamodb: new DynamoDBClient({}), ecs: new ECSClient({}), sfn: new SFNClient({}) },
+  memory: { dynamodb: dynamodb(), ecs: tasks(), sfn: states() },
 };
 type Send = (command: object) => Promise<object>;
 // biome-ignore lint/suspicious/noExplicitAny: the event says which command and input
@@ -35,16 +26,15 @@ const commands: Record<string, [keyof typeof doors.http, new (input: any) => obj
   UpdateItem: ['dynamodb', UpdateItemCommand],
   Query: ['dynamodb', QueryCommand],
   RunTask: ['ecs', RunTaskCommand],
-  GenerateDataKey: ['kms', GenerateDataKeyCommand],
-  Decrypt: ['kms', DecryptCommand],
   StartExecution: ['sfn', StartExecutionCommand],
 };
-const objects: Record<string, (key: string) => Promise<unknown>> = {
+const others: Record<string, (input: string) => Promise<unknown>> = {
   getObject: async (key) => (await getObject(key))?.toString(),
   objectSize,
   putObject: (key) => putObject(key, `content of ${key}`),
   presignGet: (key) => presignGet(key, 60),
-  presignPut: async (key) => presign('s3', (await presignGet(key, 60)).split('?')[0] as string, 'PUT', 60),
+  GenerateDataKey: (input) => callKms('GenerateDataKey', input as unknown as object),
+  presignPut: async (key) => presign((await presignGet(key, 60)).split('?')[0] as string, 'PUT', 60),
 };
 
 interface Order {
@@ -68,7 +58,7 @@ export const handler = async (event: {
         const client = clients[command[0]] as unknown as { send: Send };
         const { $metadata, ...answer } = (await client.send(new command[1](input))) as { $metadata: object };
         answers.push(answer);
-      } else answers.push((await objects[does]!(input as string)) ?? null);
+      } else answers.push((await others[does]!(input as string)) ?? null);
     } catch (error) {
       answers.push({ error: (error as Error).name, message: (error as Error).message });
     }

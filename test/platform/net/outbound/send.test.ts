@@ -40,7 +40,7 @@ const post = (url: string, limits = {}) =>
 const failure = (what: string, message: string) => ({ failure: what, message: expect.stringContaining(message) });
 
 describe('requests to people’s URLs', () => {
-  it('are sent unchanged, and return any status', async () => {
+  it('are sent unchanged, and responses with any status are returned', async () => {
     server.answer = (_, response) => response.writeHead(418, { 'x-c': 'd' }).end('tea');
     const answer = await post(`${server.url}path?q=1`);
     expect([answer.status, answer.headers['x-c'], answer.body.toString()]).toEqual([418, 'd', 'tea']);
@@ -50,13 +50,13 @@ describe('requests to people’s URLs', () => {
   });
 
   it.each(['ftp://127.0.0.1/', 'file:///etc/passwd', 'gopher://127.0.0.1/', 'data:text/plain,a', 'javascript:1'])(
-    'are http and https only, not %s',
+    'use http or https only, not %s',
     async (url) => {
       await expect(post(url)).rejects.toMatchObject(failure('forbidden', 'only http and https'));
     },
   );
 
-  it('have no user name and no password', async () => {
+  it('are rejected with a user name or password in the URL', async () => {
     await expect(post(server.url.replace('//', '//me:secret@'))).rejects.toMatchObject(
       failure('forbidden', 'user name'),
     );
@@ -89,11 +89,13 @@ describe('requests to people’s URLs', () => {
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
-    await expect(post(url, { connectMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
+    const limits = { connectMs: 100, totalMs: 300_000 };
+    await expect(post(url, limits)).rejects.toMatchObject(failure('timeout', 'timed out'));
+    await expect(download({ url, headers: {} }, limits)).rejects.toMatchObject(failure('timeout', 'timed out'));
     deaf.close();
   });
 
-  it('do not use TLS for http', async () => {
+  it('fail with the reason when the server has no TLS', async () => {
     await expect(post(server.url.replace('http:', 'https:'))).rejects.toMatchObject(failure('unreachable', 'TLS'));
   });
 
@@ -109,7 +111,7 @@ describe('requests to people’s URLs', () => {
     expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
   });
 
-  it('have the whole time once they are connected, and what has come of a body that breaks off', async () => {
+  it('may take longer than the connect timeout, and return the received part of an interrupted body', async () => {
     server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
     expect(String((await post(server.url, { connectMs: 100 })).body)).toBe('late');
     server.answer = (_, response) => {
@@ -125,7 +127,7 @@ describe('requests to people’s URLs', () => {
     expect([cut.status, String(cut.body)]).toEqual([200, 'half']);
   });
 
-  it('limit the time to read a response', async () => {
+  it('return the received part of a response when the time limit is reached', async () => {
     server.answer = (_, response) => response.writeHead(200).write('begun');
     const answer = await post(server.url, { totalMs: 150 });
     expect([answer.status, answer.body.toString()]).toEqual([200, 'begun']);
@@ -140,7 +142,7 @@ describe('requests to people’s URLs', () => {
 });
 
 describe('redirects', () => {
-  it('that keep the method are followed, a few times', async () => {
+  it('that keep the method are followed, up to a limit', async () => {
     server.answer = status(307, { location: other.url });
     expect((await post(server.url)).status).toBe(200);
     expect(other.requests).toMatchObject([{ method: 'POST', payload: { a: 1 } }]);
@@ -149,7 +151,7 @@ describe('redirects', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('take credentials along to the same origin alone, and go nowhere else where the request is meant for one', async () => {
+  it('pass credentials to the same origin only, and are not followed elsewhere if the request is bound to its origin', async () => {
     const secrets = { Authorization: 'secret', 'private-token': 'secret', Cookie: 'a=b', 'x-other': 'kept' };
     const get = (limits = {}) =>
       send({ method: 'GET', url: server.url, headers: secrets }, { totalMs: 2_000, ...limits });
@@ -182,6 +184,7 @@ describe('redirects', () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {
       await expect(post(url)).rejects.toMatchObject(failure('forbidden', 'from https to http'));
+      await expect(download({ url, headers: {} })).rejects.toMatchObject(failure('forbidden', 'from https to http'));
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
       secure.close();
@@ -209,7 +212,7 @@ describe('redirects', () => {
   });
 });
 
-it('a connection goes to the addresses that were checked, one or all as Node asks', () => {
+it('the DNS lookup returns only the checked addresses, one or all as requested', () => {
   const addresses = [
     { address: '192.0.2.1', family: 4 as const },
     { address: '2001:db8::1', family: 6 as const },
@@ -224,6 +227,14 @@ it('a connection goes to the addresses that were checked, one or all as Node ask
 });
 
 describe('a download', () => {
+  it('leaves no timer behind that would keep the process alive, as a request does not', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    await post(server.url, { connectMs: 100_000, totalMs: 100_000 });
+    await textOf(await get());
+    await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  });
+
   const get = (limits = {}) =>
     download({ url: server.url, headers: { authorization: 'secret' } }, { idleMs: 2_000, ...limits });
   const textOf = async (answer: Awaited<ReturnType<typeof download>>) => {
@@ -248,7 +259,7 @@ describe('a download', () => {
     expect(await textOf(await get({ connectMs: 100 })), 'slower than a connection may be').toBe('late');
   });
 
-  it('ends when it is redirected in a circle, comes to a private address, or stops', async () => {
+  it('fails when it is redirected in a circle or to a private address, or stalls', async () => {
     server.answer = status(302, { location: '/again' });
     await expect(get()).rejects.toMatchObject(failure('unreachable', 'redirects more than'));
     server.answer = status(302, { location: 'http://169.254.169.254/' });

@@ -48,7 +48,7 @@ const answering = (status: number, text = '') => {
   answer = (_, response) => response.writeHead(status).end(text);
 };
 
-it('a request is sent with its length, and any status is an answer', async () => {
+it('a request is sent with its length, and a response with any status is returned', async () => {
   answering(418, 'tea');
   const onSent = vi.fn();
   const sent = await send(urlOf(server), { method: 'PUT', headers: { 'x-a': 'b' }, body: Buffer.from('text'), onSent });
@@ -62,13 +62,13 @@ it('a request is sent with its length, and any status is an answer', async () =>
   expect(requests[2]?.request.headers).not.toHaveProperty('content-length');
 });
 
-it('requests that follow one another share a connection', async () => {
+it('consecutive requests share a connection', async () => {
   answering(200);
   for (let n = 0; n < 3; n++) await send(urlOf(server), { method: 'GET' });
   expect(new Set(requests.map(({ port }) => port)).size).toBe(1);
 });
 
-it('a file is sent as long as it was said to be, and an empty one is not read', async () => {
+it('a file is sent up to the given size, and one of size 0 is not read', async () => {
   answering(200);
   const file = join(folder, 'file');
   writeFileSync(file, '0123456789');
@@ -80,7 +80,7 @@ it('a file is sent as long as it was said to be, and an empty one is not read', 
   await expect(missing).rejects.toBeInstanceOf(TransportError);
 });
 
-it('a certificate that is not trusted is refused, one that was given is not', async () => {
+it('a certificate is rejected unless the caller trusts it', async () => {
   answering(200, 'over TLS');
   const url = urlOf(secure, 'https');
   await expect(send(url, { method: 'GET' })).rejects.toThrow(TransportError);
@@ -88,7 +88,7 @@ it('a certificate that is not trusted is refused, one that was given is not', as
   expect(String(trusted.body)).toBe('over TLS');
 });
 
-it('a failure names the request without its query, which may hold a signature', async () => {
+it('an error names the URL without its query, which can contain a signature', async () => {
   answering(200);
   const gone = createServer();
   await listen(gone);
@@ -99,7 +99,20 @@ it('a failure names the request without its query, which may hold a signature', 
   expect(messageOf(failed)).toBe(`GET ${url}: ECONNREFUSED`);
 });
 
-it('a response that does not come, or stops, ends the call; an abort is no transport error', async () => {
+it('requests to other machines go through the proxy of the environment, and those to this one do not', async () => {
+  answering(200);
+  vi.stubEnv('HTTP_PROXY', urlOf(server));
+  expect((await send('http://elsewhere.test/page', { method: 'GET' })).status).toBe(200);
+  expect((await send(urlOf(server), { method: 'GET' })).status).toBe(200);
+  expect(requests.map(({ request }) => request.url)).toEqual(['http://elsewhere.test/page', '/path']);
+});
+
+it('a response of more than 32 MiB ends the call', async () => {
+  answering(200, 'x'.repeat(32 * 1024 * 1024 + 1));
+  await expect(send(urlOf(server), { method: 'GET' })).rejects.toThrow(/longer than 33554432 bytes/);
+});
+
+it('a missing or interrupted response is a transport error, an abort is not', async () => {
   answer = () => {};
   await expect(send(urlOf(server), { method: 'GET', idleMs: 50 })).rejects.toThrow(/ETIMEDOUT$/);
   const aborted = send(urlOf(server), { method: 'GET', signal: AbortSignal.timeout(20) });
@@ -157,11 +170,11 @@ it.each([
   [new RefusedError('', 400), false],
   [new RefusedError('', 404, 'NoSuchKey'), false],
   [new TransportError('lost'), false],
-])('%o is an expired address: %s', (error, expected) => {
+])('%o is the response of an expired URL: %s', (error, expected) => {
   expect(isExpired(error)).toBe(expected);
 });
 
-it('a token goes over plain http to this machine, and where the user has allowed it', () => {
+it('a token is sent over plain http only to this machine and to hosts that the user allows', () => {
   const problem = (url: string, hosts?: string) =>
     plainHttpProblem(new URL(url), hosts === undefined ? {} : { STEPFORM_PLAIN_HTTP_HOSTS: hosts });
   const here = ['http://localhost:1/', 'http://127.0.0.1/', 'http://127.8.9.1:2/', 'http://[::1]/'];

@@ -37,7 +37,7 @@ const ask = async (...sources: string[]) => {
   const { answers } = await engine.evaluate({
     files: sources.map((content, i) => ({ path: `lib/${i}.sentinel`, content: `${content}\n` })),
     policies: sources.map((_, i) => ({ name: `p${i}`, query: `lib/${i}.sentinel` })),
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: HCL's template, which must not be one
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: must not become HCL's template
     parameters: { limit: 'a "quoted" ${value}' },
     input: { path: input },
     toolVersion: '',

@@ -37,7 +37,7 @@ describe('access to a workspace', () => {
       return [status, ...['can-read-run', 'can-queue-run', 'can-lock', 'can-update'].map((one) => all[one])];
     };
     expect(await may()).toEqual([404, undefined, undefined, undefined, undefined]);
-    const response = await give(id, team.id, { access: 'write' });
+    const response = await give(id, team.id, { access: 'write', runs: 'apply' });
     expect(response.status).toBe(201);
     expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^tws-/),
@@ -104,6 +104,18 @@ describe('access to a workspace', () => {
       expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/team']);
     }
     expect((await give(id, team.id, { access: 'maintain' })).status).toBe(422);
+    const [record] = (await api.get(`team-workspaces?filter[workspace][id]=${id}`)).body.data;
+    expect((await api.get(`team-projects/${record.id}`)).status, 'no grant on a project').toBe(404);
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const many = Object.fromEntries(
+      Array.from({ length: 99 }, (_, n) => [`team-${n}`, { id: `tws-${n}`, access: 'read' }]),
+    );
+    await update(keys.workspace(id), { set: { teamAccess: many } });
+    expect((await give(id, team.id, { access: 'read' })).status).toBe(201);
+    const another = (await members.withFlags('acme')).team.id;
+    const beyond = await give(id, another, { access: 'read' });
+    expect([beyond.status, beyond.body.errors[0].source.pointer]).toEqual([422, '/data']);
     expect((await give('ws-none', team.id, { access: 'read' })).status).toBe(404);
   });
 
@@ -116,7 +128,7 @@ describe('access to a workspace', () => {
     const mine = await give(id, reader.team.id, { access: 'read' });
     const hidden = await give(id, secret.team.id, { access: 'read' });
     const { id: visible } = (
-      await api.post('organizations/acme/teams', { name: uniqueName('v'), visibility: 'organization' })
+      await api.post('organizations/acme/teams', { name: uniqueName('a'), visibility: 'organization' })
     ).body.data;
     const input = await give(id, visible, { access: 'plan' }, admin.token);
     expect(input.status).toBe(201);
@@ -125,6 +137,13 @@ describe('access to a workspace', () => {
       ids((await api.get(`team-workspaces?filter[workspace][id]=${id}`, { token })).body.data);
     expect(await list(reader.token)).toEqual([mine.body.data.id]);
     expect(await list(admin.token)).toHaveLength(2);
+    const all = (await api.get(`team-workspaces?filter[workspace][id]=${id}`)).body.data;
+    const teamIds = all.map(
+      ({ relationships }: { relationships: { team: { data: { id: string } } } }) => relationships.team.data.id,
+    );
+    expect(teamIds, 'by name').toEqual([visible, admin.team.id, reader.team.id, secret.team.id]);
+    const ofOne = await api.get(`team-workspaces?filter[workspace][id]=${id}&filter[team][id]=${reader.team.id}`);
+    expect(ids(ofOne.body.data)).toEqual([mine.body.data.id]);
     const path = `team-workspaces/${input.body.data.id}`;
     const read = async (one: string, token: string) => (await api.get(one, { token })).status;
     expect(await read(path, reader.token)).toBe(404);
@@ -156,7 +175,9 @@ describe('access to a project', () => {
     const workspaceId = await inProject(projectId);
     const elsewhere = await api.workspace();
     const { token, team } = await members.withFlags('acme');
-    const response = await giveProject(projectId, team.id, { access: 'maintain' });
+    // Clients may repeat what the level includes.
+    const included = { 'project-access': { settings: 'read' }, 'workspace-access': { create: true, runs: 'apply' } };
+    const response = await giveProject(projectId, team.id, { access: 'maintain', ...included });
     expect(response.body.data).toMatchObject({
       id: expect.stringMatching(/^tprj-/),
       attributes: {
@@ -196,6 +217,11 @@ describe('access to a project', () => {
     const changed = await api.patch(path, { access: 'custom', 'workspace-access': { runs: 'plan' } });
     expect(changed.body.data.attributes['workspace-access']).toMatchObject({ runs: 'plan', variables: 'write' });
     expect((await api.get(`workspaces/${workspaceId}/vars`, { token })).status).toBe(200);
+    const overrides = async (attributes: object) =>
+      (await api.patch(path, attributes)).body.data.attributes['workspace-access']['policy-overrides'];
+    expect(await overrides({ 'workspace-access': { 'policy-overrides': true } })).toBe(true);
+    expect(await overrides({ access: 'write' })).toBe(true);
+    expect(await overrides({ 'workspace-access': { 'policy-overrides': false } })).toBe(false);
     await api.call('DELETE', path);
     expect((await api.get(`projects/${projectId}`, { token })).status).toBe(404);
     expect((await api.get(`workspaces/${workspaceId}`, { token })).status).toBe(404);
@@ -233,7 +259,7 @@ describe('access to a project', () => {
   });
 });
 
-it('lets delegated teams and override managers override policies', async () => {
+it('delegated teams and override managers can override policies', async () => {
   const { id } = await api.workspace();
   const permissions = async (token: string) => {
     const run = (await api.get(`workspaces/${id}/runs`, { token })).body.data[0];

@@ -208,7 +208,7 @@ describe('the search for a binary', () => {
     await expect(
       findBinary({ engine: 'terraform', version: '~> 1.10.0' }, settings({ releases: nowhere }), never, ask),
     ).rejects.toThrow(
-      /No Terraform of version ~> 1\.10\.0: the one on the runner's PATH is 1\.9\.8 \(.*\/terraform\), and a download failed \(.*ECONNREFUSED.*\)\. Set the Terraform version of the workspace to 1\.9\.8, which is there, or allow the runner/,
+      /Terraform ~> 1\.10\.0 was not found: the one on the runner's PATH is 1\.9\.8 \(.*\/terraform\), and a download failed \(.*ECONNREFUSED.*\)\. Set the Terraform version of the workspace to 1\.9\.8, which is available, or allow the runner/,
     );
     expect(Date.now() - started).toBeLessThan(120_000);
   });

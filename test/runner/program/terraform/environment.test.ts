@@ -15,7 +15,7 @@ const hostile = [
   ],
 ].map((key) => ({ key, value: '/evil', category: 'env', hcl: false, sensitive: false }));
 
-it('gives variables of the workspace to Terraform that runs its code, and none to Terraform that reads plans', () => {
+it('Terraform that runs code of the workspace gets its variables, Terraform that reads plans gets none', () => {
   const job = {
     runId: 'run-1',
     workspace: { name: 'network' },

@@ -18,7 +18,7 @@ const alive = ({ owner }: User): number =>
   }).length;
 
 asRoot('users of Terraform', () => {
-  it('are different for each runner, and none of their processes survives: neither daemons nor chains of forks', async () => {
+  it('are different for each runner, and all of their processes are ended, even daemons and chains of forks', async () => {
     const [one, two] = [newUsers(), newUsers()];
     const ids = [one, two].flatMap(({ plan, apply, reader }) => [plan, apply, reader].map(({ owner }) => owner?.uid));
     expect(new Set(ids).size).toBe(6);

@@ -1,9 +1,19 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Control } from '#runner/program/control.ts';
 import { outputOf, run } from '#runner/program/terraform/process.ts';
 import type { User } from '#runner/program/terraform/users.ts';
@@ -76,6 +86,41 @@ describe.runIf(isRoot)('in a room', () => {
     expect(await sh('ls /tmp/stepform-a /var/tmp/stepform-a /dev/shm/stepform-a 2>/dev/null; echo done')).toBe(
       'done\n',
     );
+  });
+
+  it('a command finds all mounts of the machine read-only', async () => {
+    const { sh, plan } = scene();
+    expect(plan.room?.writableIn(await sh('cat /proc/self/mountinfo'))).toEqual([]);
+    expect(plan.room?.writableIn(readFileSync('/proc/self/mountinfo', 'utf8'))).toContain('/');
+  });
+
+  const disk = (path: string): string => {
+    mkdirSync(path, { recursive: true });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=1777', 'room-test', path]);
+    onTestFinished(() => void execFileSync('umount', [path]));
+    return path;
+  };
+
+  it('folders that the operator lists can be written, and disks below them only if they are listed too', async () => {
+    const above = mkdtempSync('/srv/room-test-');
+    onTestFinished(() => rmSync(above, { recursive: true }));
+    chmodSync(above, 0o777);
+    const listed = [above, disk(join(above, 'listed'))];
+    disk(join(above, 'below'));
+    const { plan, folder } = newUsers({ roomFolders: listed });
+    const script = 'for path in . listed below; do touch $path/a && echo $path; done; grep "$PWD" /proc/self/mounts';
+    const args = ['-c', `cd ${above}; ${script}`];
+    const command = { path: '/bin/sh', args, directory: folder, user: plan };
+    const text = await outputOf({ ...command, environment: { PATH: '/usr/bin:/bin' } }, 30_000);
+    expect(text).toMatch(/^\.\nlisted\ntouch: .*below.*Read-only file system\n/);
+    const optionsOf = (path: string) =>
+      text
+        .split('\n')
+        .findLast((line) => line.split(' ')[1] === path)
+        ?.split(' ')[3]
+        ?.split(',')
+        .slice(0, 3);
+    for (const path of listed) expect(optionsOf(path), path).toEqual(['rw', 'nosuid', 'nodev']);
   });
 
   it('temporary folders are limited, and their files give no user another’s rights', async () => {
@@ -160,9 +205,10 @@ describe.runIf(isRoot)('in a room', () => {
 
   it('a command fails with the remedy if the room cannot be created', async () => {
     const { plan, folder, sh } = scene();
-    writeFileSync(join(folder, 'room/fstab'), 'nothing /nowhere/at/all none bind 0 0\n');
+    await sh('echo first');
+    writeFileSync(join(folder, 'room/fstab-1'), 'nothing /nowhere/at/all none bind 0 0\n');
     await expect(sh('echo started')).rejects.toThrow(
-      /The room for Terraform could not be made: .*STEPFORM_ROOMS=none/s,
+      /The room for Terraform could not be created: .*STEPFORM_ROOMS=none/s,
     );
     expect(plan.busy).toBe(false);
   });

@@ -27,7 +27,9 @@ describe('the report of missing separation', () => {
 
   it.runIf(isRoot)('contains the failure to create a room, before any run fails', async () => {
     const [sentence] = await notKeptApart(separationIn({ STEPFORM_ROOM_FOLDERS: '/nowhere/at/all' }));
-    expect(sentence).toMatch(/^Runs will fail here\. The room for Terraform could not be made: .*\/nowhere\/at\/all/s);
+    expect(sentence).toMatch(
+      /^Runs will fail here\. The room for Terraform could not be created: .*\/nowhere\/at\/all/s,
+    );
   });
 
   it.each([

@@ -60,7 +60,7 @@ it.each([
   expect(await written(variable('a', value, true))).toHaveLength(1);
 });
 
-it('names a variable whose value nests too deep', async () => {
+it('the error names a variable whose value is nested too deep', async () => {
   const value = `${'['.repeat(300)}${']'.repeat(300)}`;
   const error: Error = await written(variable('deep', value, true)).then(String, (thrown) => thrown);
   expect(error).toBeInstanceOf(PhaseError);

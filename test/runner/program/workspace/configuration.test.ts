@@ -63,7 +63,7 @@ it('ephemeral variables are found', async () => {
   expect(module.ephemeralVariables).toEqual(['one', 'four', 'five']);
 });
 
-it('names a file that nests too deep', async () => {
+it('the error names a file that is nested too deep', async () => {
   const error: Error = await read({ 'deep.tf': `locals {\n  a = ${'['.repeat(300)}\n}\n` }).then(
     String,
     (thrown) => thrown,

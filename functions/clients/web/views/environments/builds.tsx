@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { type Build, isBusy } from '#clients/web/environments.ts';
 import { Ago, Duration, Notice } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { callEnvironments, errorText } from '#clients/web/session.ts';
 import { BuildLog } from './build-log.tsx';
 import { RunLink } from './run-link.tsx';
@@ -99,9 +100,7 @@ const Opened = ({ build, organization, mayCancel, onChange }: { build: Build } &
       <div class="row">
         {build.run_id && <RunLink organization={organization} run={build.run_id} />}
         {mayCancel && isBusy(build) && build.job.status !== 'canceling' && (
-          <button type="button" class="small-button danger" onClick={cancel}>
-            Cancel build
-          </button>
+          <SmallButton text="Cancel build" danger onClick={cancel} />
         )}
       </div>
       <BuildLog build={build} />

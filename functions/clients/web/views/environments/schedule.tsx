@@ -3,6 +3,7 @@ import type { Environment } from '#clients/web/environments.ts';
 import { Facts, Notice } from '#clients/web/parts/basics.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choices, Field, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { callEnvironments, errorText } from '#clients/web/session.ts';
 import {
   cronOf,
@@ -55,14 +56,8 @@ export const Schedule = ({ environment, onChange }: Props) => {
       />
       {failed.value && <Notice kind="bad">{failed.value}</Notice>}
       <div class="row">
-        <button type="button" class="small-button" onClick={() => (editing.value = true)}>
-          Change schedule
-        </button>
-        {deadline && build.status === 'running' && (
-          <button type="button" class="small-button" onClick={extend}>
-            Run an hour longer
-          </button>
-        )}
+        <SmallButton text="Change schedule" onClick={() => (editing.value = true)} />
+        {deadline && build.status === 'running' && <SmallButton text="Run an hour longer" onClick={extend} />}
       </div>
       {editing.value && (
         <EditSchedule
@@ -164,7 +159,7 @@ const EditSchedule = ({ environment: initial, onClose }: { environment: Environm
           label="Stop after"
           name="ttl"
           value={ttl ? hoursText(ttl) : ''}
-          hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Counts from the next start on."
+          hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Takes effect at the next start."
         />
         <Select
           label="Updates"

@@ -13,6 +13,7 @@ import { type Live, useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm } from '#clients/web/parts/dialog.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import { NewEnvironment } from './new-environment.tsx';
 
@@ -132,14 +133,7 @@ const Versions = ({ template, versions, mayPromote, onChange }: VersionsProps) =
               <span class="end">
                 <span class={`status ${tone}`}>{text}</span>
                 {mayPromote && !isActive && !version.archived && version.job.status === 'succeeded' && (
-                  <button
-                    type="button"
-                    class="small-button"
-                    aria-label={`Promote ${version.name}`}
-                    onClick={() => (promoting.value = version)}
-                  >
-                    Promote
-                  </button>
+                  <SmallButton text="Promote" of={version.name} onClick={() => (promoting.value = version)} />
                 )}
               </span>
             </li>

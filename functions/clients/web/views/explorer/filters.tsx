@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import {
   type Filter,
   fieldName,
@@ -35,9 +36,7 @@ export const Filters = ({ type, filters, onChange }: Props) => {
         />
       ))}
       <div>
-        <button type="button" class="small-button" onClick={add}>
-          Add filter
-        </button>
+        <SmallButton text="Add filter" onClick={add} />
       </div>
     </div>
   );
@@ -79,9 +78,7 @@ const Line = ({ number, type, filter, onChange, onRemove }: LineProps) => {
         ))}
       </select>
       {takesValue(operator) && <ValueOf type={type} filter={filter} onChange={onChange} />}
-      <button type="button" class="small-button" aria-label={`Remove filter ${number}`} onClick={onRemove}>
-        Remove
-      </button>
+      <SmallButton text="Remove" of={`filter ${number}`} onClick={onRemove} />
     </fieldset>
   );
 };

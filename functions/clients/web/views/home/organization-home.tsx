@@ -86,7 +86,7 @@ const Sections = ({ rows, runs, parts, organization }: Home & { organization: st
     attention.filter((row) => !isForReader(row)),
   ];
   const groups: [title: string, none: string, rows: Row[]][] = [
-    ['Waiting for you', 'Nothing waits for your decision.', waitingForReader],
+    ['Waiting for you', 'No runs need your decision.', waitingForReader],
     ['Waiting for others', '', waitingForOthers],
     ['Failing', 'No workspace’s latest run has failed.', rows.filter(({ group }) => group === 'bad')],
     ['Drifted or unhealthy', '', rows.filter(({ health }) => problemsOf(health).length > 0)],

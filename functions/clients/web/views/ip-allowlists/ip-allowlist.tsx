@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import type { Live } from '#clients/web/live.ts';
 import { may, useOrganization } from '#clients/web/organization.ts';
 import { Attached, type Item } from '#clients/web/parts/attached.tsx';
@@ -7,6 +8,7 @@ import { Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, create, errorText, get } from '#clients/web/session.ts';
 import { IpAllowlistFields, ipAllowlistOf, related, scopeNames } from './ip-allowlists.tsx';
 
@@ -111,14 +113,8 @@ const IpAllowlist = (props: ViewData & { organization: string; live: Live<ViewDa
 };
 
 const Ranges = ({ list, ranges, address, may: mayChange, onChange }: ViewData & { may: boolean; onChange(): void }) => {
-  const editing = useSignal<Range | 'new' | undefined>(undefined);
-  const removing = useSignal<Range | undefined>(undefined);
+  const { editing, removing, close } = useEntry<Range>(onChange);
   const problem = useSignal<string | undefined>(undefined);
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    onChange();
-  };
   const toggle = (range: Range) =>
     change(`/cidr-ranges/${range.id}`, 'cidr-ranges', { enabled: !range.attributes.enabled }).then(
       () => {
@@ -215,12 +211,8 @@ const Line = ({ range, may: mayChange, onToggle, onEdit, onRemove }: LineProps) 
             >
               {enabled ? 'Disable' : 'Enable'}
             </button>
-            <button type="button" class="small-button" aria-label={`Change ${text}`} onClick={onEdit}>
-              Change
-            </button>
-            <button type="button" class="small-button danger" aria-label={`Remove ${text}`} onClick={onRemove}>
-              Remove
-            </button>
+            <SmallButton text="Change" of={text} onClick={onEdit} />
+            <SmallButton text="Remove" of={text} danger onClick={onRemove} />
           </span>
         </span>
       )}

@@ -3,6 +3,7 @@ import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call } from '#clients/web/session.ts';
 
 /** Identities at the identity provider that sign in as this user. */
@@ -28,14 +29,12 @@ export const Identities = () => {
                     <Ago at={identity.attributes['created-at']} />
                   </span>
                   <span class="end">
-                    <button
-                      type="button"
-                      class="small-button danger"
-                      aria-label={`Disconnect ${identity.attributes.subject}`}
+                    <SmallButton
+                      text="Disconnect"
+                      of={identity.attributes.subject}
+                      danger
                       onClick={() => (leaving.value = identity)}
-                    >
-                      Disconnect
-                    </button>
+                    />
                   </span>
                 </li>
               ))}

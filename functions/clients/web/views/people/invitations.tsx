@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { call, errorText, related } from '#clients/web/session.ts';
 
 export const invitationsPath = '/organization-memberships?filter[status]=invited';
@@ -37,22 +38,8 @@ export const Invitations = ({
               <span class="title">{organization}</span>
               <span class="meta">to {invitation.attributes.email}</span>
               <span class="end row">
-                <button
-                  type="button"
-                  class="small-button"
-                  aria-label={`Join ${organization}`}
-                  onClick={answer('POST', `${path}/actions/accept`)}
-                >
-                  Join
-                </button>
-                <button
-                  type="button"
-                  class="small-button danger"
-                  aria-label={`Decline ${organization}`}
-                  onClick={answer('DELETE', path)}
-                >
-                  Decline
-                </button>
+                <SmallButton text="Join" of={organization} onClick={answer('POST', `${path}/actions/accept`)} />
+                <SmallButton text="Decline" of={organization} danger onClick={answer('DELETE', path)} />
               </span>
             </li>
           );

@@ -8,6 +8,7 @@ import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choices, Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Head } from '#clients/web/parts/head.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { account, all, call, create, related } from '#clients/web/session.ts';
 
 /** A member of an organization, or an invited user. */
@@ -108,9 +109,7 @@ const Line = ({ onRemove, ...member }: Member & { onRemove: false | (() => void)
       </span>
       {onRemove && (
         <span class="end">
-          <button type="button" class="small-button danger" aria-label={`Remove ${title}`} onClick={onRemove}>
-            Remove
-          </button>
+          <SmallButton text="Remove" of={title} danger onClick={onRemove} />
         </span>
       )}
     </li>

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Form, Select } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, create, related } from '#clients/web/session.ts';
 import {
   projectLevels,
@@ -57,13 +59,7 @@ export const TeamAccess = (on: On) => {
     () => load(on),
     () => 30_000,
   );
-  const editing = useSignal<TeamGrant | 'new' | undefined>(undefined);
-  const removing = useSignal<TeamGrant | undefined>(undefined);
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    live.refresh();
-  };
+  const { editing, removing, close } = useEntry<TeamGrant>(live.refresh);
   return (
     <section class="panel pad stack" aria-label="Team access">
       <h2>Team access</h2>
@@ -134,12 +130,8 @@ const Line = ({ grant, team, on, onEdit, onRemove }: LineProps) => {
       </span>
       {on.may && (
         <span class="row">
-          <button type="button" class="small-button" aria-label={`Change the access of ${name}`} onClick={onEdit}>
-            Change
-          </button>
-          <button type="button" class="small-button" aria-label={`Remove the access of ${name}`} onClick={onRemove}>
-            Remove
-          </button>
+          <SmallButton text="Change" of={`the access of ${name}`} onClick={onEdit} />
+          <SmallButton text="Remove" of={`the access of ${name}`} onClick={onRemove} />
         </span>
       )}
     </li>

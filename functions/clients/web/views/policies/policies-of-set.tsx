@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { call, change, content, create, errorText, putText } from '#clients/web/session.ts';
 import { enforcementLevels, type PolicyKind } from '#run/policies.ts';
 
@@ -17,13 +19,7 @@ interface Props {
 }
 
 export const Policies = ({ set, policies, organization, may, onChange }: Props) => {
-  const editing = useSignal<Resource | 'new' | undefined>(undefined);
-  const removing = useSignal<Resource | undefined>(undefined);
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    onChange();
-  };
+  const { editing, removing, close } = useEntry<Resource>(onChange);
   const versionless = policies.length === 0;
   return (
     <section class="stack" aria-label="Policies">
@@ -86,12 +82,8 @@ const Line = ({ policy, may, onEdit, onRemove }: LineProps) => {
       {may && (
         <span class="end">
           <span class="row">
-            <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-              Change
-            </button>
-            <button type="button" class="small-button danger" aria-label={`Remove ${name}`} onClick={onRemove}>
-              Remove
-            </button>
+            <SmallButton text="Change" of={name} onClick={onEdit} />
+            <SmallButton text="Remove" of={name} danger onClick={onRemove} />
           </span>
         </span>
       )}

@@ -1,64 +1,28 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useLive } from '#clients/web/live.ts';
-import { go, hrefOf } from '#clients/web/location.ts';
-import { may, organizationNow } from '#clients/web/organization.ts';
-import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { Head } from '#clients/web/parts/head.tsx';
-import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
-import { all, create } from '#clients/web/session.ts';
+import { organizationNow } from '#clients/web/organization.ts';
+import { Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 import { type Tag, tagsIn, textOfTags } from '#clients/web/text/tags.ts';
 
 /** Projects of an organization. */
-export const Projects = ({ organization }: { organization: string }) => {
-  const live = useLive(
-    `project-list/${organization}`,
-    async () => (await all<'projects'>(`/organizations/${organization}/projects`)).data,
-    () => 30_000,
-  );
-  const adding = useSignal(false);
-  return (
-    <OrganizationShell organization={organization} at="projects">
-      <Head
-        title="Projects"
-        add="New project"
-        onAdd={may(organization, 'can-create-project') && (() => (adding.value = true))}
-      />
-      <Loaded live={live} what="projects">
-        {(projects) => (
-          <ul class="panel list" aria-label="Projects">
-            {projects.map(({ id, attributes }) => (
-              <li key={id}>
-                <a class="item" href={hrefOf({ view: 'project', organization, id })}>
-                  <span class="title">{attributes.name}</span>
-                  <span class="meta">{attributes.description}</span>
-                </a>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Loaded>
-      {adding.value && <NewProject organization={organization} onClose={() => (adding.value = false)} />}
-    </OrganizationShell>
-  );
-};
-
-const NewProject = ({ organization, onClose }: { organization: string; onClose(): void }) => {
-  const submit = async (data: FormData) => {
-    const path = `/organizations/${organization}/projects`;
-    const project = await create(path, 'projects', projectOf(data), tagsOf(data));
-    go({ view: 'project', organization, id: project.id });
-  };
-  return (
-    <Dialog title="New project" onClose={onClose}>
-      <Form submit="Create project" onSubmit={submit} onCancel={onClose}>
-        <ProjectFields tagged inherited={organizationNow(organization)?.attributes['default-execution-mode']} />
-      </Form>
-    </Dialog>
-  );
-};
+export const Projects = ({ organization }: { organization: string }) => (
+  <ResourceList
+    organization={organization}
+    noun="project"
+    type="projects"
+    view="project"
+    permission="can-create-project"
+    line={({ attributes }) => (
+      <>
+        <span class="title">{attributes.name}</span>
+        <span class="meta">{attributes.description}</span>
+      </>
+    )}
+    fields={<ProjectFields tagged inherited={organizationNow(organization)?.attributes['default-execution-mode']} />}
+    attributesOf={projectOf}
+    relationshipsOf={(data) => tagsOf(data)}
+  />
+);
 
 /** Has its own setting instead of the organization's. */
 export const isOwnMode = ({ attributes }: Resource<'projects'>): boolean =>

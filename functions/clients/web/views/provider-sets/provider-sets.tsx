@@ -5,6 +5,7 @@ import { useLive } from '#clients/web/live.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Choices, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, changed, create, get } from '#clients/web/session.ts';
 
 type ProviderSet = Resource<'provider-sets'>;
@@ -29,9 +30,7 @@ export const ProviderSets = ({ organization }: { organization: string }) => {
     <section class="panel pad stack" aria-label="Provider sets">
       <div class="row spread">
         <h2>Provider sets</h2>
-        <button type="button" class="small-button" onClick={() => (edited.value = 'new')}>
-          New provider set
-        </button>
+        <SmallButton text="New provider set" onClick={() => (edited.value = 'new')} />
       </div>
       <Loaded live={live} what="provider sets">
         {(sets) =>
@@ -84,17 +83,8 @@ const Line = ({ set, onEdit, onDone }: { set: ProviderSet; onEdit(): void; onDon
         </span>
       </span>
       <span class="row">
-        <button type="button" class="small-button" aria-label={`Edit ${name}`} onClick={onEdit}>
-          Edit
-        </button>
-        <button
-          type="button"
-          class="small-button danger"
-          aria-label={`Delete ${name}`}
-          onClick={() => (deleting.value = true)}
-        >
-          Delete
-        </button>
+        <SmallButton text="Edit" of={name} onClick={onEdit} />
+        <SmallButton text="Delete" of={name} danger onClick={() => (deleting.value = true)} />
       </span>
       {deleting.value && (
         <Confirm
@@ -107,7 +97,7 @@ const Line = ({ set, onEdit, onDone }: { set: ProviderSet; onEdit(): void; onDon
           }}
           onClose={() => (deleting.value = false)}
         >
-          <p>The next runs of its workspaces have no configuration for this provider, and may fail to destroy too.</p>
+          <p>The next runs of its workspaces have no configuration for this provider: applies and destroys may fail.</p>
         </Confirm>
       )}
     </li>
@@ -169,7 +159,7 @@ const EditProviderSet = ({
         <Choice
           name="priority"
           label="High priority"
-          hint="Counts before provider sets that are nearer to a workspace."
+          hint="Takes precedence over provider sets that are nearer to a workspace."
           checked={set?.attributes.priority}
         />
         <Choice

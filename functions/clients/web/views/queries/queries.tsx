@@ -116,12 +116,12 @@ const NewQuery = ({ workspace, organization, onClose }: Props & { onClose(): voi
           label="Configuration"
           source={source}
           kind={configuration}
-          says="Uses the latest configuration of this workspace, unless you choose another one. Its .tfquery.hcl files say what to look for."
+          says="Uses the latest configuration of this workspace, unless you choose another one. Its .tfquery.hcl files define the resources to look for."
         />
         <Choice
           name="generate"
           label="Generate configuration"
-          hint="For every resource that is found: a resource block, and one that imports it."
+          hint="For each resource found: a resource block and an import block."
           checked
         />
       </Form>

@@ -5,6 +5,7 @@ import { go } from '#clients/web/location.ts';
 import { Ago, Code, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm } from '#clients/web/parts/dialog.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, get } from '#clients/web/session.ts';
 
 interface Address {
@@ -154,14 +155,7 @@ const Versions = ({ versions, path, onDelete }: VersionsProps) =>
           </span>
           {onDelete && (
             <span class="end">
-              <button
-                type="button"
-                class="small-button danger"
-                aria-label={`Delete ${attributes.version}`}
-                onClick={() => onDelete(attributes.version)}
-              >
-                Delete
-              </button>
+              <SmallButton text="Delete" of={attributes.version} danger onClick={() => onDelete(attributes.version)} />
             </span>
           )}
         </li>

@@ -79,7 +79,7 @@ export const RunTests = ({
           name="variables"
           lines={3}
           placeholder={'region = "eu-central-1"'}
-          hint="As in a .tfvars file. Everybody who publishes modules can read them; put secrets into environment variables."
+          hint="As in a .tfvars file. Everyone who publishes modules can read them; put secrets into environment variables."
         />
         <details>
           <summary>More options</summary>

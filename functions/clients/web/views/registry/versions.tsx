@@ -8,6 +8,7 @@ import { useAction } from '#clients/web/parts/action.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { call, change } from '#clients/web/session.ts';
 import { type Picked, uploadModule } from '#clients/web/upload.ts';
 import { apiPath, deprecationsOf, type ModuleAddress } from './module-api.ts';
@@ -148,9 +149,7 @@ const VersionActions = ({ status: { version, status }, deprecated, onAsk, onUndo
         {deprecated ? 'Undo deprecation' : 'Deprecate'}
       </button>
     )}
-    <button type="button" class="small-button danger" aria-label={`Delete ${version}`} onClick={() => onAsk('delete')}>
-      Delete
-    </button>
+    <SmallButton text="Delete" of={version} danger onClick={() => onAsk('delete')} />
   </>
 );
 

@@ -1,6 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Ago, Facts } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { related } from '#clients/web/session.ts';
 import { configured } from '#clients/web/text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
@@ -22,9 +23,7 @@ export const ResourceDetails = ({ resource, resources, workspace, onChoose }: Pr
     <section class="panel pad stack" aria-label={`Resource ${address}`}>
       <div class="row spread">
         <h2 class="mono break">{address}</h2>
-        <button type="button" class="small-button" onClick={() => onChoose('')}>
-          Close
-        </button>
+        <SmallButton text="Close" onClick={() => onChoose('')} />
       </div>
       <Facts
         facts={[

@@ -9,6 +9,7 @@ import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Head } from '#clients/web/parts/head.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
 import { all, call, change, changed, create, get } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
@@ -20,7 +21,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
     async () => (await all<'tasks'>(`/organizations/${organization}/tasks`)).data,
     () => 15_000,
   );
-  const { editing, deleting, edit, close } = useEditing('/tasks', live);
+  const { editing, removing, edit, close } = useEditing('/tasks', live);
   const mayWrite = may(organization, 'can-manage-run-tasks');
   return (
     <OrganizationShell organization={organization} at="run-tasks">
@@ -39,7 +40,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
                   key={task.id}
                   task={task}
                   onEdit={mayWrite && (() => edit(task))}
-                  onDelete={mayWrite && (() => (deleting.value = task))}
+                  onDelete={mayWrite && (() => (removing.value = task))}
                 />
               ))}
             </ul>
@@ -53,7 +54,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
           onClose={close}
         />
       )}
-      {deleting.value && <DeleteTask task={deleting.value} onClose={close} />}
+      {removing.value && <DeleteTask task={removing.value} onClose={close} />}
     </OrganizationShell>
   );
 };
@@ -88,12 +89,8 @@ const Line = ({ task, onEdit, onDelete }: LineProps) => {
         <span class="meta">{global.enabled ? 'global' : `in ${count(usesOf(task), 'workspace')}`}</span>
         {onEdit && onDelete && (
           <span class="row">
-            <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-              Change
-            </button>
-            <button type="button" class="small-button danger" aria-label={`Delete ${name}`} onClick={onDelete}>
-              Delete
-            </button>
+            <SmallButton text="Change" of={name} onClick={onEdit} />
+            <SmallButton text="Delete" of={name} danger onClick={onDelete} />
           </span>
         )}
       </span>

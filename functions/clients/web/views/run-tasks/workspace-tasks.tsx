@@ -1,10 +1,11 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Select } from '#clients/web/parts/form.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
 import { all, call, change, create, related } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
@@ -54,14 +55,8 @@ export const WorkspaceTasks = ({
     () => load(workspace, organization),
     () => 15_000,
   );
-  const editing = useSignal<Attachment | 'new' | undefined>(undefined);
-  const removing = useSignal<Attachment | undefined>(undefined);
+  const { editing, removing, close } = useEntry<Attachment>(live.refresh);
   const mayManage = workspace.attributes.permissions['can-manage-run-tasks'];
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    live.refresh();
-  };
   return (
     <section class="panel pad stack" aria-label="Run tasks">
       <h2>Run tasks</h2>
@@ -141,12 +136,8 @@ const Line = ({
       </div>
       {own && may && (
         <div class="row">
-          <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-            Change
-          </button>
-          <button type="button" class="small-button" aria-label={`Detach ${name}`} onClick={onRemove}>
-            Detach
-          </button>
+          <SmallButton text="Change" of={name} onClick={onEdit} />
+          <SmallButton text="Detach" of={name} onClick={onRemove} />
         </div>
       )}
     </li>

@@ -1,9 +1,9 @@
-import type { RunAction } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { DirectAction } from '#run/status.ts';
 
-export const actionNames: Record<RunAction, string> = {
+export const actionNames: Record<DirectAction, string> = {
   apply: 'Confirm & Apply',
   discard: 'Discard',
   cancel: 'Cancel Run',
@@ -12,7 +12,7 @@ export const actionNames: Record<RunAction, string> = {
 };
 
 interface Props {
-  action: RunAction;
+  action: DirectAction;
   /** Shows a comment field. */
   says: boolean;
   /** Terraform is changing resources. */
@@ -22,7 +22,7 @@ interface Props {
   workspace: string;
   /** Message of the run that is ahead in the queue. */
   front: string;
-  onYes(action: RunAction, comment?: string): Promise<void>;
+  onYes(action: DirectAction, comment?: string): Promise<void>;
   onNo(): void;
 }
 
@@ -46,7 +46,7 @@ export const ConfirmAction = (props: Props) => {
   );
 };
 
-const titles: Record<RunAction, string> = {
+const titles: Record<DirectAction, string> = {
   apply: 'Apply a plan that destroys resources?',
   discard: 'Discard this run?',
   cancel: 'Cancel this run?',

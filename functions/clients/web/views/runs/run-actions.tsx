@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { ApiError, type Resource, type RunAction } from '#clients/client/client.ts';
+import { ApiError, type Resource } from '#clients/client/client.ts';
 import { offeredActions, waitsForOverride } from '#clients/client/run-facts.ts';
 import { finishing } from '#clients/client/text/canceling.ts';
 import { useSettled } from '#clients/web/click-guard.ts';
@@ -12,6 +12,7 @@ import { Decision } from '#clients/web/parts/decision.tsx';
 import { factsOf, isOver } from '#clients/web/parts/status.tsx';
 import { call, errorText } from '#clients/web/session.ts';
 import { displayStatus } from '#run/display.ts';
+import type { DirectAction } from '#run/status.ts';
 import { actionNames, ConfirmAction } from './confirm-action.tsx';
 
 interface Props {
@@ -33,15 +34,15 @@ interface Props {
  */
 export const RunActions = ({ run, plan, workspace, front, words, error, refresh }: Props) => {
   const comment = useSignal('');
-  const busy = useSignal<RunAction | undefined>(undefined);
-  const asking = useSignal<RunAction | undefined>(undefined);
-  const actions = offeredActions(run, front).filter((action) => action !== 'override');
+  const busy = useSignal<DirectAction | undefined>(undefined);
+  const asking = useSignal<DirectAction | undefined>(undefined);
+  const actions = offeredActions(run, front).filter((action): action is DirectAction => action !== 'override');
   const decides = !isOver(run) && run.attributes.actions['is-confirmable'];
   const overrides = !isOver(run) && waitsForOverride(run);
   const settled = useSettled(`${run.attributes.status} ${actions} ${busy.value}`);
   const destroyed: number = plan?.attributes['resource-destructions'] ?? 0;
 
-  const act = async (action: RunAction, text = comment.value.trim()) => {
+  const act = async (action: DirectAction, text = comment.value.trim()) => {
     busy.value = action;
     error.value = undefined;
     try {
@@ -56,7 +57,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
     busy.value = undefined;
     refresh();
   };
-  const start = (action: RunAction) => {
+  const start = (action: DirectAction) => {
     if (!decides || (action === 'apply' && destroyed > 0)) asking.value = action;
     else act(action);
   };
@@ -98,9 +99,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
           workspace={workspace?.attributes.name ?? ''}
           front={front?.attributes.message ?? ''}
           onYes={act}
-          onNo={() => {
-            asking.value = undefined;
-          }}
+          onNo={() => (asking.value = undefined)}
         />
       )}
     </section>
@@ -108,10 +107,10 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
 };
 
 interface ButtonsProps {
-  actions: RunAction[];
-  busy: RunAction | undefined;
+  actions: DirectAction[];
+  busy: DirectAction | undefined;
   settled: boolean;
-  onStart(action: RunAction): void;
+  onStart(action: DirectAction): void;
 }
 
 const Buttons = ({ actions, busy, settled, onStart }: ButtonsProps) => (
@@ -130,7 +129,7 @@ const Buttons = ({ actions, busy, settled, onStart }: ButtonsProps) => (
   </div>
 );
 
-const looks: Record<RunAction, string> = {
+const looks: Record<DirectAction, string> = {
   apply: 'primary',
   discard: 'danger',
   cancel: 'danger',

@@ -2,10 +2,9 @@ import type { Resource } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
 import { itemsOf, useItems } from '#clients/web/organization.ts';
 import { Attached } from '#clients/web/parts/attached.tsx';
-import { textOf } from '#clients/web/parts/form.tsx';
 import { Managed, Single } from '#clients/web/parts/managed.tsx';
 import { call } from '#clients/web/session.ts';
-import { SetFields } from './variable-sets.tsx';
+import { SetFields, setOf } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 
 interface ViewData {
@@ -53,12 +52,7 @@ const VariableSet = ({
         list={{ view: 'variable-sets', organization }}
         mayChange={permissions['can-update']}
         mayDelete={permissions['can-update']}
-        attributesOf={(data) => ({
-          name: textOf(data, 'name'),
-          description: textOf(data, 'description') ?? '',
-          global: data.has('global'),
-          priority: data.has('priority'),
-        })}
+        attributesOf={setOf}
         fields={(basis) => <SetFields set={basis} />}
         consequence="Queued runs keep its variables. New runs do not use them."
         onChange={live.refresh}

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded, Value } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, related } from '#clients/web/session.ts';
 import { natural } from '#clients/web/text/lists.ts';
 import { DeleteVariable, EditVariable } from './edit-variable.tsx';
@@ -106,15 +108,11 @@ interface Props {
 const Variables = ({ path, load, may, organization, only }: Props) => {
   const parameters = only === 'policy-set';
   const live = useLive(path, load, () => 15_000);
-  const editing = useSignal<Resource<'vars'> | 'new' | undefined>(undefined);
-  const deleting = useSignal<Resource<'vars'> | undefined>(undefined);
   const importing = useSignal(false);
-  const close = () => {
-    editing.value = undefined;
+  const { editing, removing, close } = useEntry<Resource<'vars'>>(() => {
     importing.value = false;
-    deleting.value = undefined;
     live.refresh();
-  };
+  });
   return (
     <section class="stack">
       <div class="row spread">
@@ -160,12 +158,8 @@ const Variables = ({ path, load, may, organization, only }: Props) => {
                       organization={organization}
                       may={may}
                       showsKind={!only}
-                      onEdit={() => {
-                        editing.value = variable;
-                      }}
-                      onDelete={() => {
-                        deleting.value = variable;
-                      }}
+                      onEdit={() => (editing.value = variable)}
+                      onDelete={() => (removing.value = variable)}
                     />
                   ))}
                 </tbody>
@@ -183,7 +177,7 @@ const Variables = ({ path, load, may, organization, only }: Props) => {
         />
       )}
       {importing.value && live.value && <ImportVariables path={path} {...sortedByOrigin(live.value)} onClose={close} />}
-      {deleting.value && <DeleteVariable path={path} variable={deleting.value} onClose={close} />}
+      {removing.value && <DeleteVariable path={path} variable={removing.value} onClose={close} />}
     </section>
   );
 };
@@ -257,17 +251,8 @@ const Line = ({ variable, set, organization, may, showsKind, onEdit, onDelete }:
         ) : (
           may && (
             <div class="row ends">
-              <button type="button" class="small-button" aria-label={`Edit ${attributes.key}`} onClick={onEdit}>
-                Edit
-              </button>
-              <button
-                type="button"
-                class="small-button danger"
-                aria-label={`Delete ${attributes.key}`}
-                onClick={onDelete}
-              >
-                Delete
-              </button>
+              <SmallButton text="Edit" of={attributes.key} onClick={onEdit} />
+              <SmallButton text="Delete" of={attributes.key} danger onClick={onDelete} />
             </div>
           )
         )}

@@ -42,7 +42,7 @@ export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clien
       ) : comment.value ? (
         <div class="stack">
           <p>
-            Within ten minutes, comment this on a pull request of a repository that a workspace follows by this
+            Within ten minutes, comment this on a pull request of a repository that a workspace follows through this
             connection. This page updates when the comment arrives.
           </p>
           <p class="break">

@@ -110,7 +110,7 @@ const Unconnected = ({ may, organization }: { may: boolean; organization: string
       <h2>Version control</h2>
       <p class="soft">
         To start runs from pushes, <a href={hrefOf({ view: 'version-control', organization })}>connect a provider</a>{' '}
-        first. Its repositories are offered here then.
+        first. Its repositories then appear here.
       </p>
     </section>
   );

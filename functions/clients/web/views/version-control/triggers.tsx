@@ -55,7 +55,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
           name="trigger-prefixes"
           lines={2}
           value={attributes['trigger-prefixes'].join('\n')}
-          hint="One per line, from the repository's root, for example modules/network. Without a working directory and other folders, every push counts."
+          hint="One per line, from the repository's root, for example modules/network. Without a working directory and other folders, every push starts a run."
         />
       )}
       {mode.value === 'patterns' && (
@@ -65,7 +65,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
           lines={3}
           required
           value={attributes['trigger-patterns'].join('\n')}
-          hint="One per line, from the repository's root, for example /modules/**/*. The working directory does not count by itself."
+          hint="One per line, from the repository's root, for example /modules/**/*. The working directory is not included automatically."
         />
       )}
       {mode.value === 'tags' && (

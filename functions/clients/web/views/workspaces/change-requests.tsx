@@ -6,6 +6,7 @@ import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
 import { Markdown } from '#clients/web/parts/markdown.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { call, create, errorText, related } from '#clients/web/session.ts';
 
 /** Change requests of a workspace. */
@@ -65,9 +66,7 @@ const Line = ({ request, mayArchive, onArchived }: { request: Request; mayArchiv
       {message && <Markdown text={message} />}
       {mayArchive && (
         <div>
-          <button type="button" class="small-button" onClick={archive}>
-            Archive
-          </button>
+          <SmallButton text="Archive" onClick={archive} />
         </div>
       )}
       {error.value && <Notice kind="bad">{error.value}</Notice>}

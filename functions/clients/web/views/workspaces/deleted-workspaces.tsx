@@ -4,6 +4,7 @@ import { count, exactTime } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, errorText, related } from '#clients/web/session.ts';
 
 /** Workspaces deleted within the last week: recover or delete permanently. */
@@ -73,17 +74,8 @@ const Line = ({ item, mayAct, onDone }: { item: Resource<'recoverable-items'>; m
         </span>
         {mayAct && (
           <span class="row">
-            <button type="button" class="small-button" aria-label={`Recover ${name}`} onClick={recover}>
-              Recover
-            </button>
-            <button
-              type="button"
-              class="small-button danger"
-              aria-label={`Delete ${name} permanently`}
-              onClick={() => (deleting.value = true)}
-            >
-              Delete
-            </button>
+            <SmallButton text="Recover" of={name} onClick={recover} />
+            <SmallButton text="Delete" of={`${name} permanently`} danger onClick={() => (deleting.value = true)} />
           </span>
         )}
       </div>

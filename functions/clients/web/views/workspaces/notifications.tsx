@@ -4,6 +4,7 @@ import { useEditing } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Confirm } from '#clients/web/parts/dialog.tsx';
+import { SmallButton } from '#clients/web/parts/small-button.tsx';
 import { all, call, change, errorText } from '#clients/web/session.ts';
 import { destinationNames, triggerNames } from '#clients/web/text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
@@ -16,7 +17,7 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
     async () => (await all<'notification-configurations'>(path)).data,
     () => 15_000,
   );
-  const { editing, deleting, edit, close } = useEditing('/notification-configurations', live);
+  const { editing, removing, edit, close } = useEditing('/notification-configurations', live);
   return (
     <section class="panel pad stack" aria-label="Notifications">
       <h2>Notifications</h2>
@@ -35,7 +36,7 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
                     key={configuration.id}
                     configuration={configuration}
                     onEdit={() => edit(configuration)}
-                    onDelete={() => (deleting.value = configuration)}
+                    onDelete={() => (removing.value = configuration)}
                     onChange={live.refresh}
                   />
                 ))}
@@ -56,11 +57,11 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
           onClose={close}
         />
       )}
-      {deleting.value && (
+      {removing.value && (
         <Confirm
-          title={`Delete ${deleting.value.attributes.name}?`}
+          title={`Delete ${removing.value.attributes.name}?`}
           yes="Delete notification"
-          onYes={() => call('DELETE', `/notification-configurations/${deleting.value?.id}`)}
+          onYes={() => call('DELETE', `/notification-configurations/${removing.value?.id}`)}
           onClose={close}
         >
           <p>No further notifications are sent, not even for runs in progress.</p>
@@ -119,9 +120,7 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
         <div class="soft small">{triggerNames(triggers)}</div>
       </div>
       <div class="row">
-        <button type="button" class="small-button" disabled={busy.value} aria-label={`Verify ${name}`} onClick={verify}>
-          Verify
-        </button>
+        <SmallButton text="Verify" of={name} disabled={busy.value} onClick={verify} />
         <button
           type="button"
           class="small-button"
@@ -131,12 +130,8 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
         >
           {enabled ? 'Disable' : 'Enable'}
         </button>
-        <button type="button" class="small-button" aria-label={`Change ${name}`} onClick={onEdit}>
-          Change
-        </button>
-        <button type="button" class="small-button danger" aria-label={`Delete ${name}`} onClick={onDelete}>
-          Delete
-        </button>
+        <SmallButton text="Change" of={name} onClick={onEdit} />
+        <SmallButton text="Delete" of={name} danger onClick={onDelete} />
       </div>
       <div role="status">{result.value && <Notice kind={result.value.kind}>{result.value.text}</Notice>}</div>
       {responses.length > 0 && <Responses name={name} responses={responses} />}

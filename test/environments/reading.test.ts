@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { uniqueName } from '#test/support/api.ts';
+import { type Environments, startEnvironments } from './support.ts';
+
+/** Environments, builds and their logs as clients read them. */
+
+let world: Environments;
+beforeAll(async () => {
+  world = await startEnvironments();
+});
+afterAll(() => world.api.close());
+
+const day = 24 * 3_600_000;
+const get = async (path: string, token = world.api.token) => (await world.call('GET', path, { token })).body;
+const statusOf = async (method: string, path: string, body?: object, token = world.api.token) =>
+  (await world.call(method, path, { body, token })).status;
+
+it('an environment is shown with its settings, its latest build and its job', async () => {
+  const template = await world.addTemplate({ displayName: 'Demo', timeTilDormantAutodeleteMs: day });
+  const name = uniqueName('dev');
+  const more = { ttl_ms: 3_600_000, autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' };
+  const { id } = (await world.create(template, { name, ...more })).body;
+  const { id: buildId, jobId, runIds } = await world.latest(id);
+  const begun = await get(`/workspaces/${id}`);
+  expect(begun).toMatchObject({
+    id,
+    name,
+    ...more,
+    owner_name: 'owner',
+    organization_name: 'acme',
+    template_name: template.name,
+    template_display_name: 'Demo',
+    template_active_version_id: template.activeVersionId,
+    template_use_classic_parameter_flow: true,
+    template_require_active_version: false,
+    automatic_updates: 'never',
+    allow_renames: true,
+    outdated: false,
+    favorite: false,
+    is_prebuild: false,
+    dormant_at: null,
+    deleting_at: null,
+    next_start_at: expect.stringMatching(/T09:00:00/),
+    health: { healthy: true, failing_agents: [] },
+    latest_build: {
+      id: buildId,
+      workspace_name: name,
+      build_number: 1,
+      transition: 'start',
+      reason: 'initiator',
+      status: 'pending',
+      initiator_name: 'owner',
+      template_version_preset_id: null,
+      deadline: null,
+      max_deadline: null,
+      daily_cost: 0,
+      resources: [],
+      has_ai_task: false,
+      has_external_agent: false,
+      matched_provisioners: { count: 1, available: 1 },
+      run_id: runIds[0],
+      job: {
+        id: jobId,
+        status: 'pending',
+        type: 'workspace_build',
+        input: { workspace_build_id: buildId },
+        error: '',
+        started_at: null,
+        completed_at: null,
+        canceled_at: null,
+        queue_position: 0,
+        queue_size: 0,
+        available_workers: [],
+        logs_overflowed: false,
+      },
+    },
+  });
+  await world.end(id);
+  const { latest_build: built } = await get(`/workspaces/${id}`);
+  expect(built).toMatchObject({ status: 'running', job: { status: 'succeeded', completed_at: expect.any(String) } });
+  expect(Date.parse(built.deadline) - Date.parse(built.job.completed_at)).toBe(3_600_000);
+  expect(await statusOf('PUT', `/workspaces/${id}/dormant`, { dormant: true })).toBe(200);
+  expect(await statusOf('PUT', `/workspaces/${id}/dormant`, { dormant: true }), 'repeated').toBe(304);
+  const asleep = await get(`/workspaces/${id}`);
+  expect(asleep).toMatchObject({ next_start_at: null, dormant_at: expect.any(String) });
+  expect(Date.parse(asleep.deleting_at) - Date.parse(asleep.dormant_at)).toBe(day);
+  expect(await statusOf('PUT', `/workspaces/${id}/dormant`, { dormant: false })).toBe(200);
+  expect((await get(`/workspaces/${id}`)).dormant_at).toBeNull();
+});
+
+it('a list has the environments that fit the search and that the caller may see, favorites and running ones first', async () => {
+  const template = await world.addTemplate();
+  const person = await world.members.withLevel('acme', 'plan');
+  const [running, stopped, favorite] = ['b', 'a', 'c'].map((name) => uniqueName(name)) as [string, string, string];
+  const own = [];
+  for (const name of [running, stopped, favorite]) own.push(await world.running(template, { name }));
+  for (const id of own.slice(1)) {
+    await world.build(id, 'stop');
+    await world.end(id);
+  }
+  const others = await world.running(template, { name: uniqueName('d') }, { token: person.token });
+  const marked = `/workspaces/${own[2]}/favorite`;
+  expect(await statusOf('PUT', marked)).toBe(204);
+  expect([
+    await statusOf('PUT', marked, {}, person.token),
+    await statusOf('PUT', `/workspaces/${others}/favorite`),
+  ]).toEqual([404, 403]);
+  const { name: theirs, ownerName } = await world.environmentOf(others);
+  const search = async (query: string, token?: string) => {
+    const { workspaces, count } = await get(`/workspaces?q=template:${template.name}%20${query}`, token);
+    const names = workspaces.map(({ name }: { name: string }) => name);
+    expect(count).toBe(names.length);
+    return names;
+  };
+  const mine = [favorite, running, stopped];
+  expect((await search('')).sort()).toEqual([...mine, theirs].sort());
+  for (const [query, expected] of [
+    ['owner:me', mine],
+    [`owner:${ownerName}`, [theirs]],
+    ['owner:unknown-user', []],
+    ['owner:prebuilds', []],
+    ['owner:me%20status:stopped', [favorite, stopped]],
+    [`name:${running.toUpperCase()}`, [running]],
+    [running, [running]],
+    [`${ownerName}/${theirs}`, [theirs]],
+    [`owner/${theirs}`, []],
+    ['organization:acme%20owner:me', mine],
+    ['organization:other', []],
+    [`id:${own[0]}`, [running]],
+    ['outdated:false%20owner:me', mine],
+    ['outdated:true', []],
+    ['dormant:false%20owner:me', mine],
+    ['dormant:true', []],
+  ] as const)
+    expect(await search(query), query).toEqual(expected);
+  expect(await search('', person.token), 'of others').toEqual([theirs]);
+  const page = await get(`/workspaces?q=owner:me%20template:${template.name}&limit=1&offset=1`);
+  expect([page.count, page.workspaces[0].name]).toEqual([3, running]);
+  expect(await statusOf('DELETE', marked)).toBe(204);
+  expect(await search('owner:me')).toEqual([running, stopped, favorite]);
+  await world.build(own[1] ?? '', 'delete');
+  await world.end(own[1] ?? '');
+  expect(await search('owner:me'), 'without deleted ones').toEqual([running, favorite]);
+});
+
+it('builds are listed newest first, and read by number', async () => {
+  const name = uniqueName('dev');
+  const id = await world.running(await world.addTemplate(), { name });
+  await world.build(id, 'stop');
+  const numbers = async (query: string) =>
+    (await get(`/workspaces/${id}/builds${query}`)).map((one: { build_number: number }) => one.build_number);
+  expect([await numbers(''), await numbers('?limit=1'), await numbers('?offset=1')]).toEqual([[2, 1], [2], [1]]);
+  const path = `/users/me/workspace/${name}/builds`;
+  expect((await get(`${path}/1`)).transition).toBe('start');
+  const statuses = [];
+  for (const number of ['3', '0', 'x']) statuses.push(await statusOf('GET', `${path}/${number}`));
+  expect(statuses).toEqual([404, 400, 400]);
+  for (const query of ['since=never', 'limit=x'])
+    expect(await statusOf('GET', `/workspaces/${id}/builds?${query}`), query).toBe(400);
+});
+
+it('a build has the resources of its state, with attributes from its plan, and without agents', async () => {
+  const { putObject } = await import('#platform/store/bucket.ts');
+  const { objects } = await import('#platform/store/keys.ts');
+  const { id } = (await world.create(await world.addTemplate())).body;
+  const build = await world.latest(id);
+  const path = `/workspacebuilds/${build.id}/resources`;
+  expect(await statusOf('GET', path)).toBe(400);
+  const values = { daily_cost: 3, hide: true, icon: '/i.svg', item: [{ key: 'k', value: 'v' }] };
+  const managed = [
+    { address: 'terraform_data.home', type: 'terraform_data', name: 'home' },
+    { address: 'coder_metadata.home', type: 'coder_metadata', name: 'home', values },
+  ].map((one) => ({ ...one, mode: 'managed' }));
+  const expressions = { resource_id: { references: ['terraform_data.home'] } };
+  const metadata = { address: 'coder_metadata.home', type: 'coder_metadata', name: 'home', expressions };
+  const plan = {
+    planned_values: { root_module: { resources: managed } },
+    configuration: { root_module: { resources: [metadata] } },
+  };
+  await putObject(objects.artifact(build.runIds[0] ?? '', 'plan', 'plan-json'), JSON.stringify(plan));
+  await world.writeState(id, ['home', 'other']);
+  await world.end(id);
+  const common = { type: 'terraform_data', workspace_transition: 'start', agents: [] };
+  expect(await get(path)).toMatchObject([
+    {
+      ...common,
+      name: 'home',
+      daily_cost: 3,
+      hide: true,
+      icon: '/i.svg',
+      metadata: [{ key: 'k', value: 'v', sensitive: false }],
+    },
+    { ...common, name: 'other', daily_cost: 0, hide: false, icon: '', metadata: [] },
+  ]);
+  expect((await get(`/workspacebuilds/${build.id}`)).daily_cost).toBe(3);
+  expect(await get(`/workspacebuilds/${build.id}/parameters`)).toEqual([]);
+});
+
+it('the log of a build has a stage for each part of its run, with levels and times of Terraform’s output', async () => {
+  const { appendLog } = await import('#resources/runs/logs.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { id } = (await world.create(await world.addTemplate())).body;
+  const build = await world.latest(id);
+  const [runId = ''] = build.runIds;
+  const path = `/workspacebuilds/${build.id}/logs`;
+  const log = async (query = '') => {
+    const entries: Record<string, string>[] = await get(path + query);
+    return entries.map(({ stage, log_level, output }) => `${stage} ${log_level} ${output}`.trim());
+  };
+  expect(await log(), 'before its plan').toEqual(['Setting up info']);
+  const at = '2026-01-05T08:00:00.000Z';
+  const line = (message: object) => `${JSON.stringify({ '@level': 'info', '@timestamp': at, ...message })}\n`;
+  const text = [
+    '\x02Preparing\n',
+    line({ '@message': 'read', type: 'log' }),
+    line({
+      '@level': 'error',
+      '@message': 'x',
+      type: 'diagnostic',
+      diagnostic: { severity: 'error', summary: 'No disk' },
+    }),
+    line({
+      '@level': 'warn',
+      '@message': 'x',
+      type: 'diagnostic',
+      diagnostic: { severity: 'warning', summary: 'Old' },
+    }),
+    line({ '@level': 'debug', '@message': 'of the debug log' }),
+    line({ '@level': 'trace', '@message': 'left out' }),
+    `${'long '.repeat(4000)}\n`,
+    'half a l',
+  ].join('');
+  await appendLog(runId, 'plan', 0, Buffer.from(text));
+  await updateRun(runId, { set: { plan: { status: 'running', statusTimestamps: { 'started-at': at } } } });
+  const begun = await log();
+  expect(begun.slice(0, 3)).toEqual([
+    'Setting up info',
+    'Planning infrastructure info',
+    'Planning infrastructure info Preparing',
+  ]);
+  const rest = begun.slice(3).join('\n');
+  expect(rest).toMatch(/error .*No disk/);
+  expect(rest).toMatch(/warn .*Old/);
+  expect(rest).toMatch(/debug .*of the debug log/);
+  expect(rest).not.toMatch(/left out|half/);
+  const parts = begun.filter((entry) => entry.includes('long long')).map((entry) => entry.match(/long/g)?.length);
+  expect(parts, 'in parts that clients can read').toEqual([1600, 1600, 800]);
+  await appendLog(runId, 'plan', Buffer.byteLength(text), Buffer.from('ine\n\x03'));
+  const ended = { status: 'finished', statusTimestamps: { 'started-at': at } };
+  await updateRun(runId, { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
+  await updateRun(runId, { set: { endReason: 'no disk' } });
+  await world.end(id, 'errored');
+  expect((await log()).slice(-3)).toEqual([
+    'Planning infrastructure info half a line',
+    'Cleaning Up info',
+    'Cleaning Up error no disk',
+  ]);
+  const entries: { id: number; created_at: string; log_source: string }[] = await get(path);
+  expect(entries.map((entry) => entry.id)).toEqual(entries.map((entry) => entry.id).sort((a, b) => a - b));
+  expect(entries.slice(0, 3).map(({ created_at, log_source }) => [created_at, log_source])).toEqual([
+    [build.createdAt, 'provisioner_daemon'],
+    [at, 'provisioner_daemon'],
+    [at, 'provisioner'],
+  ]);
+  const ids = entries.map((entry) => entry.id);
+  const part: { id: number }[] = await get(`${path}?after=${ids[1]}&before=${ids[4]}`);
+  expect(part.map((entry) => entry.id)).toEqual(ids.slice(2, 4));
+  const followed = await world.call('GET', `${path}?follow&after=${ids[1]}`);
+  expect([followed.status, followed.headers.location]).toEqual([307, expect.stringMatching(/^wss:.*\?ticket=[\w-]/)]);
+  const { redeemTicket } = await import('#environments/logs/tickets.ts');
+  const ticket = new URL(followed.headers.location ?? '').searchParams.get('ticket') ?? '';
+  expect(await redeemTicket(ticket)).toEqual({ kind: 'build', jobId: build.id, after: ids[1] });
+  expect(await statusOf('GET', `${path}?follow&before=1`)).toBe(400);
+});
+
+it('a log that is longer than one read is complete, and leaves out no entry', async () => {
+  const { appendLog, maxPieceBytes } = await import('#resources/runs/logs.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { id } = (await world.create(await world.addTemplate())).body;
+  const { id: buildId, runIds } = await world.latest(id);
+  const lines = Array.from({ length: 6000 }, (_, n) => `line ${n} ${'.'.repeat(40)}`);
+  const log = Buffer.from(`\x02${lines.join('\n')}\n\x03`);
+  for (let at = 0; at < log.length; at += maxPieceBytes)
+    await appendLog(runIds[0] ?? '', 'plan', at, log.subarray(at, at + maxPieceBytes));
+  const ended = { status: 'finished', statusTimestamps: {} };
+  await updateRun(runIds[0] ?? '', { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
+  const entries: { output: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
+  expect(entries.map(({ output }) => output).filter((output) => output.startsWith('line'))).toEqual(lines);
+});

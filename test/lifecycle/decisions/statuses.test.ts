@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runActionNames, runActions } from '#run/actions.ts';
+import type { Run } from '#run/run.ts';
+import { runStatuses } from '#run/status.ts';
+import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
+
+/** In every status, an action is accepted if and only if the run's document permits it. */
+
+let api: Api;
+let run: Run;
+let stage: string;
+beforeAll(async () => {
+  api = await startApi();
+  const help = await runHelpers(api);
+  const { id } = await help.create((await help.ready()).id);
+  run = (await help.store.getRun(id)) as Run;
+  const { taskStageId } = await import('#run/task-stages.ts');
+  stage = taskStageId(id, 'post_plan');
+});
+afterAll(() => api.close());
+
+const by = { by: 'user-decider', at: '2026-01-01T00:00:00.000Z' };
+const cancel = (forceAvailableAt: string) => ({ ...by, forceAvailableAt });
+
+/** Attributes other than the status that affect the permitted actions. */
+const situations: Record<string, Partial<Run>> = {
+  'it has no decision': {},
+  'a user has confirmed it': { decision: { action: 'apply', ...by } },
+  'a user has discarded it': { decision: { action: 'discard', ...by } },
+  'a user has just canceled it': { cancel: cancel('2999-01-01T00:00:00.000Z') },
+  'a user canceled it long ago': { cancel: cancel('2026-01-01T00:01:00.000Z') },
+  'a user has overridden its policies': { overrides: { policyCheck: by, policyEvaluation: by } },
+};
+
+/** Sets the status as the machine would. */
+const bring = async (change: Partial<Run>): Promise<void> => {
+  const { keys } = await import('#platform/store/keys.ts');
+  const { put } = await import('#platform/store/table.ts');
+  const verdicts = { policyCheck: 'soft_failed', policyEvaluation: 'overridable' } as const;
+  const checks = { policyCheck: true, policyEvaluation: true } as const;
+  await put({ ...keys.run(run.id), ...run, checks, verdicts, overrides: {}, wait: undefined, ...change });
+};
+
+const isActive = (path: string, name: string) => async (): Promise<boolean> =>
+  (await api.get(path)).body.data.attributes.actions[name];
+
+const actions = (): { path: string; reported: () => Promise<boolean> }[] => {
+  const ofRun = (action: string, name: string) => ({
+    path: `runs/${run.id}/actions/${action}`,
+    reported: isActive(`runs/${run.id}`, name),
+  });
+  return [
+    ...runActionNames.flatMap((action) => {
+      const { flag } = runActions[action];
+      return flag ? [ofRun(action, flag)] : [];
+    }),
+    ...[`policy-checks/${run.id.replace('run-', 'polchk-')}`, `task-stages/${stage}`].map((path) => ({
+      path: `${path}/actions/override`,
+      reported: isActive(path, 'is-overridable'),
+    })),
+  ];
+};
+
+it.each(Object.entries(situations))(
+  'a run accepts exactly the actions that it reports when %s',
+  async (_, situation) => {
+    const reported: string[] = [];
+    const accepted: string[] = [];
+    for (const status of runStatuses) {
+      for (const { path, reported: isReported } of actions()) {
+        await bring({ status, ...situation });
+        if (await isReported()) reported.push(`${status} ${path}`);
+        const answer = await api.call('POST', path);
+        expect([status, path, [200, 202, 409].includes(answer.status)]).toEqual([status, path, true]);
+        if (answer.status !== 409) accepted.push(`${status} ${path}`);
+      }
+    }
+    expect(accepted).toEqual(reported);
+  },
+);
+
+it('a run that awaits a policy override can be discarded, but not canceled', async () => {
+  for (const status of ['policy_override', 'post_plan_awaiting_decision'] as const) {
+    await bring({ status });
+    expect((await api.call('POST', `runs/${run.id}/actions/cancel`)).status).toBe(409);
+    expect((await api.call('POST', `runs/${run.id}/actions/discard`)).status).toBe(202);
+  }
+});
+
+it('runs can be filtered by discardable and final', async () => {
+  for (const status of runStatuses) {
+    await bring({ status });
+    const { actions: may } = (await api.get(`runs/${run.id}`)).body.data.attributes;
+    const isInGroup = async (group: string) => {
+      const path = `workspaces/${run.workspaceId}/runs?filter[status_group]=${group}`;
+      return (await api.get(path)).body.data.length === 1;
+    };
+    expect([status, await isInGroup('discardable')]).toEqual([status, may['is-discardable']]);
+    expect([status, await isInGroup('final')]).toEqual([status, !(await isInGroup('non_final'))]);
+  }
+});

@@ -1,0 +1,70 @@
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { Host } from '#infra/local/host/host.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
+import { Stack } from '#infra/local/host/template.ts';
+import { callConnection, callEmail, callKms, callParameterStore, invokeLater } from '#platform/store/aws.ts';
+import { dynamodb } from '#platform/store/dynamodb.ts';
+import { startHost, testTemplate } from '#test/infra/local/support/application.ts';
+
+/** Signed requests, to the local platform's endpoint. */
+
+let host: Host;
+beforeAll(async () => {
+  host = await startHost();
+  const { awsCredentials, awsEndpointUrl } = host.local;
+  vi.stubEnv('AWS_ENDPOINT_URL', awsEndpointUrl);
+  vi.stubEnv('AWS_REGION', 'us-east-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', awsCredentials.accessKeyId);
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', awsCredentials.secretAccessKey);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await host.close();
+});
+
+const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
+const keyArn = new Stack(testTemplate(), home).one('AWS::KMS::Key').arn;
+
+it('KMS returns its output, or an error with code and status', async () => {
+  const made = await callKms<{ Plaintext: string; CiphertextBlob: string }>('GenerateDataKey', { KeyId: keyArn });
+  const { CiphertextBlob, Plaintext } = made;
+  expect(await callKms('Decrypt', { CiphertextBlob })).toMatchObject({ Plaintext });
+  const forged = { CiphertextBlob, EncryptionContext: { run: 'another' } };
+  await expect(callKms('Decrypt', forged)).rejects.toMatchObject({
+    name: 'InvalidCiphertextException',
+    message: 'InvalidCiphertextException (TrentService.Decrypt)',
+    statusCode: 400,
+  });
+});
+
+it.each(['ThrottlingException', 'KMSInternalException'])('a call is repeated after %s', async (error) => {
+  const rule = { kind: 'refuse', service: 'kms', error, function: 'operator', nth: 1 };
+  await operatorFetch(host.local, '/_faults', { method: 'PUT', body: JSON.stringify([rule]) });
+  expect(await callKms('GenerateDataKey', { KeyId: keyArn })).toHaveProperty('Plaintext');
+  const [counted] = (await (await operatorFetch(host.local, '/_faults')).json()) as { injected: number }[];
+  expect(counted?.injected).toBe(1);
+});
+
+it('a function is invoked asynchronously', async () => {
+  const { tableName: TableName } = host.local;
+  const Key = { pk: { S: 'invoked' }, sk: { S: 'later' } };
+  await invokeLater('CallerFunction', { orders: [{ does: 'PutItem', input: { TableName, Item: Key } }] });
+  const get = () => dynamodb().send(new GetItemCommand({ TableName, Key }));
+  await vi.waitFor(async () => expect((await get()).Item).toEqual(Key), 20_000);
+  await expect(invokeLater('none', {})).rejects.toMatchObject({ name: 'ResourceNotFoundException', statusCode: 404 });
+});
+
+it('an e-mail that SES rejects is an error with its status', async () => {
+  await expect(callEmail({})).rejects.toMatchObject({ name: 'AccessDeniedException', statusCode: 403 });
+});
+
+it('a connection that is gone is a result', async () => {
+  expect(await callConnection('wss://sockets.test/logs', 'gone=', 'message')).toBe(false);
+  expect(await callConnection('wss://sockets.test/logs', 'gone=')).toBe(false);
+});
+
+it('the local platform rejects calls to services that it does not have', async () => {
+  const read = callParameterStore('GetParameter', { Name: 'x' });
+  await expect(read).rejects.toThrow('the local platform has no AmazonSSM API (AmazonSSM.GetParameter)');
+});
