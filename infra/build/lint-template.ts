@@ -38,6 +38,11 @@ const settings: Record<string, unknown>[] = [
     runRetentionDays: 365,
     removalPolicy: 'destroy',
     identityKeys: '1,2',
+    domainName: 'terraform.example.com',
+    environmentsDomainName: 'environments.example.com',
+    certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/01234567-89ab-cdef-0123-456789abcdef',
+    hostedZoneId: 'Z0123456789ABC',
+    executeApiEndpoint: false,
   },
 ];
 

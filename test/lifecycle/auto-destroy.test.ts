@@ -193,7 +193,9 @@ describe('a workspace whose destroy time has passed', () => {
 
 describe('a timer', () => {
   it('does not exist without the setting, and is removed with the setting or the workspace', async () => {
-    expect(await timerOf((await api.workspace()).id)).toBeUndefined();
+    const without = (await api.workspace()).id;
+    await lookAt(without);
+    expect(await timerOf(without)).toBeUndefined();
     const id = await ephemeral({ 'auto-destroy-at': ago(1) });
     await api.patch(`workspaces/${id}`, { 'auto-destroy-at': null });
     await lookAt(id);

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import {
+  certificateOf,
   type Finding,
   roomForNetwork,
   runtimeInRegion,
@@ -26,7 +27,8 @@ const oldestBootstrap = 6;
 /** Qualifier of a bootstrap without its own (CDK: customize bootstrapping). */
 const usualQualifier = 'hnb659fds';
 
-const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
+/** Region and credentials of the environment or profile, as for the AWS CLI. */
+export const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
   const { config } = new SFNClient({});
   const orNothing = <T>(promise: Promise<T>): Promise<T | undefined> => promise.catch(() => undefined);
   // Functions of the SDK may throw synchronously.
@@ -110,7 +112,10 @@ const accountFindings = async (
   const network = makesNetwork
     ? [roomForNetwork(caller, String(context.stackName ?? 'Stepform')), zonesWithFargate(caller)]
     : [];
-  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network]);
+  const { domainName, environmentsDomainName, certificateArn } = context;
+  const names = [domainName, environmentsDomainName].filter((name) => name !== undefined).map(String);
+  const certificate = certificateArn === undefined ? [] : [certificateOf(caller, String(certificateArn), names)];
+  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network, ...certificate]);
   return { missing: [...bootstrap, ...missing], low: await all(quotas.map((quota) => lowQuota(caller, quota))) };
 };
 

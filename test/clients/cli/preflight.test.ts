@@ -85,6 +85,8 @@ it('preflight finds no missing prerequisites in a prepared account', async () =>
 });
 
 it('preflight names low quotas of a new account and how to raise them, without blocking the deployment', async () => {
+  quota.body = JSON.stringify({ Quota: { Value: 100 } });
+  expect((await preflight()).low, 'just enough').toEqual([]);
   quota.body = JSON.stringify({ Quota: { Value: 6 } });
   const { missing, low } = await preflight();
   expect(missing).toEqual([]);
@@ -208,4 +210,29 @@ it('preflight checks the bootstrap whose qualifier the deployment uses', async (
 it('preflight names a region outside the partition of the credentials', async () => {
   identity.body = '<Arn>arn:aws-us-gov:iam::123456789012:user/x</Arn><Account>123456789012</Account>';
   expect(await whats()).toEqual([expect.stringContaining('eu-central-1 is not in the partition')]);
+});
+
+it('preflight names a certificate that domain names cannot use', async () => {
+  const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/01234567-89ab-cdef-0123-456789abcdef';
+  const domain = { domainName: 'tf.example.com', environmentsDomainName: 'dev.tf.example.com', certificateArn };
+  const certificate = (Status: string, ...names: string[]) => {
+    const Certificate = { CertificateArn: certificateArn, Status, SubjectAlternativeNames: names };
+    answers.DescribeCertificate = { status: 200, body: JSON.stringify({ Certificate }) };
+  };
+  const found = async (more: object = {}) => (await preflight({ ...domain, ...more })).missing.map(({ what }) => what);
+
+  certificate('ISSUED', 'tf.example.com', '*.tf.example.com');
+  expect(await found()).toEqual([]);
+  certificate('ISSUED', '*.example.com');
+  expect(await found()).toEqual(['Certificate: it does not have the name dev.tf.example.com.']);
+  certificate('PENDING_VALIDATION', 'tf.example.com');
+  expect(await found()).toEqual(['Certificate: its status is PENDING_VALIDATION, not ISSUED.']);
+  expect(await found({ certificateArn: certificateArn.replace('eu-central-1', 'us-east-1') })).toEqual([
+    'Certificate: in us-east-1, but the deployment is in eu-central-1.',
+  ]);
+  answers.DescribeCertificate = { status: 400, body: '{"__type":"ResourceNotFoundException"}' };
+  expect(await found()).toEqual([`Certificate: ${certificateArn} does not exist.`]);
+  // Users with only the CDK's roles deploy all the same.
+  answers.DescribeCertificate = { status: 400, body: '{"__type":"AccessDeniedException"}' };
+  expect(await found()).toEqual([]);
 });
