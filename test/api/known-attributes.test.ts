@@ -29,6 +29,7 @@ const withoutAttributes = [
   'PATCH /api/v2/workspaces/{workspace}/state-versions',
   'PATCH /api/v2/workspaces/{workspace}/relationships/vars',
   'POST /api/v2/policy-sets/{policySet}/versions',
+  'POST /api/v2/organizations/{organization}/audit-configuration/test',
   // A list of plain objects.
   'POST /api/v2/policy-sets/{policySet}/tag-selectors',
   ...['cancel', 'force-cancel'].map(

@@ -47,7 +47,6 @@ it('an archive with too many files, or too much content, is rejected', async () 
     const refusal = { detail: 'it is too large when unpacked' };
     await expect(read(pack(many))).rejects.toMatchObject(refusal);
     await expect(read(pack(large))).rejects.toMatchObject(refusal);
-    expect(await read(pack(many.slice(1)))).toHaveLength(10_000);
   }
 });
 

@@ -227,6 +227,7 @@ it('the log of a build has a stage for each part of its run, with levels and tim
     }),
     line({ '@level': 'debug', '@message': 'of the debug log' }),
     line({ '@level': 'trace', '@message': 'left out' }),
+    `${'long '.repeat(4000)}\n`,
     'half a l',
   ].join('');
   await appendLog(runId, 'plan', 0, Buffer.from(text));
@@ -242,6 +243,8 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   expect(rest).toMatch(/warn .*Old/);
   expect(rest).toMatch(/debug .*of the debug log/);
   expect(rest).not.toMatch(/left out|half/);
+  const parts = begun.filter((entry) => entry.includes('long long')).map((entry) => entry.match(/long/g)?.length);
+  expect(parts, 'in parts that clients can read').toEqual([1600, 1600, 800]);
   await appendLog(runId, 'plan', Buffer.byteLength(text), Buffer.from('ine\n\x03'));
   const ended = { status: 'finished', statusTimestamps: { 'started-at': at } };
   await updateRun(runId, { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
@@ -268,4 +271,19 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   const ticket = new URL(followed.headers.location ?? '').searchParams.get('ticket') ?? '';
   expect(await redeemTicket(ticket)).toEqual({ kind: 'build', jobId: build.id, after: ids[1] });
   expect(await statusOf('GET', `${path}?follow&before=1`)).toBe(400);
+});
+
+it('a log that is longer than one read is complete, and leaves out no entry', async () => {
+  const { appendLog, maxPieceBytes } = await import('#resources/runs/logs.ts');
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const { id } = (await world.create(await world.addTemplate())).body;
+  const { id: buildId, runIds } = await world.latest(id);
+  const lines = Array.from({ length: 6000 }, (_, n) => `line ${n} ${'.'.repeat(40)}`);
+  const log = Buffer.from(`\x02${lines.join('\n')}\n\x03`);
+  for (let at = 0; at < log.length; at += maxPieceBytes)
+    await appendLog(runIds[0] ?? '', 'plan', at, log.subarray(at, at + maxPieceBytes));
+  const ended = { status: 'finished', statusTimestamps: {} };
+  await updateRun(runIds[0] ?? '', { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
+  const entries: { output: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
+  expect(entries.map(({ output }) => output).filter((output) => output.startsWith('line'))).toEqual(lines);
 });

@@ -124,6 +124,17 @@ describe('an assessment', () => {
     });
   });
 
+  it('sends no notification without a finding, or without a configuration', async () => {
+    const id = await applied();
+    await assess(id);
+    await end(id);
+    await table.update(keys.workspace(id), { set: { notifications: new Set(['nc-x']) } });
+    await assess(id);
+    await end(id, { ...found, resourcesDrifted: 0 });
+    expect(api.aws.invoked.filter(({ event }) => (event as HealthEvent).result)).toEqual([]);
+    expect((await read(id)).health).toMatchObject({ resourcesDrifted: 0 });
+  });
+
   it('of a state that is no longer current has no result', async () => {
     const id = await applied();
     await assess(id);
@@ -284,6 +295,7 @@ describe('the timer of a workspace', () => {
 
   it('exists for every workspace of an organization that enforces assessments, and for no other', async () => {
     const id = await applied({});
+    await lookAt(id);
     expect(await timerOf(id)).toBeUndefined();
     await api.patch('organizations/acme', { 'assessments-enforced': true });
     const fresh = (await api.workspace()).id;

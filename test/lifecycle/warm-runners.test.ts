@@ -80,8 +80,8 @@ const runnerIn = ({ environment }: StartedContainer) => {
   };
 };
 /** A ready container, and the program in it. */
-const ready = async () => {
-  await store.startWarmRunner();
+const ready = async (startedAt = new Date()) => {
+  await store.startWarmRunner(startedAt);
   const container = warm().at(-1) as StartedContainer;
   const runner = runnerIn(container);
   await runner.ask();
@@ -268,11 +268,11 @@ it('a runner has to exit when its run was canceled meanwhile', async () => {
 it('the sweep stops retired runners that hang, but no ready or working ones', async () => {
   want(2);
   const idle = await ready();
-  const busy = await ready();
-  // The older runner is assigned first.
+  const busy = await ready(new Date(Date.now() - 10_000));
   const run = await queued();
   const [, claimed] = await Promise.all([start(run), Promise.race([idle.runner.work(), busy.runner.work()])]);
   expect(claimed).toMatchObject({ run: { id: run.id } });
+  expect((await planOf(run)).taskArn, 'the older runner is assigned first').toBe(busy.container.arn);
   const inAnHour = Date.now() + 60 * minutes;
   expect(await store.stopStrayRunners(inAnHour)).toEqual([]);
   // The setting is removed: only the working runner stays.

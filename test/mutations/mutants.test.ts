@@ -16,6 +16,15 @@ it.each([
     ['const f = (a: boolean): boolean => undefined as never;', 'const f = (a: boolean): boolean => (a);'],
   ],
   ['await f();', [';']],
+  [
+    'const f = () => { g(a < b ? -1 : 1); };',
+    [
+      'const f = () => { ; };',
+      'const f = () => { g(true ? -1 : 1); };',
+      'const f = () => { g(false ? -1 : 1); };',
+      'const f = () => { g((a <= b) ? -1 : 1); };',
+    ],
+  ],
   ["type T = 1 | true; const a = 'x' as T;", []],
   ["logWarning('x', 1);", []],
 ])('the code %s has the expected mutants', (source, expected) => {

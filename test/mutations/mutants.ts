@@ -87,6 +87,10 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
   }
 };
 
+/** `a < b ? -1 : 1`: only the signs of an order count. */
+const isOrder = ({ type, consequent, alternate }: Node, text: (of: Node) => string): boolean =>
+  type === 'ConditionalExpression' && [consequent, alternate].every((one) => /^-?1$/.test(text(one as Node)));
+
 /** All syntactically valid changes of a file. Logs are excluded, because no caller relies on them. */
 export const mutantsOf = (source: string): Mutant[] => {
   const mutants: Mutant[] = [];
@@ -98,7 +102,8 @@ export const mutantsOf = (source: string): Mutant[] => {
       mutants.push({ start, end, before: source.slice(start, end), after, line });
     }
     const isFunction = /Function(Expression|Declaration)$/.test(node.type);
-    for (const child of childrenOf(node)) visit(child, isInFunction || isFunction);
+    const inner = isOrder(node, text) ? [node.test as Node] : childrenOf(node);
+    for (const child of inner) visit(child, isInFunction || isFunction);
   };
   visit(parse(source), false);
   return mutants.filter((mutant) => isWellFormed(apply(source, mutant)));

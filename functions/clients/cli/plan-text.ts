@@ -53,6 +53,10 @@ const lines = (difference: Difference): string[] => {
   ];
 };
 
+/** `url`, `map.key`, `list[0]` */
+const partOf = ({ address }: Difference, { path }: Row): string =>
+  `${address}${path === '' || path.startsWith('[') ? '' : '.'}${path}`;
+
 export const planLines = (plan: RedactedPlan): string[] => {
   const { resources, outputs } = differencesOf(plan);
   const changed = resources.filter(({ kind }) => kind !== 'same');
@@ -60,10 +64,9 @@ export const planLines = (plan: RedactedPlan): string[] => {
   return [
     ...changed.flatMap(lines),
     ...(changedOutputs.length ? ['', bold('Changes to outputs:')] : []),
-    ...changedOutputs.flatMap((output) => {
-      const [row] = rowsOf(output);
-      return row ? rowLines({ ...row, path: output.address + (row.path ? `.${row.path}` : '') }) : [];
-    }),
+    ...changedOutputs.flatMap((output) =>
+      rowsOf(output).flatMap((row) => rowLines({ ...row, path: partOf(output, row) })),
+    ),
   ];
 };
 

@@ -18,8 +18,8 @@ export interface NewRunFacts extends Pick<Run, 'planOnly' | 'targetAddrs'> {
 }
 
 /**
- * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 5 requests, which
- * can be parts of batches, and no write if there are none.
+ * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 1 read and 3 queries,
+ * which are shared with the reads of variable sets, and no write if there are none.
  */
 export const freezeChecks = async (
   workspace: Workspace,
@@ -48,6 +48,6 @@ export const freezeChecks = async (
 
 const timeLimitsOf = (organization: Organization | undefined): Pick<Run, 'timeLimits'> => {
   const { terraformBuildWorkerPlanTimeout: plan, terraformBuildWorkerApplyTimeout: apply } = organization ?? {};
-  if (!plan && !apply) return {};
-  return { timeLimits: { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) } };
+  const timeLimits = { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) };
+  return plan || apply ? { timeLimits } : {};
 };

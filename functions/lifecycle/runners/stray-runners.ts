@@ -44,10 +44,10 @@ export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
     const some = containers.slice(i, i + atOnce);
     const starters = [...new Set(some.map(({ startedBy }) => startedBy))];
     const warmIds = starters.filter(isWarmRunner);
-    const warm = new Map((warmIds.length ? await getWarmRunners(warmIds) : []).map((one) => [one.id, one]));
+    const warm = new Map((await getWarmRunners(warmIds)).map((one) => [one.id, one]));
     const runIdOf = ({ startedBy }: Container) => warm.get(startedBy)?.reserved?.runId ?? startedBy;
     const runIds = [...new Set(some.map(runIdOf))].filter((id) => !isWarmRunner(id));
-    const runs = runIds.length ? await batchGet<Run & Key>(runIds.map(keys.run)) : [];
+    const runs = await batchGet<Run & Key>(runIds.map(keys.run));
     const runById = new Map(runs.map((run) => [run.id, run]));
     for (const container of some) {
       const { arn, startedBy } = container;

@@ -61,14 +61,13 @@ export const getWarmRunners = (ids: string[]): Promise<WarmRunner[]> => batchGet
 export const leavePool = (id: string): Promise<unknown> =>
   update(keys.warmPool, { delete: { idle: new Set([id]) }, condition: 'contains(idle, :id)', values: { ':id': id } });
 
-/** Retires the runner, so that no run gets it. @returns false if a run already has it */
-export const retire = async (id: string): Promise<boolean> => {
-  const retired = await update(keys.warmRunner(id), {
+/** Retires the runner, so that no run gets it, unless a run already has it. */
+export const retire = async (id: string): Promise<void> => {
+  await update(keys.warmRunner(id), {
     set: { retiredAt: new Date().toISOString(), ...removableLater() },
     condition: 'attribute_exists(pk) AND attribute_not_exists(reserved)',
   });
   await leavePool(id);
-  return retired !== undefined;
 };
 
 const isReady = ({ keyHash, readyUntil = '', taskArn, version, reserved, retiredAt }: WarmRunner): boolean =>
@@ -82,7 +81,7 @@ const isReady = ({ keyHash, readyUntil = '', taskArn, version, reserved, retired
 const idleRunners = async (): Promise<{ idle: string[]; runners: WarmRunner[] }> => {
   const pool = await get<Pool>(keys.warmPool);
   const idle = [...(pool?.idle ?? [])];
-  return { idle, runners: idle.length ? await getWarmRunners(idle) : [] };
+  return { idle, runners: await getWarmRunners(idle) };
 };
 
 /** The ready runners of this version, longest waiting first. */

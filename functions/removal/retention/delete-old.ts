@@ -25,31 +25,28 @@ const maxLooked = 50;
 
 const isOlder = (at: string, days: number): boolean => Date.now() - Date.parse(at) >= days * dayMs;
 
-/** Result of a soft deletion: `young` ends the pass, because all later records are younger. */
-type Deletion = 'young' | 'done';
-/** `waits`: the content can still be restored, and so can all content deleted after it. */
-type Purge = 'waits' | 'done';
-
 interface Deleter {
   prefix: string;
-  softDelete(id: string, days: number): Promise<Deletion>;
-  purge(id: string, days: number): Promise<Purge>;
+  /** False for a record that is too young, which ends the pass, because all later records are younger. */
+  softDelete(id: string, days: number): Promise<boolean>;
+  /** False if the content can still be restored, and so can all content deleted after it. */
+  purge(id: string, days: number): Promise<boolean>;
 }
 
 const statesOf = (workspace: Workspace): Deleter => ({
   prefix: 'SV#',
   softDelete: async (id, days) => {
     const version = await getStateVersion(id);
-    if (version && !isOlder(version.createdAt, days)) return 'young';
+    if (version && !isOlder(version.createdAt, days)) return false;
     if (version?.status === 'finalized' && id !== workspace.state?.id) await softDeleteState(version);
-    return 'done';
+    return true;
   },
   purge: async (id, days) => {
     const version = await getStateVersion(id);
-    if (version?.status !== 'backing_data_soft_deleted' || !isOlder(version.createdAt, days)) return 'done';
-    if (!isOlder(version.deletedAt ?? version.createdAt, graceDays)) return 'waits';
+    if (version?.status !== 'backing_data_soft_deleted' || !isOlder(version.createdAt, days)) return true;
+    if (!isOlder(version.deletedAt ?? version.createdAt, graceDays)) return false;
     await purgeState(version);
-    return 'done';
+    return true;
   },
 });
 
@@ -60,17 +57,17 @@ const configurationsOf = (needed: Set<string>): Deleter => ({
   prefix: 'CV#',
   softDelete: async (id, days) => {
     const version = await getConfigurationVersion(id);
-    if (version && !isOlder(version.createdAt, days)) return 'young';
+    if (version && !isOlder(version.createdAt, days)) return false;
     if (version?.status === 'uploaded' && !needed.has(id)) await softDeleteConfiguration(id);
-    return 'done';
+    return true;
   },
   purge: async (id, days) => {
     const version = await getConfigurationVersion(id);
-    if (version?.status !== 'backing_data_soft_deleted' || !isOlder(version.createdAt, days)) return 'done';
+    if (version?.status !== 'backing_data_soft_deleted' || !isOlder(version.createdAt, days)) return true;
     const deletedAt = version.statusTimestamps['soft-delete-backing-data-at'] ?? version.createdAt;
-    if (!isOlder(deletedAt, graceDays)) return 'waits';
+    if (!isOlder(deletedAt, graceDays)) return false;
     if (isOwnArchive(version)) await purgeConfiguration(id);
-    return 'done';
+    return true;
   },
 });
 
@@ -80,20 +77,20 @@ const runsOf = (needed: Set<string>): Deleter => ({
   prefix: 'RUN#',
   softDelete: async (id, days) => {
     const run = await getRun(id);
-    if (run && !isOlder(run.createdAt, days)) return 'young';
-    if (!run || !isFinal(run.status) || needed.has(id)) return 'done';
+    if (run && !isOlder(run.createdAt, days)) return false;
+    if (!run || !isFinal(run.status) || needed.has(id)) return true;
     for (const phase of phases) if (!run[phase].content) await softDeletePhase(run, phase);
-    return 'done';
+    return true;
   },
   purge: async (id, days) => {
     const run = await getRun(id);
-    if (!run || !isOlder(run.createdAt, days)) return 'done';
+    if (!run || !isOlder(run.createdAt, days)) return true;
     for (const phase of phases) {
       if (run[phase].content !== 'soft_deleted') continue;
-      if (!isOlder(run[phase].contentDeletedAt ?? run.createdAt, graceDays)) return 'waits';
+      if (!isOlder(run[phase].contentDeletedAt ?? run.createdAt, graceDays)) return false;
       await purgePhase(run, phase);
     }
-    return 'done';
+    return true;
   },
 });
 
@@ -156,13 +153,13 @@ export const deleteOlder = async (
 
   const toDelete = await pointersAfter(places.deleted);
   for (const pointer of toDelete) {
-    if ((await softDelete(idOf(pointer), days)) === 'young') break;
+    if (!(await softDelete(idOf(pointer), days))) break;
     reached.deleted = pointer.sk;
   }
   const { deleted = '' } = reached;
   const toPurge = (await pointersAfter(places.purged)).filter(({ sk }) => sk <= deleted);
   for (const pointer of toPurge) {
-    if ((await purge(idOf(pointer), days)) === 'waits') break;
+    if (!(await purge(idOf(pointer), days))) break;
     reached.purged = pointer.sk;
   }
   const isWhole = (pointers: Pointer[], place: string | undefined) =>

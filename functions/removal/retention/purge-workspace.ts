@@ -61,14 +61,12 @@ type Purging = EndedWorkspace & { purgedTo?: string };
 const isPast = (at: string | undefined): boolean => at !== undefined && Date.parse(at) <= Date.now();
 
 /** Makes the workspace unrecoverable. Undefined when it was recovered meanwhile. 1 write. */
-const beginEnd = async (workspace: EndedWorkspace): Promise<Purging | undefined> => {
-  if (workspace.isEnding) return workspace;
-  return update<Purging>(keys.workspace(workspace.id), {
+const beginEnd = (workspace: EndedWorkspace): Promise<Purging | undefined> =>
+  update<Purging>(keys.workspace(workspace.id), {
     set: { isEnding: true, ...dueIn(workspace.id, 600) },
     condition: 'deletedAt = :seen AND recoverableUntil = :until',
     values: { ':seen': workspace.deletedAt, ':until': workspace.recoverableUntil },
   });
-};
 
 /** Returns the sort key at which the pass stopped; undefined when everything is deleted. */
 const purgeContent = async (id: string, from: string | undefined): Promise<string | undefined> => {

@@ -124,7 +124,7 @@ export const readNewNotification = (request: ApiRequest, choice: readonly Trigge
     name: attributes.name,
     destinationType: type,
     url: attributes.url ?? null,
-    ...(type === 'email' ? recipients : {}),
+    ...recipients,
     enabled: attributes.enabled ?? false,
     triggers: attributes.triggers ?? [],
     token,
@@ -162,7 +162,7 @@ export const readNotificationChange = (
   };
   checkDestination(type, url, recipients);
   return {
-    ...(type === 'email' ? recipients : {}),
+    ...recipients,
     ...(called === undefined ? {} : { name: called }),
     ...(url ? { url } : {}),
     ...(enabled === undefined ? {} : { enabled: enabled ?? false }),

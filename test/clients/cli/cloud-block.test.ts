@@ -1,24 +1,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { findAddress, findToken } from '#clients/cli/address.ts';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { declaredVariables, hasConfiguration, readCloudBlock } from '#clients/cli/cloud-block.ts';
-import { exit } from '#clients/cli/exit.ts';
 
-/** Which platform, workspace and token a command uses. */
+/** The platform and workspace that a folder's Terraform files name. */
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'cloud-block-'));
-  // No login of this machine's user.
-  vi.stubEnv('HOME', folder);
-  vi.stubEnv('TF_CLI_CONFIG_FILE', join(folder, 'none.tfrc'));
 });
-afterEach(() => {
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => rmSync(folder, { recursive: true }));
 const write = (files: Record<string, string>) => {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 };
@@ -90,52 +82,4 @@ it('the declared variables of a folder have their types, and a folder without Te
     ['list', 'list(string)'],
     ['size', 'number'],
   ]);
-});
-
-const local = undefined;
-const places = (change: object = {}) => ({ option: undefined, block: undefined, local, env: {}, ...change });
-
-it.each([
-  [
-    { option: 'a.test', env: { TFE_ADDRESS: 'https://b.test' } },
-    { url: 'https://a.test', host: 'a.test', from: '--host' },
-  ],
-  [
-    { env: { TFE_ADDRESS: 'https://b.test:8443/path/', TFE_HOSTNAME: 'c.test' } },
-    { url: 'https://b.test:8443/path', host: 'b.test:8443', from: 'TFE_ADDRESS' },
-  ],
-  [
-    { env: { TFE_HOSTNAME: 'c.test' }, block: 'd.test' },
-    { url: 'https://c.test', host: 'c.test', from: 'TFE_HOSTNAME' },
-  ],
-  [{ block: 'd.test' }, { url: 'https://d.test', host: 'd.test', from: 'the cloud block' }],
-])('the first source of an address takes precedence: %j', (given, expected) => {
-  expect(findAddress(places(given))).toEqual(expected);
-});
-
-it.each(['ftp://a.test', 'https://me@a.test', 'https://a.test?q=1', 'https://a.test#x', 'a b', 'http://a.test'])(
-  'the address "%s" is a usage error',
-  (option) => {
-    expect(() => findAddress(places({ option }))).toThrow(expect.objectContaining({ exitCode: exit.usage }));
-  },
-);
-
-it('the error for a missing address names the remedy', () => {
-  expect(() => findAddress(places())).toThrow(/No server configured\. Sign in with/);
-});
-
-it('TFE_TOKEN is sent only to an address from an option or the environment', () => {
-  const address = (from: string) => ({ url: 'https://a.test', host: 'a.test', from });
-  const env = { TFE_TOKEN: 'secret' };
-  for (const from of ['--host', 'TFE_ADDRESS', 'TFE_HOSTNAME'])
-    expect(findToken(address(from), undefined, env)).toEqual({ token: 'secret', from: 'TFE_TOKEN' });
-  expect(() => findToken(address('the cloud block'), undefined, env)).toThrow(
-    expect.objectContaining({
-      exitCode: exit.notAllowed,
-      message: expect.stringContaining('TFE_TOKEN is used only with TFE_ADDRESS or --host'),
-    }),
-  );
-  expect(() => findToken(address('--host'), undefined, {})).toThrow(
-    /^No token for a\.test\. Sign in: \S+ login a\.test\.$/,
-  );
 });

@@ -98,7 +98,7 @@ it('an error names a similar variable set when the named one does not exist', as
   const failure = await failureOfCommand('variable-sets', 'delete', 'asw', '-o', 'acme', '--yes');
   expect(failure).toEqual({
     code: exit.notFound,
-    text: expect.stringMatching(/^Variable set asw not found.* Did you mean aws\?/),
+    text: expect.stringMatching(/^Variable set asw not found.* Did you mean aws\? List them: \S+ variable-sets list$/),
   });
 });
 

@@ -19,7 +19,11 @@ it('the changes of a plan are printed, destructive ones first', () => {
           change: change(['delete', 'create'], { name: 'x', n: 1 }, { name: 'y', n: 1 }, { replace_paths: [['name']] }),
         },
       ],
-      output_changes: { url: change(['update'], 'a', 'b') },
+      output_changes: {
+        url: change(['update'], 'a', 'b'),
+        map: change(['update'], { k: 1, l: 1, m: 1 }, { k: 2, l: 2, m: 1 }),
+        list: change(['update'], [1], [1, 2]),
+      },
     }),
   ).toBe(`
   # a.gone will be destroyed
@@ -36,6 +40,9 @@ it('the changes of a plan are printed, destructive ones first', () => {
       + name = "x"
 
 Changes to outputs:
+      + list[1] = 2
+      ~ map.k = 1 → 2
+      ~ map.l = 1 → 2
       ~ url = "a" → "b"`);
 });
 

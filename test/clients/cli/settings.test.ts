@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { findAddress, findToken } from '#clients/cli/address.ts';
-import { readCloudBlock } from '#clients/cli/cloud-block.ts';
 import { credentialsFile, forgetToken, keepToken, keptToken } from '#clients/cli/credentials.ts';
 import { exit } from '#clients/cli/exit.ts';
 import { findLocalPlatform, type LocalPlatform } from '#clients/cli/local-platform.ts';
@@ -66,12 +65,16 @@ it('the platform on this machine is reached without its certificate, by each of 
   expect(findAddress({ ...places, block: 'localhost:8443', local }).url).toBe('http://localhost:8080');
 });
 
-it.each(['not a host', 'https://u:p@a.example', 'https://a.example/?x=1', 'ftp://a.example', ''])(
-  'the host "%s" is rejected',
-  (option) => {
-    expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
-  },
-);
+it.each([
+  'not a host',
+  'https://u:p@a.example',
+  'https://a.example/?x=1',
+  'https://a.example/#x',
+  'ftp://a.example',
+  '',
+])('the host "%s" is rejected', (option) => {
+  expect(() => findAddress({ ...places, option: option || 'http://' })).toThrow('not a valid host');
+});
 
 it.each(['http://stepform.lan', 'http://10.0.0.7:8080', 'http://localhost.example', 'http://x.localhost'])(
   'plain http to another machine, %s, is refused unless its host is allowed',
@@ -121,22 +124,6 @@ it('tokens are stored like by terraform login: readable by the owner only, leavi
   writeFileSync(credentialsFile(), 'not json');
   expect(() => keepToken('a.example', 'mine')).toThrow('Repair or remove it');
   expect(readFileSync(credentialsFile(), 'utf8')).toBe('not json');
-});
-
-it('the cloud block is read like by terraform, with missing arguments from the environment', () => {
-  const env = { TF_CLOUD_ORGANIZATION: 'env-org', TF_CLOUD_HOSTNAME: 'env.example', TF_WORKSPACE: 'env-ws' };
-  expect(readCloudBlock(folder, {})).toEqual({});
-  expect(readCloudBlock(folder, env)).toEqual({ host: 'env.example', organization: 'env-org', workspace: 'env-ws' });
-  write('main.tf', 'terraform {\n cloud {\n  organization = "acme"\n  workspaces { tags = ["a"] }\n }\n}\n');
-  mkdirSync(join(folder, '.terraform'));
-  write('.terraform/environment', 'selected\n');
-  expect(readCloudBlock(folder, {})).toEqual({ host: undefined, organization: 'acme', workspace: 'selected' });
-  expect(readCloudBlock(folder, env)).toEqual({ host: 'env.example', organization: 'acme', workspace: 'env-ws' });
-  write(
-    'main.tf',
-    '# cloud { organization = "no" }\nterraform {\n backend "remote" {\n  hostname = "h.example"\n  workspaces { prefix = "net-" }\n }\n}\n',
-  );
-  expect(readCloudBlock(folder, {})).toMatchObject({ host: 'h.example', workspace: 'net-selected' });
 });
 
 it('the platform of a parent folder is found, and trusted only with an address on this machine', () => {

@@ -96,9 +96,9 @@ it('a watch prints results of run tasks, policies and cost estimates', () => {
     {
       event: 'cost-estimate',
       status: 'errored',
-      'prior-monthly-cost': null,
-      'proposed-monthly-cost': null,
-      'delta-monthly-cost': null,
+      'prior-monthly-cost': '1.0',
+      'proposed-monthly-cost': '2.0',
+      'delta-monthly-cost': '1.0',
       'error-message': 'too large',
     },
   );

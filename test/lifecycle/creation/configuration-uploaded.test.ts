@@ -1,17 +1,14 @@
 import type { EventBridgeEvent } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { handler as uploaded } from '#lifecycle/creation/configuration-uploaded.ts';
-import { handler as enterFetching } from '#lifecycle/states/fetching.ts';
-import { putObject } from '#platform/store/bucket.ts';
-import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
-import { getRun, updateRun } from '#resources/runs/records.ts';
-import { type Api, gzipHead, startApi } from '#test/support/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { gzipHead, startApi } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
+const api = await startApi();
+const { handler: uploaded } = await import('#lifecycle/creation/configuration-uploaded.ts');
+const { handler: enterFetching } = await import('#lifecycle/states/fetching.ts');
+const { putObject } = await import('#platform/store/bucket.ts');
+const { keys } = await import('#platform/store/keys.ts');
+const { update } = await import('#platform/store/table.ts');
+const { getRun, updateRun } = await import('#resources/runs/records.ts');
 afterAll(() => api.close());
 
 const create = async (workspaceId: string, attributes: object = {}) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type { AutoDestroyEvent } from '#run/notifications/auto-destroy.ts';
 import type { Run } from '#run/run.ts';
 import { type Aws, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
@@ -39,11 +40,7 @@ it('a run continues when none of them can be invoked', async () => {
     aws.failCall(call, 'before');
     await store.notify(newRun({ status: 'applied', commit, notifies: true, environment: 'env-1' }));
   }
-  expect(error.mock.calls.map(([line]) => JSON.parse(String(line)).message).sort()).toEqual([
-    'commit status failed',
-    'environment not settled',
-    'notification failed',
-  ]);
+  expect(error).toHaveBeenCalledTimes(3);
   error.mockRestore();
 });
 
@@ -60,5 +57,5 @@ it('an automatic destruction notifies of its run, if the workspace has notificat
     { kind: 'autoDestroy', workspaceId: 'ws-1', notice: { ...notice, run: { id, status, createdAt } } },
     { notice },
   ]);
-  expect(aws.invoked[1]?.event).not.toHaveProperty('notice.run');
+  expect((aws.invoked[1]?.event as AutoDestroyEvent | undefined)?.notice.run).toBeUndefined();
 });

@@ -288,6 +288,8 @@ describe('an address outside of the organization', () => {
     expect((await press(link, { unsubscribe_preference: 'project' })).body).toContain('notifications of this project');
     await notify({ id: 'e3', runId, kind: 'run', trigger: 'run:created', status: 'planned' });
     expect(messages).toHaveLength(2);
+    const left = (await api.call('GET', link, { token: null })).body.data;
+    expect(left.attributes['unsubscribed-at'], 'from the project only').toBeNull();
     expect((await press(link, { 'List-Unsubscribe': 'One-Click' })).body).toContain('notifications of acme');
     expect((await api.call('GET', link, { token: null })).body.data.attributes['unsubscribed-at']).toMatch(/Z$/);
   });

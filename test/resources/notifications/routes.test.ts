@@ -205,6 +205,11 @@ describe('invalid input is rejected, with the field and the remedy', () => {
     expect(last.map(({ status }) => status).sort()).toEqual([201, 422]);
     expect(refusal(await post({ enabled: true }, id))[2]).toContain('has 20 notification configurations');
     expect(server.requests, 'no verification').toEqual([]);
+    const { createNotification } = await import('#resources/notifications/records.ts');
+    const settings = { name: 'n', destinationType: 'slack', url: null, enabled: false, triggers: [] } as const;
+    const beyond = () =>
+      createNotification({ organization: 'acme', workspaceId: id }, 'nc-beyond', { ...settings, triggers: [] });
+    expect(await beyond(), 'a concurrent request').toBe('full');
     const listed = (await api.get(`workspaces/${id}/notification-configurations`)).body.data;
     expect(listed.slice(0, -1).map(({ id }: { id: string }) => id)).toEqual(made);
   });

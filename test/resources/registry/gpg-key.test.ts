@@ -43,7 +43,7 @@ it.each<[string, number[], string | undefined]>([
   ['an old header of one octet', [0x98, small.length, ...small], undefined],
   ['a new header of one octet', [0xc6, small.length, ...small], undefined],
   ['DSA', [0x98, 6, 4, 0, 0, 0, 0, 17], undefined],
-  ['another algorithm', [0x98, 6, 4, 0, 0, 0, 0, 22], 'must be an RSA or DSA key: Terraform checks no others'],
+  ['another algorithm', [0x98, 6, 4, 0, 0, 0, 0, 22], 'must be an RSA or DSA key: Terraform supports no others'],
   ['version 3', [0x98, 6, 3, 0, 0, 0, 0, 1], 'must be a version 4 key'],
   ['no content', [0x98, 0], 'must begin with a PGP public key'],
   ['a length that is cut off', [0x99, 1], 'must begin with a PGP public key'],

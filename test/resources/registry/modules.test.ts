@@ -84,6 +84,15 @@ describe('a module', () => {
     expect(Buffer.from(await again.arrayBuffer()).equals(Buffer.from(archive))).toBe(true);
   });
 
+  it('stays pending when its upload was not read while the URL was valid', async () => {
+    const { name, path } = await newModule();
+    await publish(name, '1.0.0', await packFiles(files));
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_700_000 });
+    expect(await statuses(path)).toMatchObject({ status: 'pending' });
+    vi.useRealTimers();
+    expect(await statuses(path)).toMatchObject({ status: 'setup_complete' });
+  });
+
   it('returns its inputs, outputs, resources and submodules', async () => {
     const { name, path } = await newModule();
     await publish(name, '1.0.0', await packFiles(files));

@@ -161,7 +161,7 @@ describe('a version of a provider', () => {
     for (const [text, reason] of [
       ['', 'SHA256SUMS is empty'],
       ['x'.repeat(65_537), 'SHA256SUMS has 65537 bytes; at most 65536 are allowed'],
-      ['no sums', 'SHA256SUMS has no line of a sum and a file name'],
+      ['no sums', 'SHA256SUMS has no line with a checksum and a file name'],
     ] as const) {
       await put(version.links['shasums-upload'], text);
       expect(await problem()).toBe(reason);

@@ -224,6 +224,17 @@ describe('state content', () => {
     expect((await read(id)).state).toMatchObject(announced);
   });
 
+  it('is discarded when it is larger than announced states may be', async () => {
+    const outcome = await announce(await locked(), stateFile());
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const bytes = records.maxStateBytes + 1;
+    await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), Buffer.alloc(bytes));
+    expect(await store.finalizeStateVersion(outcome.stateVersion)).toMatchObject({
+      status: 'discarded',
+      refusal: records.tooLarge(bytes),
+    });
+  });
+
   it('is discarded when its format is unknown', async () => {
     expect(await push(await locked(), { version: 3 })).toMatchObject({ refusal: expect.stringMatching(/version 3/) });
   });

@@ -340,6 +340,7 @@ describe('the owners team', () => {
     expect((await create({ name: 'owners' })).status).toBe(422);
     const again = await owners();
     expect([again.id, ids(again.relationships.users.data)]).toEqual([id, [api.userId]]);
+    expect(await store.get(keys.teamName('acme', 'owners'))).toMatchObject({ holder: id });
   });
 });
 

@@ -89,7 +89,9 @@ describe('requests to people’s URLs', () => {
     const deaf = createServer();
     await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(deaf.address() as AddressInfo).port}/`;
-    await expect(post(url, { connectMs: 100 })).rejects.toMatchObject(failure('timeout', 'timed out'));
+    const limits = { connectMs: 100, totalMs: 300_000 };
+    await expect(post(url, limits)).rejects.toMatchObject(failure('timeout', 'timed out'));
+    await expect(download({ url, headers: {} }, limits)).rejects.toMatchObject(failure('timeout', 'timed out'));
     deaf.close();
   });
 
@@ -225,6 +227,14 @@ it('the DNS lookup returns only the checked addresses, one or all as requested',
 });
 
 describe('a download', () => {
+  it('leaves no timer behind that would keep the process alive, as a request does not', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    await post(server.url, { connectMs: 100_000, totalMs: 100_000 });
+    await textOf(await get());
+    await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+  });
+
   const get = (limits = {}) =>
     download({ url: server.url, headers: { authorization: 'secret' } }, { idleMs: 2_000, ...limits });
   const textOf = async (answer: Awaited<ReturnType<typeof download>>) => {
