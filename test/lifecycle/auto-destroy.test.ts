@@ -113,6 +113,7 @@ describe('a workspace whose destroy time has passed', () => {
     expect(await timerOf(failing)).toMatchObject({ failures: 1 });
     await lookAt(failing);
     expect(await runsOf(failing)).toHaveLength(2);
+    expect(await timerOf(failing), 'counts on while the state is the same').toMatchObject({ failures: 1 });
     await setState(failing, 0, 1, 'sv-new');
     await end((await current(failing)).id, 'PlanErrored');
     await lookAt(failing);
