@@ -37,6 +37,7 @@ const settings: Record<string, unknown>[] = [
     subnetIds: 'subnet-0a1b2c3d,subnet-0e4f5a6b',
     runRetentionDays: 365,
     removalPolicy: 'destroy',
+    runnerImage: 'public.ecr.aws/docker/library/node:24-bookworm',
     identityKeys: '1,2',
     domainName: 'terraform.example.com',
     environmentsDomainName: 'environments.example.com',

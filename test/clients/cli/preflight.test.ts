@@ -236,3 +236,23 @@ it('preflight names a certificate that domain names cannot use', async () => {
   answers.DescribeCertificate = { status: 400, body: '{"__type":"AccessDeniedException"}' };
   expect(await found()).toEqual([]);
 });
+
+it('preflight names a Docker that cannot build for the architecture of the runners', async () => {
+  const builds = (own: string, ...platforms: string[]) =>
+    vi.stubEnv(
+      'CDK_DOCKER',
+      docker(`case "$1" in info) echo "28.0 ${own}";; buildx) echo "Platforms: ${platforms.join(', ')}";; esac`),
+    );
+  builds('x86_64', 'linux/amd64');
+  expect(await whats()).toEqual([]);
+  builds('aarch64', 'linux/arm64', 'linux/amd64*');
+  expect(await whats()).toEqual([]);
+  builds('aarch64', 'linux/arm64', 'linux/arm/v7');
+  expect((await preflight()).missing).toEqual([
+    {
+      what: "Docker: it cannot build the runners' image for linux/amd64 on linux/arm64.",
+      todo: expect.stringContaining('tonistiigi/binfmt --install amd64'),
+    },
+  ]);
+  expect((await preflight({ runnerArchitecture: 'arm64' })).missing).toEqual([]);
+});
