@@ -226,6 +226,14 @@ it.each([
   expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(expected);
 });
 
+it('a run whose first state is its plan sends the notification of a new run, once', async () => {
+  await open({ status: 'pending', current: true, notifies: true });
+  aws.invoked.length = 0;
+  await planQueued();
+  await planQueued();
+  expect(aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run.id, trigger: 'run:created' }]);
+});
+
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = new AwsError('InvalidParameterException', 'TaskDefinition is inactive');
