@@ -71,7 +71,7 @@ const without = (statusCode: number, headers: Record<string, string> = {}): Answ
 });
 
 export const ok = (data: Resource | Resource[], included?: Resource[]): Answer =>
-  json(200, { data, ...(included ? { included } : {}) } satisfies Document);
+  json(200, { data, included } satisfies Document);
 export const created = (data: Resource): Answer => json(201, { data } satisfies Document);
 /** Response to run actions. */
 export const accepted = (): Answer => without(202);

@@ -30,7 +30,7 @@ export const auditActionOf = (method: string, path: string): AuditAction => {
   // A module address has a parameter for each of its parts.
   const owner = singular(parts.slice(0, Math.max(1, last)).findLast((part) => !part.startsWith('{')) ?? '');
   const verb = verbs[method] ?? method;
-  const [first, ...rest] = parts.slice(last < 0 ? 1 : last + 1);
+  const [first, ...rest] = parts.slice(Math.max(1, last + 1));
   const onOwner = { type: owner, parameter, creates: false };
   if (method === 'POST' && !actionSegments.has(first ?? '')) {
     const type = singular(parts.at(-1) ?? '');

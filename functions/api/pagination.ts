@@ -66,7 +66,7 @@ const listOf = (
   const next = page < pages ? page + 1 : null;
   return json(200, {
     data,
-    ...(included ? { included } : {}),
+    included,
     links: {
       ...links(request, { page, size }, prev, next),
       last: link(request, Math.max(1, pages), size),
@@ -127,7 +127,7 @@ export const listWithoutTotal = (
   const next = more ? page + 1 : null;
   return json(200, {
     data,
-    ...(included ? { included } : {}),
+    included,
     links: links(request, { page, size }, prev, next),
     meta: { pagination: { 'current-page': page, 'page-size': size, 'prev-page': prev, 'next-page': next } },
   });

@@ -7,6 +7,7 @@ import type { ErrorObject } from './errors.ts';
  */
 
 export interface Problem extends Omit<ErrorObject, 'status'> {
+  detail: string;
   source: { pointer: string };
 }
 

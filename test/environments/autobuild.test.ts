@@ -228,13 +228,15 @@ it('scheduled builds are recorded in the audit trail', async () => {
     user: { username: 'owner' },
     organization: { name: 'acme' },
   });
-  expect(await logs(`resource_id:${end.resource_id} request_id:${end.request_id}`)).toHaveLength(1);
-  for (const search of ['username:unknown', 'organization:other', 'action:start', 'date_to:2026-01-04', 'request_id:x'])
+  expect(await logs(`resource_id:${end.resource_id} request_id:${end.request_id} date_to:${end.time}`)).toHaveLength(1);
+  const before = `date_to:${new Date(Date.parse(end.time) - 1).toISOString()}`;
+  for (const search of ['username:unknown', 'organization:other', 'action:start', before, 'request_id:x'])
     expect((await logs(`build_reason:autostop ${search}`)).length, search).toBe(0);
   expect(await logs('date_from:2026-01-05 date_to:2026-01-05 build_reason:autostop')).toHaveLength(1);
   const [made, ...others] = (await world.call('GET', '/audit?q=resource_type:workspace%20action:create')).body
     .audit_logs;
   expect([made.ip, made.action, made.status_code]).toEqual(['192.0.2.1', 'create', 200]);
+  expect(made.request_id, 'clients parse it').toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   expect([made, ...others].map(({ time }) => time)).toEqual(
     [made, ...others]
       .map(({ time }) => time)

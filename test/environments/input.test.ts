@@ -18,7 +18,7 @@ describe('unknown input', () => {
     const answer = await world.create(template, { name, autostart_shedule: '0 9 * * *' });
     expect([answer.status, answer.body.validations]).toEqual([
       400,
-      [expect.objectContaining({ field: 'autostart_shedule' })],
+      [{ field: 'autostart_shedule', detail: expect.stringContaining('autostart_shedule: is not supported; use ') }],
     ]);
     expect((await world.call('GET', `/users/me/workspace/${name}`)).status).toBe(404);
     const deep = await world.create(template, { rich_parameter_values: [{ name: 'a', value: 'b', valu: 'c' }] });

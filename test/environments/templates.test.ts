@@ -37,7 +37,16 @@ const planned: Plan = {
     values: {
       root_module: {
         resources: [
-          ['coder_parameter', { name: 'size', type: 'number', default: '1', optional: true }],
+          [
+            'coder_parameter',
+            {
+              name: 'size',
+              type: 'number',
+              default: '1',
+              optional: true,
+              validation: [{ max: 9, min_disabled: true }],
+            },
+          ],
           ['coder_workspace_preset', { name: 'small', default: true, parameters: { size: '1', color: 'red' } }],
         ].map(([type, of]) => ({ address: `data.${type}.a`, mode: 'data', type, name: 'a', values: of }) as never),
       },
@@ -138,6 +147,7 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   });
   const [size] = (await world.call('GET', `${path}/rich-parameters`)).body;
   expect(size).toMatchObject({ name: 'size', type: 'number', default_value: '1', required: false, mutable: false });
+  expect([size.validation_min, size.validation_max]).toEqual([undefined, 9]);
   const [preset] = (await world.call('GET', `${path}/presets`)).body;
   expect(preset).toMatchObject({ Name: 'small', Default: true });
   expect((await world.call('GET', `${path}/resources`)).body).toMatchObject([
@@ -436,5 +446,8 @@ it('templates and versions are changed by users who manage the project alone, an
   const { audit_logs: logs } = (await world.call('GET', `/audit?q=resource_id:${template.id}`)).body;
   const refused = logs.filter(({ status_code: status }: { status_code: number }) => status === 403);
   expect(refused).toHaveLength(4);
+  const ofVersion = (await world.call('GET', `/audit?q=resource_id:${template.activeVersionId}`)).body.audit_logs;
+  const described = ['archive', 'update'].map((action) => expect.stringContaining(`write ${action} template version`));
+  expect(ofVersion.map(({ description }: { description: string }) => description).sort()).toEqual(described);
   expect((await createTemplate(id, { disable_everyone_group_access: true })).status).toBe(400);
 });

@@ -14,7 +14,7 @@ export const readBody = <S extends v.GenericSchema>(request: ApiRequest, schema:
   const { success, output, issues } = v.safeParse(schema, body);
   const unknown = unknownMembers(schema, body, isZeroValue).map(({ detail, source }) => ({
     field: source.pointer.slice(1).replaceAll('/', '.'),
-    detail: detail ?? '',
+    detail,
   }));
   if (success && unknown.length === 0) return output;
   const wrong: Validation[] = (issues ?? []).map((issue) => ({ field: field(issue), detail: issue.message }));

@@ -42,8 +42,8 @@ export const parameterDocument = (parameter: Parameter) => ({
   options: parameter.options,
   validation_regex: parameter.regex,
   validation_error: parameter.error,
-  ...(parameter.min === undefined ? {} : { validation_min: parameter.min }),
-  ...(parameter.max === undefined ? {} : { validation_max: parameter.max }),
+  validation_min: parameter.min,
+  validation_max: parameter.max,
   validation_monotonic: parameter.monotonic,
 });
 

@@ -81,7 +81,7 @@ const shown = async (context: Context<Subject>, sets: ProviderSet[]): Promise<Sh
 
 const single = async (context: Context<Subject>, set: ProviderSet): Promise<Answer> => {
   const { data, included } = await shown(context, [set]);
-  return withEtag(json(200, { data: data[0], ...(included ? { included } : {}) }), set);
+  return withEtag(json(200, { data: data[0], included }), set);
 };
 
 const page = async (context: Context<Subject>, sets: ProviderSet[]): Promise<Answer> => {
