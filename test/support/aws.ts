@@ -221,7 +221,8 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     invoke: (name, event) =>
       call(() => {
         if (!/^[\w-]+$/.test(name)) throw new AwsError('ResourceNotFoundException', `Function not found: ${name}`, 404);
-        aws.invoked.push({ name, event: structuredClone(event) });
+        // As JSON, which drops undefined properties.
+        aws.invoked.push({ name, event: JSON.parse(JSON.stringify(event)) });
       }),
     mail: async (message) => aws.mail?.(message),
     connection: async () => false,

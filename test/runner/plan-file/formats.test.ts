@@ -215,8 +215,16 @@ it.each<[what: string, content: Buffer, message: string]>([
     ),
     'it is damaged',
   ],
-  ['something behind the archive', Buffer.concat([zip('tfplan', encode([version])), Buffer.from('x')]), 'not a zip archive'],
-  ['something before the archive', Buffer.concat([Buffer.from('x'), zip('tfplan', encode([version]))]), 'not a zip archive'],
+  [
+    'something behind the archive',
+    Buffer.concat([zip('tfplan', encode([version])), Buffer.from('x')]),
+    'not a zip archive',
+  ],
+  [
+    'something before the archive',
+    Buffer.concat([Buffer.from('x'), zip('tfplan', encode([version]))]),
+    'not a zip archive',
+  ],
 ])('a plan file with %s is rejected', async (_, content, message) => {
   const reading = readPlanFile(content);
   await expect(reading).rejects.toThrow(message);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { constants, Script } from 'node:vm';
+import { Script } from 'node:vm';
 
 interface Source {
   file: string;
@@ -49,8 +49,7 @@ export const evaluate = (
   use: (value: (...values: unknown[]) => unknown) => void,
 ): void => {
   const cachedData = compiled === undefined ? undefined : read(compiled, code);
-  const { USE_MAIN_CONTEXT_DEFAULT_LOADER: importModuleDynamically } = constants;
-  const script = new Script(code, { filename: file, columnOffset, cachedData, importModuleDynamically });
+  const script = new Script(code, { filename: file, columnOffset, cachedData });
   use(script.runInThisContext());
   if (compiled === undefined || (cachedData && !script.cachedDataRejected)) return;
   const data = script.createCachedData();

@@ -110,9 +110,10 @@ export class Sandbox {
       __dirname: '/var/task',
       process: own.process,
       console: own.console,
+      [dynamicImport]: (id: string) => import(id),
     };
     const head = `(function(${Object.keys(scope).join(',')}){`;
-    const code = `${head}${readFileSync(file, 'utf8')}\n})`;
+    const code = `${head}${importable(readFileSync(file, 'utf8'))}\n})`;
     evaluate({ file, code, columnOffset: -head.length, compiled }, (bundle) => bundle(...Object.values(scope)));
     const name = handler.split('.').at(-1) ?? 'handler';
     const found = module.exports[name];
@@ -132,6 +133,13 @@ export class Sandbox {
     });
   }
 }
+
+/**
+ * Code that is compiled this way has no dynamic `import`, with which the SDK imports some of Node's modules. The
+ * replacement has the same length, so that positions stay correct.
+ */
+const dynamicImport = '$mport';
+const importable = (code: string): string => code.replaceAll(/\bimport(?=\(["']node:)/g, () => dynamicImport);
 
 const contextOf = (invocation: Invocation) => ({
   functionName: invocation.functionName,
