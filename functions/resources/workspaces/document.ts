@@ -71,6 +71,8 @@ const description = (workspace: Workspace) => ({
   'updated-at': workspace.updatedAt,
   'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
   'tag-names': tagNames(workspace.tags),
+  /** Not in HCP's API: all its tags, plain ones and tag bindings. */
+  tags: workspace.tags.map(({ key, value, plain = false }) => ({ key, value, plain })),
   /** Not in HCP's API: number of open change requests. */
   'open-change-requests': workspace.changeRequests ?? 0,
 });

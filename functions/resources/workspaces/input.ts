@@ -40,7 +40,7 @@ const otherFields: OtherFields = {
       effective-state-version-retention-desc environment last-assessment-result-at
       latest-change-at locked open-change-requests locked-reason managed-by no-code-upgrade-available permissions
       plan-duration-average
-      policy-check-failures resource-count run-failures source source-module-id tag-names updated-at
+      policy-check-failures resource-count run-failures source source-module-id tag-names tags updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,
   related: `current-assessment-result current-configuration-version current-run current-state-version
       effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,

@@ -4,7 +4,8 @@ import { go } from '#clients/web/location.ts';
 import { useItems } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { call, change, changed, get, related } from '#clients/web/session.ts';
+import { change, changed, get, related } from '#clients/web/session.ts';
+import { type Tag, tagsIn, textOfTags } from '#clients/web/text/tags.ts';
 import { Execution, executionIn, executionOf } from './execution.tsx';
 
 interface Props {
@@ -27,7 +28,7 @@ export const GeneralSettings = ({ workspace, organization, onChange }: Props) =>
     const isConnected = workspace.attributes['vcs-repo'] !== null;
     const settings = { ...settingsIn(data, basis.value), ...(isConnected ? mergeSettingsIn(data) : {}) };
     const current = { ...basis.value.attributes, ...executionIn(basis.value) };
-    const relationships = await relationshipsIn(data, basis.value);
+    const relationships = relationshipsIn(data, basis.value);
     basis.value = await change(path, 'workspaces', changed(settings, current), { relationships, basis: basis.value });
     saved.value = true;
     if (settings.name !== name) {
@@ -77,7 +78,13 @@ const Fields = ({ workspace, organization }: Omit<Props, 'onChange'>) => {
           value={related(workspace, 'project')}
         />
       )}
-      <Text label="Tags" name="tags" value={attributes['tag-names'].join(' ')} hint="Separated by spaces." />
+      <Text
+        label="Tags"
+        name="tags"
+        lines={3}
+        value={textOfTags(attributes.tags)}
+        hint="One per line, for example team = network, or critical."
+      />
       <Text
         label="Terraform version"
         name="terraform-version"
@@ -147,23 +154,26 @@ const mergeSettingsIn = (data: FormData) => ({
   ),
 });
 
-const relationshipsIn = async (data: FormData, workspace: Resource<'workspaces'>) => {
+const relationshipsIn = (data: FormData, workspace: Resource<'workspaces'>) => {
   const project = textOf(data, 'project');
   const moved = project && project !== related(workspace, 'project');
-  const tags = await tagsFor(workspace, tagsOf(textOf(data, 'tags')));
   return {
     ...(moved ? { project: { data: { type: 'projects', id: project } } } : {}),
-    ...(tags ? { 'tag-bindings': { data: tags } } : {}),
+    ...tagsFrom(textOf(data, 'tags') ?? '', workspace.attributes.tags),
   };
 };
 
-const tagsOf = (text: string | undefined): string[] => (text ?? '').split(/[\s,]+/).filter(Boolean);
+type WorkspaceTag = Resource<'workspaces'>['attributes']['tags'][number];
 
-/** Tag bindings are replaced as a whole; keeps their values. Undefined when unchanged. */
-const tagsFor = async (workspace: Resource<'workspaces'>, tagNames: string[]) => {
-  const current: string[] = workspace.attributes['tag-names'];
-  if (tagNames.length === current.length && tagNames.every((tag) => current.includes(tag))) return undefined;
-  const { data } = await call<Resource[]>('GET', `/workspaces/${workspace.id}/relationships/tag-bindings`);
-  const values = new Map(data.map(({ attributes }) => [attributes.key, attributes.value]));
-  return tagNames.map((key) => ({ type: 'tag-bindings', attributes: { key, value: values.get(key) ?? '' } }));
+/** Undefined when unchanged. Plain tags stay plain; all others are tag bindings. */
+const tagsFrom = (text: string, current: WorkspaceTag[]) => {
+  const wanted = tagsIn(text, current);
+  if (textOfTags(wanted) === textOfTags(current)) return undefined;
+  const isPlain = ({ key, value }: Tag) => current.some((tag) => tag.plain && tag.key === key && value === '');
+  return {
+    tags: { data: wanted.filter(isPlain).map(({ key }) => ({ type: 'tags', attributes: { name: key } })) },
+    'tag-bindings': {
+      data: wanted.filter((tag) => !isPlain(tag)).map((attributes) => ({ type: 'tag-bindings', attributes })),
+    },
+  };
 };

@@ -4,6 +4,7 @@ import { since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
 import { problemsOf } from '#clients/web/text/health.ts';
 import { natural, wordsOf } from '#clients/web/text/lists.ts';
+import { textOfTag } from '#clients/web/text/tags.ts';
 import type { Group, Row } from '#clients/web/text/workspace-rows.ts';
 
 /** Search, filters and sort order of the workspace list, which are kept in the address. */
@@ -16,7 +17,7 @@ const groups: [Group, string][] = [
   ['idle', 'Idle'],
 ];
 
-const tagsOf = ({ workspace }: Row): string[] => workspace.attributes['tag-names'];
+const tagsOf = ({ workspace }: Row): string[] => workspace.attributes.tags.map(textOfTag);
 
 /** Sort orders; default: attention first. */
 const orders: Record<string, [name: string, compare: (a: Row, b: Row) => number]> = {

@@ -6,6 +6,7 @@ import { Person } from '#clients/web/parts/person.tsx';
 import { Status, since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
 import { problemsOf } from '#clients/web/text/health.ts';
+import { textOfTag } from '#clients/web/text/tags.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 
 /** A workspace in a list, with its project and current run. */
@@ -21,7 +22,7 @@ export const WorkspaceLine = ({
   project: string | undefined;
   chosen: Signal<ReadonlySet<string>> | undefined;
 }) => {
-  const { name, locked, 'tag-names': tags, 'resource-count': resources, 'managed-by': owner } = workspace.attributes;
+  const { name, locked, tags, 'resource-count': resources, 'managed-by': owner } = workspace.attributes;
   const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
   return (
     <li class={chosen && 'selectable'}>
@@ -47,9 +48,9 @@ export const WorkspaceLine = ({
               {text}
             </span>
           ))}
-          {(tags as string[]).slice(0, 4).map((tag) => (
-            <span key={tag} class="tag only-wide">
-              {tag}
+          {tags.slice(0, 4).map((tag) => (
+            <span key={tag.key} class="tag only-wide">
+              {textOfTag(tag)}
             </span>
           ))}
         </span>
