@@ -87,4 +87,5 @@ it('related documents are included on request', () => {
   expect(bodyOf(list(request(), page, 1, items(1)))).not.toHaveProperty('included');
   expect(bodyOf(list(request(), page, 1, items(1), items(2))).included).toHaveLength(2);
   expect(bodyOf(wholeList(request(), items(1), items(2))).included).toHaveLength(2);
+  expect(bodyOf(listWithoutTotal(request(), page, false, items(1), items(2))).included).toHaveLength(2);
 });

@@ -133,6 +133,7 @@ describe("the API's rate limit", () => {
     expect(await statuses(20, null)).toEqual(allOf(20, 401));
     const guesses = await Promise.all(Array.from({ length: 20 }, (_, i) => statuses(1, `sfu_guess-${i}`)));
     expect(guesses.flat().sort()).toEqual([...allOf(10, 401), ...allOf(10, 429)]);
+    expect((await api.get('account/details', { token: null, address: '198.51.100.1' })).status).toBe(401);
     expect(await statuses(1, api.token)).toEqual([200]);
   });
 

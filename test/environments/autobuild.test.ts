@@ -105,8 +105,10 @@ describe('autostart', () => {
     const id = await world.running(template, body, { token: member.token });
     await world.build(id, 'stop');
     await world.end(id);
-    const { leaveTeam } = await import('#resources/users/memberships.ts');
+    const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
     await leaveTeam(member.team, member.id);
+    // Seeing the project is not enough.
+    await joinTeam((await world.members.withLevel('acme', 'read')).team, member.id);
     later(2 * hour);
     await sweep();
     expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });

@@ -39,6 +39,15 @@ describe('unknown input', () => {
     }
   });
 
+  it('in a query of a route without parameters names no others', async () => {
+    const { validations } = (await world.call('GET', '/users/me?no_such=1')).body;
+    expect(validations).toEqual([{ field: 'no_such', detail: '"no_such" is not a valid query param' }]);
+    expect((await world.call('GET', '/workspaces?no_such=1')).body.validations[0].detail).toMatch(
+      /; supported: q, limit/,
+    );
+    expect((await world.call('GET', '/nothing')).body).toEqual({ message: 'Route not found.' });
+  });
+
   it('to list the tokens of all users is rejected for every caller', async () => {
     expect((await world.call('GET', '/users/me/keys/tokens?include_all=false')).status).toBe(200);
     expect((await world.call('GET', '/users/me/keys/tokens?include_all=true')).status).toBe(400);
@@ -161,6 +170,8 @@ it('a build takes the values of the request, its preset or the build before it, 
   const value = (name: string, text: string) => ({ rich_parameter_values: [{ name, value: text }] });
   const refused = await world.create(template, value('size', 'many'));
   expect([refused.status, refused.body.message]).toEqual([400, 'Unable to validate parameter "size"']);
+  const asPreset = await world.running(template, value('size', '1'));
+  expect((await world.latest(asPreset)).presetId, 'values of a preset').toBe(small.id);
   const id = await world.running(template, value('size', '7'));
   const valuesAfter = async (body: object) => {
     const answer = await world.call('POST', `/workspaces/${id}/builds`, { body });
@@ -284,4 +295,27 @@ it('the API shows roles of users in organizations that the caller shares, and no
   const { users } = (await world.call('GET', `/users?q=email:${itself.email}`)).body;
   expect(users).toEqual([expect.objectContaining({ username, email: itself.email, organization_ids: [ownId] })]);
   expect((await world.call('GET', '/users?q=status:suspended')).body.users).toEqual([]);
+  expect(users[0]).toMatchObject({ status: 'active', login_type: 'token', roles: [] });
+  const list = async (query: string) => (await world.call('GET', `/users?${query}`)).body;
+  const everyone = await list('');
+  expect(everyone.count).toBe(everyone.users.length);
+  const second = await list('limit=1&offset=1');
+  expect([second.count, second.users]).toEqual([everyone.count, [everyone.users[1]]]);
+  expect((await list(`q=name:${username.toUpperCase()}`)).users).toMatchObject([{ username }]);
+  expect((await list(`q=${itself.email}`)).users).toMatchObject([{ username }]);
+  expect((await list('q=name:unknown')).count).toBe(0);
+});
+
+it('an organization is found by its id, its name in any case, and as the default one', async () => {
+  const organization = async (named: string, sent = {}) =>
+    (await world.call('GET', `/organizations/${named}`, sent)).body;
+  const acme = await organization('acme');
+  expect(acme).toMatchObject({ name: 'acme', display_name: 'acme', is_default: true });
+  for (const named of [acme.id, 'ACME', 'default', acme.id.toUpperCase()])
+    expect(await organization(named)).toEqual(acme);
+  expect((await world.call('GET', '/organizations')).body).toEqual([acme]);
+  expect((await world.call('GET', '/users/me/organizations/acme')).body).toEqual(acme);
+  expect((await world.call('GET', '/organizations/unknown')).status).toBe(404);
+  const config = (await world.call('GET', '/users/me/keys/tokens/tokenconfig')).body;
+  expect(config.max_token_lifetime / 1e9).toBe(2 * 365 * 24 * 3600);
 });

@@ -103,6 +103,9 @@ describe('a pool', () => {
     expect(all).toHaveLength(2);
     await reconcile(template);
     expect(await pool(template)).toHaveLength(2);
+    const { getTemplate } = await import('#environments/templates/records.ts');
+    const { dueAt = '' } = ((await getTemplate(template.id)) ?? {}) as { dueAt?: string };
+    expect(Date.parse(dueAt) - Date.now(), 'the next pass comes later').toBeGreaterThan(30_000);
     expect(await world.inputsOf(all[0]?.id ?? '')).toMatchObject({
       CODER_WORKSPACE_IS_PREBUILD: 'true',
       CODER_WORKSPACE_OWNER: 'prebuilds',

@@ -89,9 +89,23 @@ it('as many concurrent starts are admitted as the quota allows', async () => {
 
 it('the allowances of teams add up, unless the user has a quota', async () => {
   const user = await person();
+  const { enterTeam } = await import('#resources/teams/members.ts');
+  await enterTeam(user.team, [user.id]);
   const groups = (await world.call('GET', '/organizations/acme/groups')).body;
   const group = groups.find(({ name }: { name: string }) => name === user.team.name);
   expect(group).toMatchObject({ quota_allowance: -1 });
+  const { username } = (await world.call('GET', '/users/me', user)).body;
+  expect(group).toMatchObject({
+    display_name: user.team.name,
+    organization_name: 'acme',
+    members: [{ username }],
+    total_member_count: 1,
+    source: 'user',
+  });
+  for (const path of [`/groups/${group.id}`, `/organizations/acme/groups/${user.team.name.toUpperCase()}`])
+    expect((await world.call('GET', path)).body).toEqual(group);
+  for (const path of [`/groups/${crypto.randomUUID()}`, '/organizations/acme/groups/unknown'])
+    expect((await world.call('GET', path)).status).toBe(404);
   const change = { body: { quota_allowance: 70 } };
   expect((await world.call('PATCH', `/groups/${group.id}`, change)).body.quota_allowance).toBe(70);
   expect((await quotaOf(user)).budget).toBe(70);

@@ -227,6 +227,7 @@ it('the log of a build has a stage for each part of its run, with levels and tim
     }),
     line({ '@level': 'debug', '@message': 'of the debug log' }),
     line({ '@level': 'trace', '@message': 'left out' }),
+    `${'long '.repeat(4000)}\n`,
     'half a l',
   ].join('');
   await appendLog(runId, 'plan', 0, Buffer.from(text));
@@ -242,6 +243,8 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   expect(rest).toMatch(/warn .*Old/);
   expect(rest).toMatch(/debug .*of the debug log/);
   expect(rest).not.toMatch(/left out|half/);
+  const parts = begun.filter((entry) => entry.includes('long long')).map((entry) => entry.match(/long/g)?.length);
+  expect(parts, 'in parts that clients can read').toEqual([1600, 1600, 800]);
   await appendLog(runId, 'plan', Buffer.byteLength(text), Buffer.from('ine\n\x03'));
   const ended = { status: 'finished', statusTimestamps: { 'started-at': at } };
   await updateRun(runId, { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });

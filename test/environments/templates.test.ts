@@ -65,7 +65,12 @@ const finish = async (
   set: Record<string, unknown> = { status: 'planned_and_finished' },
 ) => {
   for (const runId of await runsOf(versionId)) await endRun(runId, plan, set);
-  return (await world.call('GET', `/templateversions/${versionId}`)).body;
+  const [{ body }, other] = await Promise.all([
+    world.call('GET', `/templateversions/${versionId}`),
+    world.call('GET', `/templateversions/${versionId}`),
+  ]);
+  expect(other.body.job.status, 'a reader at the same time').toBe(body.job.status);
+  return body;
 };
 
 const createTemplate = (versionId: string, more: object = {}) =>
@@ -94,6 +99,7 @@ it('the same archive of a user is stored once, and downloaded as tar or zip by u
   const headers = { 'content-type': 'application/x-tar' };
   expect((await world.call('POST', '/files', { body: '', headers, token: member.token })).status).toBe(403);
   expect((await world.call('POST', '/files', { body: 'x' })).status, 'another type').toBe(400);
+  expect((await upload('no archive'.repeat(100))).status).toBe(400);
 });
 
 it('a version is imported by a plan of a start and one of a stop, with its variables', async () => {
@@ -377,6 +383,22 @@ it('versions of a template are found by name, renamed, promoted, and archived un
   expect(messageOf(again)).toEqual([400, 'Template version is already not archived']);
 });
 
+it('a change of a template restarts the times of its environments on request', async () => {
+  const template = await world.addTemplate();
+  const id = await world.running(template);
+  expect((await world.call('PUT', `/workspaces/${id}/dormant`, { body: { dormant: true } })).status).toBe(200);
+  const before = await world.environmentOf(id);
+  const flags = { allow_user_autostart: true, allow_user_autostop: true };
+  const changed = async (name: string) => {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await world.call('PATCH', `/templates/${template.id}`, { body: { ...flags, [name]: true } });
+    const { lastUsedAt, dormantAt } = await world.environmentOf(id);
+    return [lastUsedAt !== before.lastUsedAt, dormantAt !== before.dormantAt];
+  };
+  expect(await changed('update_workspace_last_used_at')).toEqual([true, false]);
+  expect(await changed('update_workspace_dormant_at')).toEqual([true, true]);
+});
+
 it('a template is deleted once no environment uses it, with its workspace', async () => {
   const template = await world.addTemplate();
   const id = await world.running(template);
@@ -388,4 +410,31 @@ it('a template is deleted once no environment uses it, with its workspace', asyn
   expect((await world.call('GET', path)).status).toBe(404);
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   expect(await getWorkspace(template.workspaceId)).toBeUndefined();
+});
+
+it('templates and versions are changed by users who manage the project alone, and refusals are in the audit trail', async () => {
+  const template = await world.addTemplate();
+  const { id } = (await push()).body;
+  await finish(id);
+  const reader = await world.members.withLevel('acme', 'write');
+  const stranger = await world.members.newUser('stranger-of-versions');
+  const refusals: [string, string, object?][] = [
+    ['PATCH', `/templates/${template.id}`, { name: 'x' }],
+    ['DELETE', `/templates/${template.id}`],
+    ['PATCH', `/templates/${template.id}/versions`, { id }],
+    ['POST', `/templates/${template.id}/versions/archive`, {}],
+    ['PATCH', `/templateversions/${template.activeVersionId}`, { name: 'x' }],
+    ['POST', `/templateversions/${template.activeVersionId}/archive`],
+    ['POST', '/organizations/acme/templates', { name: 'x', template_version_id: id }],
+    ['POST', '/organizations/acme/templateversions', {}],
+  ];
+  for (const [method, path, body] of refusals) {
+    expect((await world.call(method, path, { body, ...reader })).status, path).toBe(403);
+    expect((await world.call(method, path, { body, ...stranger })).status, path).toBe(404);
+  }
+  expect((await world.call('GET', `/templateversions/${id}`, reader)).status, 'without a template').toBe(404);
+  const { audit_logs: logs } = (await world.call('GET', `/audit?q=resource_id:${template.id}`)).body;
+  const refused = logs.filter(({ status_code: status }: { status_code: number }) => status === 403);
+  expect(refused).toHaveLength(4);
+  expect((await createTemplate(id, { disable_everyone_group_access: true })).status).toBe(400);
 });

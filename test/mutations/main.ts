@@ -12,7 +12,8 @@ import type { Outcome, Work } from './run.ts';
 /**
  * `npm run mutations -- functions/FOLDER [functions/OTHER …] [--tests test/resources/teams,test/api/who-may] [--sample
  * 40] [--seed 1] [--seconds 60]`: changes one place of the code at a time, where tests execute it, and reports changes
- * that no test notices. Test files that start after `--seconds` of quicker ones are left out: a narrow test should notice. `functions/FILE.ts:LINE` tests the mutants of one line, and names the test that notices each. Equivalent
+ * that no test notices. Test files that start after `--seconds` of quicker ones are left out: a narrow test should
+ * notice. `functions/FILE.ts:LINE` tests the mutants of one line, and names the test that notices each. Equivalent
  * mutants are in equivalent.json. The report with each mutant's killer is in .build/mutations.
  */
 

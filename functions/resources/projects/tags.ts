@@ -4,11 +4,24 @@ import { unprocessable } from '#api/errors.ts';
 import { tagKey, tagValue } from '#api/names.ts';
 import { typeOf } from '#api/validation.ts';
 
-/** A plain tag has the value ''. Tags are in arrays, because objects inherit keys such as `constructor`. */
+/**
+ * A tag binding, whose value may be '', or a plain tag. Tags are in arrays, because objects inherit keys such as
+ * `constructor`.
+ */
 export interface Tag {
   key: string;
   value: string;
+  /** Set by its name alone (HCP API: workspaces, tags), so that it is no tag binding. */
+  plain?: true;
 }
+
+export const plainTag = (key: string): Tag => ({ key, value: '', plain: true });
+
+/** Names in the older API of tags: of plain tags, and of tag bindings without a value. */
+export const tagNames = (tags: readonly Tag[]): string[] =>
+  tags.filter(({ value }) => value === '').map(({ key }) => key);
+
+export const isBinding = ({ plain }: Tag): boolean => !plain;
 
 export const maxTags = 50;
 
@@ -49,7 +62,7 @@ interface Tagged {
 }
 
 export const tagBindingDocuments = ({ id, tags = [], createdAt }: Tagged) =>
-  tags.map(({ key, value }) => ({
+  tags.filter(isBinding).map(({ key, value }) => ({
     id: tagId('tb', id, key),
     type: 'tag-bindings',
     attributes: { key, value, 'created-at': createdAt },

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type Answer, noContent, type Resource } from '#api/answer.ts';
 import { conflict, forbidden, notFound, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
-import { distinct } from '#resources/projects/tags.ts';
+import { distinct, plainTag } from '#resources/projects/tags.ts';
 import { tagDocument } from '#resources/workspaces/document.ts';
 import { eachTagged, tagKeysOf } from '#resources/workspaces/lists.ts';
 import { getWorkspace, getWorkspaces, updateWorkspace, type Workspace } from '#resources/workspaces/records.ts';
@@ -37,14 +37,12 @@ const documentOf = (name: string, key: string, workspaceIds: string[]): Resource
 
 const listTags = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
-  const page = pageOf(request);
   const search = (request.query.get('q') ?? '').toLowerCase();
   const without = request.query.get('filter[exclude][taggable][id]') || undefined;
   const all = [...(await tagsSeen(context))].filter(
     ([key, ids]) => key.toLowerCase().includes(search) && !(without && ids.includes(without)),
   );
-  const data = pageSlice(all, page).map(([key, ids]) => documentOf(subject.organization, key, ids));
-  return list(request, page, all.length, data);
+  return pageFrom(request, all, ([key, ids]) => documentOf(subject.organization, key, ids));
 };
 
 const maxAtOnce = 100;
@@ -122,8 +120,7 @@ const addWorkspaces = async ({ request, subject, principal }: Context<Workspace>
   }
   for (const workspace of workspaces.values()) {
     // An existing tag keeps its value.
-    const tagsOf = ({ tags }: Workspace) =>
-      tags.some((tag) => tag.key === key) ? tags : [...tags, { key, value: '' }];
+    const tagsOf = ({ tags }: Workspace) => (tags.some((tag) => tag.key === key) ? tags : [...tags, plainTag(key)]);
     await changeTags(workspace, tagsOf, principal.userId);
   }
   return noContent();

@@ -4,7 +4,7 @@ import type { Grants } from '#api/permissions/grants.ts';
 import { workspacePermissions } from '#api/permissions/reported-permissions.ts';
 import { byOrganization } from '#api/permissions/shown.ts';
 import type { Project } from '#resources/projects/records.ts';
-import { type Tag, tagId } from '#resources/projects/tags.ts';
+import { isBinding, type Tag, tagId, tagNames } from '#resources/projects/tags.ts';
 import { destroyTime } from '#run/auto-destroy.ts';
 import { assessmentResultId } from '#run/notifications/health.ts';
 import type { VcsRepo, Workspace } from './records.ts';
@@ -70,7 +70,7 @@ const description = (workspace: Workspace) => ({
   'created-at': workspace.createdAt,
   'updated-at': workspace.updatedAt,
   'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
-  'tag-names': workspace.tags.map(({ key }) => key),
+  'tag-names': tagNames(workspace.tags),
   /** Not in HCP's API: number of open change requests. */
   'open-change-requests': workspace.changeRequests ?? 0,
 });
@@ -218,7 +218,8 @@ export const readmeDocument = (configurationVersionId: string, markdown: string)
 
 /** Its own tags, and those of its project with other keys. */
 export const effectiveTagDocuments = (workspace: Workspace, project: Project | undefined): Resource[] => {
-  const own = new Set(workspace.tags.map(({ key }) => key));
+  const bindings = workspace.tags.filter(isBinding);
+  const own = new Set(bindings.map(({ key }) => key));
   const inherited = (project?.tags ?? []).filter(({ key }) => !own.has(key));
   const document = ({ key, value }: Tag, from?: Project): Resource => ({
     id: tagId('tb', `${workspace.id} ${from?.id ?? ''}`, key),
@@ -228,7 +229,7 @@ export const effectiveTagDocuments = (workspace: Workspace, project: Project | u
     // HCP Terraform's clients recognize inherited tags by this link.
     ...(from ? { links: { 'inherited-from': `/api/v2/projects/${from.id}` } } : {}),
   });
-  return [...workspace.tags.map((tag) => document(tag)), ...inherited.map((tag) => document(tag, project))];
+  return [...bindings.map((tag) => document(tag)), ...inherited.map((tag) => document(tag, project))];
 };
 
 export const tagDocument = (organization: string, name: string): Resource => ({

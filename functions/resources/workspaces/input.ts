@@ -11,7 +11,16 @@ import { executionIn } from '#resources/projects/execution-modes.ts';
 import { inProjectOf, type NewInOrganization } from '#resources/projects/finder.ts';
 import { getProject } from '#resources/projects/records.ts';
 import { checkFollows, overwriteIn } from '#resources/projects/setting-overwrites.ts';
-import { bindingOf, checkTagCount, distinct, maxTags, type Tag, tagBindingList } from '#resources/projects/tags.ts';
+import {
+  bindingOf,
+  checkTagCount,
+  distinct,
+  isBinding,
+  maxTags,
+  plainTag,
+  type Tag,
+  tagBindingList,
+} from '#resources/projects/tags.ts';
 import { checkOverrides } from '#resources/tags/reserved-keys/overrides.ts';
 import { engines } from '#run/engine.ts';
 import type { Execution } from '#run/execution-mode.ts';
@@ -120,10 +129,17 @@ const relationships = {
 
 type Input = ReturnType<typeof readWorkspace>;
 
-const tagsOf = ({ relationships: { tags, 'tag-bindings': bindings } }: Input): Tag[] | undefined => {
+/** Plain tags and tag bindings after the request; what it does not mention stays. */
+const tagsOf = (
+  { relationships: { tags, 'tag-bindings': bindings } }: Input,
+  current: readonly Tag[] = [],
+): Tag[] | undefined => {
   if (!tags && !bindings) return undefined;
-  const plain = (tags?.data ?? []).flatMap(({ attributes }) => (attributes ? { key: attributes.name, value: '' } : []));
-  return distinct([...plain, ...(bindings?.data ?? []).map(bindingOf)]);
+  const plain = tags?.data.flatMap(({ attributes }) => (attributes ? plainTag(attributes.name) : []));
+  return distinct([
+    ...(plain ?? current.filter((tag) => !isBinding(tag))),
+    ...(bindings?.data.map(bindingOf) ?? current.filter(isBinding)),
+  ]);
 };
 
 const readWorkspace = (request: ApiRequest) =>
@@ -144,17 +160,17 @@ const inheritsOf = ({ attributes }: Input): boolean | undefined => {
   return mode !== undefined || typeof operations === 'boolean' ? false : undefined;
 };
 
-/** Run-triggering paths are either prefixes or patterns: setting one kind clears the other. */
-const settleTriggers = (change: WorkspaceChange): void => {
-  const [prefixes, patterns] = [change.triggerPrefixes?.length, change.triggerPatterns?.length];
-  if (prefixes && patterns) {
+/** Run-triggering paths are either prefixes or patterns: a list of one kind, even an empty one, clears the other. */
+const settleTriggers = ({ attributes }: Input, change: WorkspaceChange): void => {
+  const [prefixes, patterns] = [attributes['trigger-prefixes'], attributes['trigger-patterns']];
+  if (prefixes?.length && patterns?.length) {
     throw unprocessable(
       '/data/attributes/trigger-patterns',
       'trigger-patterns: cannot be set together with trigger-prefixes; send one of them',
     );
   }
-  if (prefixes) change.triggerPatterns = [];
-  if (patterns) change.triggerPrefixes = [];
+  if (prefixes && !patterns) change.triggerPatterns = [];
+  if (patterns && !prefixes) change.triggerPrefixes = [];
 };
 
 export const noProject = (projectId: string, organization: string): ApiError =>
@@ -173,13 +189,13 @@ export const readWorkspaceChange = async (
   const { name, operations } = input.attributes;
   const change: WorkspaceChange = settingsFrom(input.attributes, defaultSettings);
   if (name !== undefined) change.name = name;
-  settleTriggers(change);
+  settleTriggers(input, change);
   if (current) checkVersion(request, change, current);
   const pool = input.relationships['agent-pool'];
   if (pool && change.agentPoolId === undefined) change.agentPoolId = pool.data?.id ?? null;
   // Older attribute for the execution mode.
   if (typeof operations === 'boolean' && !change.executionMode) change.executionMode = operations ? 'remote' : 'local';
-  const tags = tagsOf(input);
+  const tags = tagsOf(input, current?.tags);
   if (tags) change.tags = tags;
   const projectId = input.relationships.project?.data?.id;
   if (projectId) {

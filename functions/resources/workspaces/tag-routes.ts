@@ -1,11 +1,20 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
 import { conflict, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { pageFrom, wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { getProject } from '#resources/projects/records.ts';
-import { bindingOf, distinct, type Tag, tagBindingDocuments, tagBindingList } from '#resources/projects/tags.ts';
+import {
+  bindingOf,
+  distinct,
+  isBinding,
+  plainTag,
+  type Tag,
+  tagBindingDocuments,
+  tagBindingList,
+  tagNames,
+} from '#resources/projects/tags.ts';
 import { effectiveTagDocuments, tagDocument } from './document.ts';
 import { workspace } from './finder.ts';
 import { checkOwnTags, tagList } from './input.ts';
@@ -39,7 +48,8 @@ const addBindings = async (context: Context<Workspace>): Promise<Answer> => {
 };
 
 const replaceBindings = async (context: Context<Workspace>): Promise<Answer> => {
-  await write(context, bindings(context));
+  const plain = context.subject.tags.filter((tag) => !isBinding(tag));
+  await write(context, [...plain, ...bindings(context)]);
   return noContent();
 };
 
@@ -47,11 +57,9 @@ const effective = async ({ request, subject }: Context<Workspace>): Promise<Answ
   wholeList(request, effectiveTagDocuments(subject, await getProject(subject.projectId)));
 
 const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const page = pageOf(request);
   const search = request.query.get('name') ?? '';
-  const names = subject.tags.map(({ key }) => key).filter((name) => name.includes(search));
-  const data = pageSlice(names, page).map((name) => tagDocument(subject.organization, name));
-  return list(request, page, names.length, data);
+  const names = tagNames(subject.tags).filter((name) => name.includes(search));
+  return pageFrom(request, names, (name) => tagDocument(subject.organization, name));
 };
 
 /**
@@ -78,7 +86,7 @@ const addTags = async (context: Context<Workspace>): Promise<Answer> => {
   const { tags } = context.subject;
   // An existing tag keeps its value.
   const added = (await namesIn(context)).filter((name) => !tags.some(({ key }) => key === name));
-  await write(context, [...tags, ...added.map((key) => ({ key, value: '' }))]);
+  await write(context, [...tags, ...added.map(plainTag)]);
   return noContent();
 };
 

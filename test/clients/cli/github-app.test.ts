@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { registerApp } from '#clients/cli/app-registration.ts';
 import { Call } from '#clients/cli/arguments.ts';
+import { openInBrowser } from '#clients/cli/browser.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 import { localGithubAppVariable } from '#infra/stack/github-app.ts';
 
@@ -70,6 +71,8 @@ const begin = async (change: object = {}) => {
 };
 
 it('github-app create sends a manifest with the needed permissions, and exchanges the code for the secrets', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
   const { registered, base, action, manifest } = await begin();
   expect(action.pathname).toBe('/organizations/acme/settings/apps/new');
   expect(manifest).toEqual({
@@ -97,6 +100,15 @@ it('github-app create sends a manifest with the needed permissions, and exchange
   expect((await fetch(`${base}/created?code=c%2F1&state=${state}`)).status).toBe(200);
   expect(await registered).toMatchObject({ id: 12, slug: 'stepform-acme', clientId: 'Iv1.x', key: app.pem });
   expect(requests).toEqual(['POST /app-manifests/c%2F1/conversions']);
+  // A timer would keep the command waiting.
+  await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+});
+
+it('a command does not wait for the browser that it has opened', () => {
+  vi.stubEnv('BROWSER', 'sleep');
+  openInBrowser('1');
+  vi.unstubAllEnvs();
+  expect(process.getActiveResourcesInfo()).not.toContain('ProcessWrap');
 });
 
 it('github-app create turns the webhook off if GitHub cannot reach the platform', async () => {

@@ -94,6 +94,8 @@ describe('no token is issued', () => {
     ['another site', { redirect_uri: 'https://evil.test/login' }],
     ['another host that looks alike', { redirect_uri: 'http://localhost:10004@evil.test/login' }],
     ['another port', { redirect_uri: 'http://localhost:8080/login' }],
+    ['a port below those of Terraform', { redirect_uri: 'http://localhost:09999/login' }],
+    ['a port above those of Terraform', { redirect_uri: 'http://localhost:10011/login' }],
     ['another path', { redirect_uri: 'http://localhost:10004/login/../x' }],
     ['another client', { client_id: 'another-client' }],
     ['a challenge in the clear', { code_challenge_method: 'plain' }],

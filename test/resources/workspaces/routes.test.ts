@@ -18,6 +18,15 @@ interface Named {
 const names = (data: Named[]) => data.map(({ attributes }) => attributes.name);
 
 describe('a workspace', () => {
+  it.each([
+    ['trigger-patterns', ['/a/**'], 'trigger-prefixes'],
+    ['trigger-prefixes', ['/a'], 'trigger-patterns'],
+  ])('%s %j are cleared by an empty list of %s, also without file triggers', async (kind, paths, other) => {
+    const { id } = await api.workspace({ [kind]: paths });
+    const { status, body } = await api.patch(`workspaces/${id}`, { 'file-triggers-enabled': false, [other]: [] });
+    expect([status, body.data.attributes[kind], body.data.attributes[other]]).toEqual([200, [], []]);
+  });
+
   it('has the defaults that the Terraform CLI relies on', async () => {
     const workspace = await api.workspace();
     expect(workspace).toMatchObject({

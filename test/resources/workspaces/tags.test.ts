@@ -18,16 +18,32 @@ describe('tags', () => {
     data: Object.entries(tags).map(([key, value]) => ({ type: 'tag-bindings', attributes: { key, value } })),
   });
 
-  it('are returned with the workspace, with or without values', async () => {
+  it('are bindings or plain names, which the tfe provider manages apart', async () => {
     const relationships = {
       tags: { data: [{ type: 'tags', attributes: { name: 'net' } }] },
       'tag-bindings': data({ team: 'x' }),
     };
     const response = await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, relationships);
-    expect(response.body.data.attributes['tag-names']).toEqual(['net', 'team']);
-    const read = await api.get(`workspaces/${response.body.data.id}/tag-bindings`);
-    expect(bindings(read.body)).toEqual({ net: '', team: 'x' });
+    const { id, attributes } = response.body.data;
+    expect(attributes['tag-names']).toEqual(['net']);
+    const read = await api.get(`workspaces/${id}/tag-bindings`);
+    expect(bindings(read.body)).toEqual({ team: 'x' });
     expect(read.body.data[0]).toMatchObject({ type: 'tag-bindings', id: expect.stringMatching(/^tb-/) });
+    expect(bindings((await api.get(`workspaces/${id}/effective-tag-bindings`)).body)).toEqual({ team: 'x' });
+    const changed = await api.patch(`workspaces/${id}`, {}, { 'tag-bindings': data({ other: 'y' }) });
+    expect(changed.body.data.attributes['tag-names']).toEqual(['net']);
+    await api.call('PATCH', `workspaces/${id}/relationships/tag-bindings`, { body: data({ last: 'z' }) });
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(['net']);
+    expect(bindings((await api.get(`workspaces/${id}/tag-bindings`)).body)).toEqual({ last: 'z' });
+  });
+
+  it('without a value are in both lists once the Terraform CLI has bound them', async () => {
+    const relationships = { tags: { data: [{ type: 'tags', attributes: { name: 'net' } }] } };
+    const { id } = (await api.post('organizations/acme/workspaces', { name: uniqueName('ws') }, relationships)).body
+      .data;
+    await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body: data({ net: '' }) });
+    expect(bindings((await api.get(`workspaces/${id}/tag-bindings`)).body)).toEqual({ net: '' });
+    expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(['net']);
   });
 
   it('are added by the Terraform CLI, and replaced or added by PATCH', async () => {
@@ -64,7 +80,8 @@ describe('tags', () => {
     expect((await api.call(method, path, { body: body(0, 50) })).status).toBe(204);
     const { status, body: answer } = await api.call(method, path, { body: body(50, 1) });
     expect([status, answer.errors[0].detail]).toEqual([422, `a ${what} has at most 50 tags; this would make 51`]);
-    expect((await api.get(`${what}s/${id}/tag-bindings`)).body.data).toHaveLength(50);
+    const list = relation === 'tags' ? 'relationships/tags?page[size]=100' : 'tag-bindings';
+    expect((await api.get(`${what}s/${id}/${list}`)).body.data).toHaveLength(50);
   });
 
   it('can be listed, added and removed as plain tags, by name or by id', async () => {
@@ -84,7 +101,9 @@ describe('tags', () => {
     const keys = ['__proto__', 'constructor', 'toString'];
     const body = { data: keys.map((key) => ({ attributes: { key, value: `${key}.` } })) };
     expect((await api.call('PATCH', `workspaces/${id}/tag-bindings`, { body })).status).toBe(200);
-    expect((await api.get(`workspaces/${id}`)).body.data.attributes['tag-names']).toEqual(keys);
+    expect(Object.keys(bindings((await api.get(`workspaces/${id}/tag-bindings`)).body))).toEqual(
+      expect.arrayContaining(['constructor', 'toString']),
+    );
     const match = await api.get('organizations/acme/workspaces?search[tags]=__proto__,toString');
     expect(match.body.data.map((one: Named) => one.id)).toEqual([id]);
   });

@@ -29,8 +29,9 @@ const autoDestroyOf = ({ attributes }: Resource): Record<string, unknown> => {
 const sourceTags = async ({ source }: Import, { id, attributes }: Resource): Promise<Tag[]> => {
   const bindings = tagsOf(await source.allIfAny(`/workspaces/${part(id)}/tag-bindings`));
   const names = Array.isArray(attributes['tag-names']) ? attributes['tag-names'] : [];
-  if (bindings.length > 0) return bindings;
-  return names.map((key) => ({ key: String(key), value: '' })).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const plain = names.map(String).filter((name) => !bindings.some(({ key }) => key === name));
+  const all = [...bindings, ...plain.map((key) => ({ key, value: '' }))];
+  return all.sort((a, b) => (a.key < b.key ? -1 : 1));
 };
 
 /** Lists the settings that the user has to copy. Called once, when the workspace is created. */
