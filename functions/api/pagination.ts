@@ -95,6 +95,17 @@ export const list = (
   meta?: Record<string, unknown>,
 ): Answer => listOf(request, page, { total, pages: Math.max(1, Math.ceil(total / page.size)), data, included, meta });
 
+/** The requested page of a list that is already in memory. @throws {ApiError} 400 for an invalid page */
+export const pageFrom = <T>(request: ApiRequest, all: T[], document: (one: T) => Resource): Answer => {
+  const page = pageOf(request);
+  return list(
+    request,
+    page,
+    all.length,
+    pageSlice(all, page).map((one) => document(one)),
+  );
+};
+
 /** For the private registry, where an empty list has 0 pages (HCP API: registry providers). */
 export const registryList = (
   request: ApiRequest,

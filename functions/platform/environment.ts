@@ -142,6 +142,10 @@ export const environment = {
   get runsOf() {
     return process.env.RUNS_OF || undefined;
   },
+  /** Seconds that a run task may take between two progress updates (STEPFORM_RUN_TASK_SECONDS); on AWS always 600. */
+  get runTaskSeconds() {
+    return Number(process.env.RUN_TASK_SECONDS || 600);
+  },
   /** Rate limit of one caller of the public API. */
   get requestsPerSecond() {
     return Number(process.env.REQUESTS_PER_SECOND || 30);

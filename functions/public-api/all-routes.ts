@@ -1,35 +1,35 @@
 import type { Route } from '#api/route.ts';
-import { accessRoutes } from './access-routes.ts';
-import { coreRoutes } from './core-routes.ts';
-import { explorerFunctionRoutes } from './explorer-routes.ts';
-import { governanceRoutes } from './governance-routes.ts';
-import { modulesRoutes } from './modules-routes.ts';
-import { allOrganizationRoutes } from './organizations-routes.ts';
-import { allPolicyRoutes } from './policies-routes.ts';
-import { registryRoutes } from './registry-routes.ts';
-import { allRunRoutes } from './runs-routes.ts';
-import { settingRoutes } from './settings-routes.ts';
-import { allSignInRoutes } from './sign-in-routes.ts';
-import { stateRoutes } from './states-routes.ts';
-import { hiddenRunRoutes } from './test-runs-routes.ts';
-import { versionControlRoutes } from './version-control-routes.ts';
-import { workspaceChangeRoutes } from './workspaces-routes.ts';
+import * as access from './access.ts';
+import * as api from './api.ts';
+import * as explorer from './explorer.ts';
+import * as governance from './governance.ts';
+import * as modules from './modules.ts';
+import * as organizations from './organizations.ts';
+import * as policies from './policies.ts';
+import * as registry from './registry.ts';
+import * as runs from './runs.ts';
+import * as settings from './settings.ts';
+import * as signIn from './sign-in.ts';
+import * as states from './states.ts';
+import * as testRuns from './test-runs.ts';
+import * as versionControl from './version-control.ts';
+import * as workspaces from './workspaces.ts';
 
-/** All routes of the public API, sign-in and webhooks, by full path, across all functions. */
+/** All routes of the public API and sign-in, by full path, across all functions. */
 export const routes: Route[] = [
-  ...coreRoutes,
-  ...allRunRoutes,
-  ...stateRoutes,
-  ...accessRoutes,
-  ...allOrganizationRoutes,
-  ...workspaceChangeRoutes,
-  ...settingRoutes,
-  ...governanceRoutes,
-  ...explorerFunctionRoutes,
-  ...allPolicyRoutes,
-  ...registryRoutes,
-  ...modulesRoutes,
-  ...hiddenRunRoutes,
-  ...versionControlRoutes,
-  ...allSignInRoutes,
-];
+  api,
+  runs,
+  states,
+  access,
+  organizations,
+  workspaces,
+  settings,
+  governance,
+  explorer,
+  policies,
+  registry,
+  modules,
+  testRuns,
+  versionControl,
+  signIn,
+].flatMap((module) => module.routes);

@@ -1,6 +1,10 @@
+import { type Route, versioned } from '#api/route.ts';
 import { serve } from '#api/serve.ts';
+import { noCodeRoutes } from '#features/no-code/routes.ts';
+import { noCodeWorkspaceRoutes } from '#features/no-code/workspace-routes.ts';
 import { authority } from './authority.ts';
-import { modulesRoutes } from './modules-routes.ts';
 
-/** The part of the public API about no-code modules. */
-export const handler = serve(modulesRoutes, authority);
+/** No-code modules, and the workspaces created from them. */
+export const routes: Route[] = versioned([...noCodeRoutes, ...noCodeWorkspaceRoutes]);
+
+export const handler = serve(routes, authority);

@@ -1,6 +1,30 @@
+import { type Route, versioned } from '#api/route.ts';
 import { serve } from '#api/serve.ts';
+import { policyRoutes } from '#resources/policies/routes.ts';
+import { policySetRoutes } from '#resources/policies/set-routes.ts';
+import { policySetVersionRoutes } from '#resources/policies/set-version-routes.ts';
+import { tagSelectorRoutes } from '#resources/policies/tag-selector-routes.ts';
+import {
+  abandonPolicySetRepo,
+  connectPolicySet,
+  leavePolicySetRepo,
+  preparePolicySetRepo,
+  settlePolicySet,
+} from '#version-control/policy-set-repo.ts';
 import { authority } from './authority.ts';
-import { allPolicyRoutes } from './policies-routes.ts';
 
-/** The part of the public API about policies. */
-export const handler = serve(allPolicyRoutes, authority);
+/** Policies and policy sets. */
+export const routes: Route[] = versioned([
+  ...policyRoutes,
+  ...policySetRoutes({
+    prepare: preparePolicySetRepo,
+    connect: connectPolicySet,
+    abandon: abandonPolicySetRepo,
+    settle: settlePolicySet,
+    leave: leavePolicySetRepo,
+  }),
+  ...policySetVersionRoutes,
+  ...tagSelectorRoutes,
+]);
+
+export const handler = serve(routes, authority);

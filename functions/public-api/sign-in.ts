@@ -1,6 +1,11 @@
+import type { Route } from '#api/route.ts';
 import { serve } from '#api/serve.ts';
+import { loginRoutes } from '#resources/sign-in/login-routes.ts';
+import { oauthTokenRoutes } from '#resources/sign-in/oauth-token-routes.ts';
+import { signInRoutes } from '#resources/sign-in/routes.ts';
 import { authority } from './authority.ts';
-import { allSignInRoutes } from './sign-in-routes.ts';
 
-/** Signing in: the OAuth endpoints of `terraform login` and of the web page. */
-export const handler = serve(allSignInRoutes, authority);
+/** Tokens for users and their Terraform. */
+export const routes: Route[] = [...loginRoutes, ...signInRoutes, ...oauthTokenRoutes];
+
+export const handler = serve(routes, authority);

@@ -1,6 +1,11 @@
+import { type Route, versioned } from '#api/route.ts';
 import { serve } from '#api/serve.ts';
+import { testRunRoutes } from '#features/module-tests/routes.ts';
+import { testVariableRoutes } from '#features/module-tests/variable-routes.ts';
+import { queryRoutes } from '#features/queries/routes.ts';
 import { authority } from './authority.ts';
-import { hiddenRunRoutes } from './test-runs-routes.ts';
 
-/** The part of the public API about tests of modules, and queries. */
-export const handler = serve(hiddenRunRoutes, authority);
+/** Tests of modules, and queries, which run without a place in a workspace's history. */
+export const routes: Route[] = versioned([...testRunRoutes, ...testVariableRoutes, ...queryRoutes]);
+
+export const handler = serve(routes, authority);

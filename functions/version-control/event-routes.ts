@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Answer, accepted, one, type Resource } from '#api/answer.ts';
 import { badRequest, conflict, notFound } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
@@ -63,9 +63,7 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
     ({ level, clientId }) =>
       (levels.length === 0 || levels.includes(level)) && (clients.length === 0 || clients.includes(clientId ?? '')),
   );
-  const page = pageOf(request);
-  const data = pageSlice(found, page).map((event) => eventDocument(event, subject.record.externalId));
-  return list(request, page, found.length, data);
+  return pageFrom(request, found, (event) => eventDocument(event, subject.record.externalId));
 };
 
 const redeliver = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {

@@ -3,7 +3,7 @@ import { type Answer, created, noContent, ok, type Resource } from '#api/answer.
 import { conflict, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
-import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { createLimited } from '#platform/store/limited.ts';
@@ -162,9 +162,8 @@ const tokensOfOrganization = async ({ request, subject }: Context<InOrganization
   const clients = (await listClients(subject.organization)).filter(
     ({ serviceProvider }) => !wanted || serviceProvider === wanted,
   );
-  const page = pageOf(request);
   const tokens = await listTokens(clients);
-  return list(request, page, tokens.length, pageSlice(tokens, page).map(tokenDocument));
+  return pageFrom(request, tokens, tokenDocument);
 };
 
 const updateToken = async ({ request, subject }: Context<OauthToken>): Promise<Answer> => {

@@ -10,6 +10,8 @@ export default {
     'infra/local/aws/ecs/runner-process.mjs',
     'functions/clients/web/main.tsx',
     'infra/stack/app.ts',
+    // Started by path (cli/commands/platform.ts).
+    'infra/deployment/main.ts',
     // Replacements for files of the AWS SDK (sdk.ts).
     'infra/build/sdk/*.ts',
     // Injected into every bundle (bundle.ts).

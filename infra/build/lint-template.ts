@@ -37,7 +37,13 @@ const settings: Record<string, unknown>[] = [
     subnetIds: 'subnet-0a1b2c3d,subnet-0e4f5a6b',
     runRetentionDays: 365,
     removalPolicy: 'destroy',
+    runnerImage: 'public.ecr.aws/docker/library/node:24-bookworm',
     identityKeys: '1,2',
+    domainName: 'terraform.example.com',
+    environmentsDomainName: 'environments.example.com',
+    certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/01234567-89ab-cdef-0123-456789abcdef',
+    hostedZoneId: 'Z0123456789ABC',
+    executeApiEndpoint: false,
   },
 ];
 

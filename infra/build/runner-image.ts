@@ -50,7 +50,6 @@ const ownImage = (scope: Construct, settings: Settings, bundle: string): RunnerI
   const engine = engineImages[settings.terraformEngine];
   const image = new DockerImageAsset(scope, 'Image', {
     directory: dirname(bundle),
-    // Defaults to the architecture of this machine: the other one would need emulation.
     platform: settings.runnerArchitecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
     buildArgs: {
       ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,

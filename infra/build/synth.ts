@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
+import { withoutDomains } from '#infra/stack/domain-settings.ts';
 import type { Bundles } from './bundle.ts';
 import { locked } from './file-lock.ts';
 import { mergeStacks } from './merge-stacks.ts';
@@ -15,7 +16,7 @@ import { mergeStacks } from './merge-stacks.ts';
 export interface SynthesizeOptions {
   /** Folder of the cloud assembly; the CDK command line chooses its own. */
   outdir?: string;
-  /** CDK context including settings; defaults to that of cdk.json. */
+  /** CDK context including settings; defaults to that of cdk.json, without domain names. */
   context?: Record<string, unknown>;
   /** Also checks the template against CloudFormation's schemas, which takes 4 s: for deployments. */
   validate?: boolean;
@@ -218,9 +219,8 @@ const hashSources = async (folder: string): Promise<string> => {
   return hash(...files.flatMap((file) => [relative(folder, file), readFileSync(file)]));
 };
 
-/** The image is built for the architecture of this machine by default. */
 const stackInput = (sources: string, settings: Record<string, unknown>, validate: boolean): string =>
-  hash(sources, process.arch, JSON.stringify(settingsIn(settings)), String(validate));
+  hash(sources, JSON.stringify(settingsIn(settings)), String(validate));
 
 /** Name of an assembly's stamp. */
 const stackName = (assembly: string): string => `stack-${hash(relative(root, assembly)).slice(0, 8)}`;
@@ -235,5 +235,5 @@ const defaultContext = async (): Promise<Record<string, unknown>> => {
   const { context } = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8')) as {
     context?: Record<string, unknown>;
   };
-  return context ?? {};
+  return withoutDomains(context ?? {});
 };

@@ -7,7 +7,7 @@ export const Access: HttpDeclaration = {
   environment: ['table', 'requestLimit', 'organizationRules'],
   rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   http: {
-    routes: async () => (await import('#public-api/access-routes.ts')).accessRoutes,
+    routes: async () => (await import('#public-api/access.ts')).routes,
     // An API has at most 300 routes (HTTP APIs: quotas): one key replaces four.
     subtrees: ['ANY /api/v2/teams/{proxy+}'],
     authorization: `${bearer}.`,

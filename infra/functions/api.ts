@@ -16,7 +16,7 @@ export const Api: HttpDeclaration = {
     may.seeMissingObjects(),
   ],
   http: {
-    routes: async () => (await import('#public-api/core-routes.ts')).coreRoutes,
+    routes: async () => (await import('#public-api/api.ts')).routes,
     subtrees: ['ANY /api/v2/{proxy+}', 'GET /.well-known/{proxy+}'],
     authorization: `${bearer}, and discovery is public by contract.`,
   },

@@ -18,7 +18,7 @@ export const Explorer: HttpDeclaration = {
     may.tellPeople(),
   ],
   http: {
-    routes: async () => (await import('#public-api/explorer-routes.ts')).explorerFunctionRoutes,
+    routes: async () => (await import('#public-api/explorer.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

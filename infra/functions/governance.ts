@@ -15,7 +15,7 @@ export const Governance: HttpDeclaration = {
     may.answerExecutions('Heartbeat'),
   ],
   http: {
-    routes: async () => (await import('#public-api/governance-routes.ts')).governanceRoutes,
+    routes: async () => (await import('#public-api/governance.ts')).routes,
     authorization: `${bearer}, nor do run tasks.`,
   },
 };

@@ -17,7 +17,7 @@ export const Modules: HttpDeclaration = {
     may.writeObjects('registry'),
   ],
   http: {
-    routes: async () => (await import('#public-api/modules-routes.ts')).modulesRoutes,
+    routes: async () => (await import('#public-api/modules.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

@@ -7,7 +7,7 @@ export const Organizations: HttpDeclaration = {
   environment: ['table', 'requestLimit', 'organizationRules', 'runnerTerraform'],
   rights: (may) => [may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   http: {
-    routes: async () => (await import('#public-api/organizations-routes.ts')).allOrganizationRoutes,
+    routes: async () => (await import('#public-api/organizations.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

@@ -26,7 +26,7 @@ export const Policies: HttpDeclaration = {
     ...may.githubApp('key'),
   ],
   http: {
-    routes: async () => (await import('#public-api/policies-routes.ts')).allPolicyRoutes,
+    routes: async () => (await import('#public-api/policies.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

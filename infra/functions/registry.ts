@@ -14,7 +14,7 @@ export const Registry: HttpDeclaration = {
     may.seeMissingObjects(),
   ],
   http: {
-    routes: async () => (await import('#public-api/registry-routes.ts')).registryRoutes,
+    routes: async () => (await import('#public-api/registry.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

@@ -17,7 +17,7 @@ export const Runs: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('#public-api/runs-routes.ts')).allRunRoutes,
+    routes: async () => (await import('#public-api/runs.ts')).routes,
     // An API has at most 300 routes (HTTP APIs: quotas): one key replaces six.
     subtrees: ['ANY /api/v2/runs/{proxy+}'],
     authorization: `${bearer}.`,

@@ -12,7 +12,7 @@ export const Settings: HttpDeclaration = {
     ...may.sendEmails(),
   ],
   http: {
-    routes: async () => (await import('#public-api/settings-routes.ts')).settingRoutes,
+    routes: async () => (await import('#public-api/settings.ts')).routes,
     authorization: `${bearer}; links of e-mails carry a secret of their own.`,
   },
 };

@@ -10,7 +10,7 @@ export const SignIn: HttpDeclaration = {
     ...may.signInSecret(),
   ],
   http: {
-    routes: async () => (await import('#public-api/sign-in-routes.ts')).allSignInRoutes,
+    routes: async () => (await import('#public-api/sign-in.ts')).routes,
     subtrees: ['ANY /oauth/{proxy+}'],
     authorization: 'Sign-in must be public: the function checks codes, verifiers and signatures of the issuer.',
   },

@@ -15,7 +15,7 @@ export const States: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('#public-api/states-routes.ts')).stateRoutes,
+    routes: async () => (await import('#public-api/states.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

@@ -18,7 +18,7 @@ export const TestRuns: HttpDeclaration = {
     may.answerExecutions(),
   ],
   http: {
-    routes: async () => (await import('#public-api/test-runs-routes.ts')).hiddenRunRoutes,
+    routes: async () => (await import('#public-api/test-runs.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

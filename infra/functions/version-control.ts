@@ -12,7 +12,7 @@ export const VersionControl: HttpDeclaration = {
     ...may.githubApp('key', 'clientSecret'),
   ],
   http: {
-    routes: async () => (await import('#public-api/version-control-routes.ts')).versionControlRoutes,
+    routes: async () => (await import('#public-api/version-control.ts')).routes,
     authorization: `${bearer}; a redirect from a forge carries a cookie and a state that this platform issued.`,
   },
 };

@@ -13,7 +13,7 @@ export const Webhooks: HttpDeclaration = {
     ...may.githubApp('webhookSecret'),
   ],
   http: {
-    routes: async () => (await import('#public-api/webhook-routes.ts')).allWebhookRoutes,
+    routes: async () => (await import('#public-api/webhooks.ts')).routes,
     authorization:
       'Forges sign webhooks with a secret per repository, or with the secret of the GitHub App; the function checks the signature first.',
     unlimited: true,

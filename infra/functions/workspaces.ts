@@ -12,7 +12,7 @@ export const Workspaces: HttpDeclaration = {
     ...may.githubApp('key'),
   ],
   http: {
-    routes: async () => (await import('#public-api/workspaces-routes.ts')).workspaceChangeRoutes,
+    routes: async () => (await import('#public-api/workspaces.ts')).routes,
     authorization: `${bearer}.`,
   },
 };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { domainEntries, domainProblems } from '#infra/stack/domain-settings.ts';
 import { environmentEntries } from '#infra/stack/environments.ts';
 import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
 import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
@@ -10,8 +11,8 @@ import { warmRunnerEntries, warmRunnerProblems } from '#infra/stack/warm-runners
 import { shortestRetentionDays } from '#run/retention.ts';
 
 /**
- * Settings of an operator, in the `context` of cdk.json or as `cdk deploy -c name=value`. Durations are seconds unless
- * the name has another unit.
+ * Settings of an operator, in the `context` of cdk.json or as `stepform deploy -c name=value`. Durations are seconds
+ * unless the name has another unit.
  */
 
 /** CDK passes `-c name=value` as text. */
@@ -56,8 +57,11 @@ const schema = v.object({
   subnetIds: v.optional(texts),
   /** Whether runners get public addresses; by default only in a new network. */
   runnerPublicIp: v.optional(yesOrNo),
-  /** Processor of the runners and their image; defaults to that of the deploying machine. */
-  runnerArchitecture: v.optional(v.picklist(['arm64', 'x86_64'], 'must be arm64 or x86_64')),
+  /**
+   * Processor of the runners and their image. The default is fixed, so that the runners do not depend on the machine that
+   * deploys; every provider has a release for x86_64.
+   */
+  runnerArchitecture: v.optional(v.picklist(['arm64', 'x86_64'], 'must be arm64 or x86_64'), 'x86_64'),
   ...sharedProviderEntries,
   /**
    * A public image for runners, in place of a built one; each runner downloads the program from the bucket when it
@@ -103,6 +107,7 @@ const schema = v.object({
   outboundAllowedCidrs: v.optional(ranges),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...domainEntries,
   ...warmRunnerEntries,
   ...signInEntries,
   ...githubAppEntries,
@@ -123,17 +128,18 @@ const schema = v.object({
 });
 
 type Raw = v.InferOutput<typeof schema>;
-export type Architecture = 'arm64' | 'x86_64';
-export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion' | 'runnerArchitecture'> & {
-  runnerArchitecture: Architecture;
+export type SettingName = keyof Raw;
+export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion'> & {
   terraformEngine: 'terraform' | 'tofu';
   terraformVersion: string;
+  /**
+   * The values that the operator set, without defaults: a later version may have better ones. Sorted by name. Without
+   * `stackName`, which identifies the deployment. {@link readSettings} reads them to the same settings.
+   */
+  chosen: Record<string, unknown>;
 };
 
 const imageVersions = { terraform: '1.11.4', tofu: '1.9.1' };
-
-/** Architecture of the deploying machine: Docker builds for it without emulation. */
-const architectureHere = (): Architecture => (process.arch === 'arm64' ? 'arm64' : 'x86_64');
 
 /** A setting is unknown, missing or out of range. */
 export class SettingsError extends Error {
@@ -143,20 +149,44 @@ export class SettingsError extends Error {
 /** Settings are plain words; CDK's own context keys contain a colon, slash, at sign or hyphen. */
 const isOurs = (key: string): boolean => /^[A-Za-z][A-Za-z0-9]*$/.test(key);
 
+/** The settings in a CDK context, known or not. */
+export const settingsOf = (context: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(context).filter(([key]) => isOurs(key)));
+
+export const isSetting = (name: string): name is SettingName => Object.hasOwn(schema.entries, name);
+
+const chosenOf = (ours: Record<string, unknown>, all: Raw): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(ours)
+      .filter((name) => name !== 'stackName')
+      .sort()
+      .map((name) => {
+        const value = all[name as SettingName];
+        return [name, Array.isArray(value) && !value.length ? 'none' : value];
+      }),
+  );
+
+/** The output of both stacks with {@link Settings.chosen} as JSON. */
+export const settingsOutput = 'DeployedSettings';
+
+/** A setting as `-c name=value` gives it. */
+export const settingText = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value));
+
 /**
  * Reads CDK context and ignores CDK's own keys.
  * @throws {SettingsError} that names the setting, the problem and where it is set
  */
 export const readSettings = (context: Record<string, unknown>): Settings => {
-  const ours = Object.fromEntries(Object.entries(context).filter(([key]) => isOurs(key)));
+  const ours = settingsOf(context);
   const problems = Object.keys(ours)
-    .filter((key) => !(key in schema.entries))
+    .filter((key) => !isSetting(key))
     .map((key) => `${key}: unknown setting (known settings: ${Object.keys(schema.entries).join(', ')})`);
   const result = v.safeParse(schema, ours);
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: set both, or neither for a new network');
   problems.push(
+    ...domainProblems(ours),
     ...signInProblems(ours),
     ...githubAppProblems(ours),
     ...organizationProblems(ours),
@@ -170,8 +200,8 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   return {
     ...result.output,
     terraformEngine,
-    runnerArchitecture: result.output.runnerArchitecture ?? architectureHere(),
     terraformVersion: result.output.terraformVersion ?? imageVersions[terraformEngine],
+    chosen: chosenOf(ours, result.output),
   };
 };
 

@@ -20,6 +20,8 @@ export interface BodyProps {
   routes: BodyRoute[];
   /** Role with which API Gateway invokes functions. */
   roleArn: string;
+  /** Further fields of the document. */
+  more?: object;
 }
 
 /** API Gateway's timeout; this is the maximum (HTTP APIs: quotas). */
@@ -27,7 +29,7 @@ const timeoutInMillis = 30_000;
 
 const integrations = 'x-amazon-apigateway-integrations';
 
-export const apiBody = ({ title, description, routes, roleArn }: BodyProps) => ({
+export const apiBody = ({ title, description, routes, roleArn, more }: BodyProps) => ({
   openapi: '3.0.1',
   info: { title, description, version: '1' },
   paths: Object.fromEntries(
@@ -42,6 +44,7 @@ export const apiBody = ({ title, description, routes, roleArn }: BodyProps) => (
     ),
   },
   'x-amazon-apigateway-importexport-version': '1.0',
+  ...more,
 });
 
 /**

@@ -7,6 +7,8 @@ import type { Settings } from '#infra/settings/settings.ts';
 import { apiBody } from './api-body.ts';
 import type { ApiRoute } from './api-routes.ts';
 import type { HttpDeclaration } from './declaration.ts';
+import { onlyDomain } from './domain-settings.ts';
+import { serveAt } from './domains.ts';
 import { type HttpFunction, httpFunctions } from './functions.ts';
 import { httpStage } from './http-stage.ts';
 import { removalPolicy } from './storage.ts';
@@ -35,20 +37,24 @@ export class HttpApi extends Construct {
   readonly accessLog: logs.LogGroup;
   readonly #api: apigateway.CfnApi;
   readonly #routes: ApiRoute[];
+  readonly #settings: Settings;
 
   constructor(scope: Construct, id: string, { settings, routes, roleArn }: HttpApiProps) {
     super(scope, id);
     this.#routes = routes;
+    this.#settings = settings;
+    const { domainName } = settings;
     this.#api = new apigateway.CfnApi(this, 'Api', {
       body: apiBody({
         title: Aws.STACK_NAME,
         description: 'Stepform: HCP Terraform API v2, logs, runner protocol, web page',
         routes,
         roleArn,
+        more: onlyDomain(domainName, settings),
       }),
     });
     this.apiId = this.#api.ref;
-    this.url = this.#api.attrApiEndpoint;
+    this.url = domainName === undefined ? this.#api.attrApiEndpoint : `https://${domainName}`;
     this.accessLog = new logs.LogGroup(this, 'AccessLog', {
       logGroupName: vendedLogName('api'),
       retention: settings.logRetentionDays,
@@ -58,7 +64,7 @@ export class HttpApi extends Construct {
 
   connect(targets: Record<HttpFunction, lambda.IFunction>, invocation: IDependable): void {
     const unlimited = this.#routes.filter(({ target }) => declared(target).http.unlimited);
-    httpStage(this, 'Stage', {
+    const stage = httpStage(this, 'Stage', {
       api: this.#api,
       targets,
       invocation,
@@ -67,6 +73,8 @@ export class HttpApi extends Construct {
       limit: publicLimit,
       routeLimits: Object.fromEntries(unlimited.map(({ key }) => [key, noLimit])),
     });
+    const { domainName } = this.#settings;
+    if (domainName !== undefined) serveAt(this, domainName, stage, this.#settings);
   }
 }
 

@@ -1,5 +1,6 @@
 import { type App, CfnOutput, CrossStackReferences, ReferenceStrength, Stack } from 'aws-cdk-lib/core';
 import type { Settings } from '#infra/settings/settings.ts';
+import { recordSettings } from './recorded-settings.ts';
 import { Storage } from './storage.ts';
 
 /**
@@ -16,6 +17,7 @@ export class Data extends Stack {
       analyticsReporting: false,
       terminationProtection: settings.removalPolicy === 'retain',
     });
+    recordSettings(this, settings);
     this.storage = new Storage(this, 'Storage', settings);
     const { table, bucket, key } = this.storage;
     for (const kept of [table, bucket, key]) CrossStackReferences.of(kept).produce(ReferenceStrength.STRONG);

@@ -11,6 +11,8 @@ import { templateRoutes } from '#infra/functions/environment-templates.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import { apiBody, type BodyRoute } from './api-body.ts';
+import { onlyDomain } from './domain-settings.ts';
+import { serveAt } from './domains.ts';
 import type { PlatformFunction } from './function.ts';
 import { httpStage } from './http-stage.ts';
 import { removalPolicy } from './storage.ts';
@@ -68,16 +70,20 @@ export class EnvironmentApi extends Construct {
   readonly #socketId: string;
   readonly #accessLog: logs.LogGroup;
   readonly #roleArn: string;
+  readonly #settings: Settings;
 
   constructor(scope: Construct, id: string, { settings, roleArn }: EnvironmentApiProps) {
     super(scope, id);
     this.#roleArn = roleArn;
+    this.#settings = settings;
+    const { environmentsDomainName: domainName } = settings;
     this.#http = new apigateway.CfnApi(this, 'Http', {
       body: apiBody({
         title: `${Aws.STACK_NAME}-environments`,
         description: "Stepform: environments (Coder's API)",
         routes,
         roleArn,
+        more: onlyDomain(domainName, settings),
       }),
     });
     const sockets = new apigateway.CfnApi(this, 'Sockets', {
@@ -87,7 +93,7 @@ export class EnvironmentApi extends Construct {
       routeSelectionExpression: '$request.body.action',
     });
     this.#socketId = sockets.ref;
-    this.url = this.#http.attrApiEndpoint;
+    this.url = domainName === undefined ? this.#http.attrApiEndpoint : `https://${domainName}`;
     const host = Fn.join('', ['https://', sockets.ref, '.execute-api.', Aws.REGION, '.', Aws.URL_SUFFIX]);
     this.socketUrl = `${host}/${stageName}`;
     this.connectionsArn = `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${sockets.ref}/${stageName}/*/@connections/*`;
@@ -104,7 +110,9 @@ export class EnvironmentApi extends Construct {
     invocation: IDependable,
   ): void {
     const logging = { accessLog: this.#accessLog, logFormat: httpLog };
-    httpStage(this, 'HttpStage', { api: this.#http, targets, invocation, limit, ...logging });
+    const stage = httpStage(this, 'HttpStage', { api: this.#http, targets, invocation, limit, ...logging });
+    const { environmentsDomainName: domainName } = this.#settings;
+    if (domainName !== undefined) serveAt(this, domainName, stage, this.#settings);
     this.#connectSockets(delivery, invocation);
   }
 

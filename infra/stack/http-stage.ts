@@ -30,7 +30,7 @@ export interface HttpStageProps {
  * functions exist, while requests still use the previous deployment. Then one call gives the stage the new routes and
  * their functions.
  */
-export const httpStage = (scope: Construct, id: string, props: HttpStageProps): void => {
+export const httpStage = (scope: Construct, id: string, props: HttpStageProps): apigateway.CfnStage => {
   const { accessLog, api, invocation, limit, logFormat, routeLimits = {}, targets } = props;
   // Deployments are immutable (API Gateway: deployments), so each document has its own.
   const document = createHash('sha256').update(JSON.stringify(Stack.of(scope).resolve(api.body)));
@@ -52,4 +52,5 @@ export const httpStage = (scope: Construct, id: string, props: HttpStageProps): 
     ),
   });
   stage.node.addDependency(invocation);
+  return stage;
 };

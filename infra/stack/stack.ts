@@ -15,6 +15,7 @@ import { grants, statement, withTableRules } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { Operations } from './operations.ts';
+import { recordSettings } from './recorded-settings.ts';
 import { Runners } from './runner.ts';
 import type { Storage } from './storage.ts';
 import { type Parts, variableGroups } from './variables.ts';
@@ -38,6 +39,7 @@ class Platform extends Stack {
       // CloudFormation accepts 1 MB (quotas), and indentation would be a third of the template.
       suppressTemplateIndentation: true,
     });
+    recordSettings(this, settings);
     const identity = new IdentityKeys(this, 'IdentityKeys', settings);
     const invoker = new ApiRole(this, 'ApiInvoker');
     const { roleArn } = invoker.role;

@@ -89,7 +89,7 @@ it('unused features cost no additional request, even if others or the same organ
 
 /** Calls to DynamoDB. An increase makes every organization pay for it. */
 const expectedCalls: Record<string, number> = {
-  'a run': 16,
+  'a run': 15,
   'runs/run': 3,
   'workspaces/workspace': 4,
   'workspaces/workspace/runs': 4,

@@ -75,7 +75,9 @@ resource "terraform_data" "deaf" {
     expect((await client.phase(canceled, 'apply')).attributes.status).toBe('canceled');
     expect(await inState(workspace)).toContain('terraform_data.quick');
     // It may have created a resource that no state contains: an admin decides.
-    expect(reasonOf(canceled)).toMatch(/^The apply was interrupted\..*terraform_data\.deaf was begun\..*stays locked/);
+    expect(reasonOf(canceled)).toMatch(
+      /^The apply was interrupted\..*terraform_data\.deaf was started but not finished\..*stays locked/,
+    );
     expect((await client.run(behind.id)).attributes.status).toBe('pending');
     await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);
     expect((await untilFinal(behind)).attributes.status).toMatch(/^(applied|planned_and_finished)$/);

@@ -25,7 +25,7 @@ export interface Deployment {
   leftOut: string[];
 }
 
-const cdk = (args: string[], folder: string, { environment }: Emulator): Promise<void> =>
+export const cdk = (args: string[], folder: string, { environment }: Emulator): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(cdkPackage, '../bin/cdk'), ...args, '--ci', '--no-notices'], {
       cwd: folder,
@@ -48,7 +48,7 @@ const cdk = (args: string[], folder: string, { environment }: Emulator): Promise
 /**
  * Needs no Docker: containers.ts runs the task definition's command, which reads the program from the bucket of assets.
  */
-const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
+export const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
 
 /** The assembly without resources that the emulator lacks. */
 const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {

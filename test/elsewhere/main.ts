@@ -10,6 +10,7 @@ import { bootstrap, deploy } from './deploy.ts';
 import { type Emulator, judgedFile, startEmulator } from './emulator.ts';
 import { functionLogs } from './function-logs.ts';
 import './localhost.mjs';
+import { settingsProblems } from './settings.ts';
 
 /**
  * `npm run e2e:elsewhere`: deploys the synthesized template with the real `cdk deploy` to an emulator of AWS, and runs
@@ -114,6 +115,8 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
     const code = await runTests(local, report, emulator.environment.NODE_EXTRA_CA_CERTS);
     say(`${containers.started} tasks started; tests ended with ${code}`);
     const problems = [...(await countProblems(report)), ...(await rightsProblems(folder))];
+    problems.push(...(await settingsProblems(emulator, folder)));
+    say('settings of a second platform: kept, refused, confirmed');
     for (const problem of problems) console.error(problem);
     return code || (problems.length ? 1 : 0);
   } finally {
@@ -121,7 +124,7 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   }
 };
 
-const limitMs = 600_000;
+const limitMs = 900_000;
 const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
 await chmod(folder, 0o711);
 const emulator = await startEmulator(folder);

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { sdkPlugin } from '#infra/build/sdk.ts';
@@ -110,7 +109,7 @@ describe('API Gateway', () => {
       '/api/v2/teams/nothing',
     ]) {
       const target = targetIn(gateway, { method: 'GET', path });
-      expect(functions[target as 'Api']?.entry).toContain(routesIn);
+      expect(functions[target as 'Api']?.entry).toContain('functions/public-api');
     }
   });
 
@@ -154,16 +153,12 @@ const modulesOf = async (id: FunctionId): Promise<string[]> => {
 };
 
 const root = new URL('../..', import.meta.url).pathname;
-const routesIn = 'functions/public-api';
 const isRoutes = (path: string): boolean => /^functions\/.*\broutes\.ts$/.test(path);
 
 /** The modules of a function's routes. */
-const ownRoutes = (list: string): string[] => {
-  const text = readFileSync(`${root}${routesIn}/${list}.ts`, 'utf8');
-  const imported = [...text.matchAll(/from '(.*\.ts)'/g)].map(([, path = '']) =>
-    path.startsWith('#') ? `functions/${path.slice(1)}` : join(routesIn, path),
-  );
-  return [`${routesIn}/${list}.ts`, ...imported].filter(isRoutes);
+const ownRoutes = (entry: string): string[] => {
+  const imported = readFileSync(`${root}${entry}`, 'utf8').matchAll(/from '#(.*\.ts)'/g);
+  return [...imported].map(([, path]) => `functions/${path}`).filter(isRoutes);
 };
 
 const computesCosts = [
@@ -197,10 +192,9 @@ const movesRuns = ['functions/lifecycle/queue/queue.ts', 'functions/lifecycle/de
 
 describe('a function of the public API', () => {
   it.each([
-    ['Api', 'core-routes', [...computesCosts, ...movesRuns, signsIn, startsRuns, 'functions/platform/net/outbound/']],
+    ['Api', [...computesCosts, ...movesRuns, signsIn, startsRuns, 'functions/platform/net/outbound/']],
     [
       'Runs',
-      'runs-routes',
       [
         ...computesCosts,
         ...judgesPolicies,
@@ -212,7 +206,6 @@ describe('a function of the public API', () => {
     ],
     [
       'States',
-      'states-routes',
       [
         ...computesCosts,
         signsIn,
@@ -221,16 +214,14 @@ describe('a function of the public API', () => {
         'functions/lifecycle/decisions/decisions.ts',
       ],
     ],
-    ['Access', 'access-routes', [...computesCosts, ...movesRuns, signsIn, listsWorkspaces]],
-    ['Organizations', 'organizations-routes', [...computesCosts, ...movesRuns, signsIn, listsWorkspaces]],
+    ['Access', [...computesCosts, ...movesRuns, signsIn, listsWorkspaces]],
+    ['Organizations', [...computesCosts, ...movesRuns, signsIn, listsWorkspaces]],
     [
       'Workspaces',
-      'workspaces-routes',
       [...computesCosts, ...movesRuns, signsIn, listsWorkspaces, 'functions/platform/net/outbound/run-task.ts'],
     ],
     [
       'Settings',
-      'settings-routes',
       [
         ...computesCosts,
         ...movesRuns,
@@ -242,7 +233,6 @@ describe('a function of the public API', () => {
     ],
     [
       'Governance',
-      'governance-routes',
       [
         signsIn,
         listsWorkspaces,
@@ -255,7 +245,6 @@ describe('a function of the public API', () => {
     ],
     [
       'Policies',
-      'policies-routes',
       [
         ...computesCosts,
         signsIn,
@@ -265,13 +254,13 @@ describe('a function of the public API', () => {
         'node_modules/tar-stream/',
       ],
     ],
-  ] as const)('%s bundles no code that only others need', async (id, list, foreign) => {
+  ] as const)('%s bundles no code that only others need', async (id, foreign) => {
     // A path that moved elsewhere would never be found.
     expect(foreign.filter((path) => !existsSync(`${root}${path}`))).toEqual([]);
     const modules = await modulesOf(id);
     expect(modules.length).toBeGreaterThan(100);
     expect(modules.filter((path) => foreign.some((one) => path.startsWith(one)))).toEqual([]);
-    const own = ownRoutes(list);
+    const own = ownRoutes(functions[id].entry);
     expect(own.length).toBeGreaterThan(1);
     expect(modules.filter((path) => isRoutes(path) && !own.includes(path))).toEqual([]);
   });

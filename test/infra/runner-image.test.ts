@@ -14,7 +14,7 @@ const image = 'public.ecr.aws/docker/library/node:24-bookworm';
 const folder = mkdtempSync(join(tmpdir(), 'runner-image-'));
 let template: Template;
 beforeAll(async () => {
-  ({ template } = await synthesize({ outdir: folder, context: { runnerImage: image } }));
+  ({ template } = await synthesize({ outdir: folder, context: { runnerImage: image }, validate: true }));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

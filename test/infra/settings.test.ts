@@ -23,7 +23,8 @@ describe('settings', () => {
       runnerCpu: 1024,
       runnerMemoryMiB: 2048,
       runnerDiskGiB: 20,
-      runnerArchitecture: process.arch === 'arm64' ? 'arm64' : 'x86_64',
+      runnerArchitecture: 'x86_64',
+      chosen: {},
       keyRotationDays: 2560,
       identityKeys: ['1'],
       logRetentionDays: 30,
@@ -32,6 +33,7 @@ describe('settings', () => {
       requestsPerSecond: 30,
       warmRunners: 0,
       environmentDebug: false,
+      executeApiEndpoint: true,
     });
   });
 
@@ -77,6 +79,13 @@ describe('settings', () => {
     [{ alarmEmail: 'me' }, 'alarmEmail: must be an e-mail address'],
     [{ vpcId: 'vpc-1' }, 'vpcId, subnetIds: set both'],
     [{ vpcId: 'main', subnetIds: 'a' }, 'vpcId: must be the id of a VPC'],
+    [{ domainName: 'https://a.example.com' }, 'domainName: must be a host name in lower case'],
+    [{ domainName: 'a.example.com' }, 'certificateArn: is needed with domainName'],
+    [{ hostedZoneId: 'Z1', executeApiEndpoint: false }, 'hostedZoneId: needs domainName'],
+    [
+      { domainName: 'a.example.com', environmentsDomainName: 'a.example.com' },
+      'environmentsDomainName: must differ from domainName',
+    ],
     [{ warmRunners: 51 }, 'warmRunners: must be at most 50'],
     [{ warmRunners: 1, warmRunnerHours: 'nine to five' }, 'warmRunnerHours: must be days, hours and a time zone'],
     [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: needs warmRunners'],

@@ -71,6 +71,7 @@ describe('the stack', () => {
       'ApiUrl',
       'BootstrapFunctionName',
       'BucketName',
+      'DeployedSettings',
       'EnvironmentsUrl',
       'RecoverFunctionName',
       'StateMachineArn',
@@ -371,7 +372,7 @@ describe('runners', () => {
   it('are Fargate containers with a read-only root file system and time to stop', () => {
     expect(definition).toMatchObject({
       RequiresCompatibilities: ['FARGATE'],
-      RuntimePlatform: { CpuArchitecture: process.arch === 'arm64' ? 'ARM64' : 'X86_64' },
+      RuntimePlatform: { CpuArchitecture: 'X86_64' },
       Cpu: '1024',
       Memory: '2048',
     });

@@ -295,6 +295,7 @@ describe('the timer of a workspace', () => {
 
   it('exists for every workspace of an organization that enforces assessments, and for no other', async () => {
     const id = await applied({});
+    await lookAt(id);
     expect(await timerOf(id)).toBeUndefined();
     await api.patch('organizations/acme', { 'assessments-enforced': true });
     const fresh = (await api.workspace()).id;

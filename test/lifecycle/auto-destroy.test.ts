@@ -113,6 +113,7 @@ describe('a workspace whose destroy time has passed', () => {
     expect(await timerOf(failing)).toMatchObject({ failures: 1 });
     await lookAt(failing);
     expect(await runsOf(failing)).toHaveLength(2);
+    expect(await timerOf(failing), 'counts on while the state is the same').toMatchObject({ failures: 1 });
     await setState(failing, 0, 1, 'sv-new');
     await end((await current(failing)).id, 'PlanErrored');
     await lookAt(failing);
@@ -193,7 +194,9 @@ describe('a workspace whose destroy time has passed', () => {
 
 describe('a timer', () => {
   it('does not exist without the setting, and is removed with the setting or the workspace', async () => {
-    expect(await timerOf((await api.workspace()).id)).toBeUndefined();
+    const without = (await api.workspace()).id;
+    await lookAt(without);
+    expect(await timerOf(without)).toBeUndefined();
     const id = await ephemeral({ 'auto-destroy-at': ago(1) });
     await api.patch(`workspaces/${id}`, { 'auto-destroy-at': null });
     await lookAt(id);

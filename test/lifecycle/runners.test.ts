@@ -212,19 +212,26 @@ it.each([
 });
 
 it.each([
-  ['is offered to the runner that stands by', true, 10_000, true],
-  ['is not offered shortly before the end of its lease', true, 2_000, false],
-  ['is not offered without the state for offers', false, 10_000, false],
-])('an apply %s', async (_, isOffer, leaseMs, isOffered) => {
+  ['is offered to the runner that stands by', true, 10_000, {}, [true, 0]],
+  ['is not offered shortly before the end of its lease', true, 2_000, {}, [false, 1]],
+  ['is not offered without the state for offers', false, 10_000, {}, [false, 1]],
+  ['of a canceled run gets no runner', true, 10_000, { cancel: { by: 'u', at: '', forceAvailableAt: '' } }, [false, 0]],
+])('an apply %s', async (_, isOffer, leaseMs, set, expected) => {
   const heldUntil = new Date(Date.now() + leaseMs).toISOString();
   const report = { outcome: 'finished', hasChanges: true } as const;
   const plan = { status: 'finished', statusTimestamps: {}, report, heldUntil } as const;
-  await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan });
+  await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan, ...set });
   const offer = isOffer ? ({ isOffer } as const) : {};
   await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...offer });
-  expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(
-    isOffered ? [true, 0] : [false, 1],
-  );
+  expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(expected);
+});
+
+it('a run whose first state is its plan sends the notification of a new run, once', async () => {
+  await open({ status: 'pending', current: true, notifies: true });
+  aws.invoked.length = 0;
+  await planQueued();
+  await planQueued();
+  expect(aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run.id, trigger: 'run:created' }]);
 });
 
 it('other RunTask errors fail the phase immediately', async () => {

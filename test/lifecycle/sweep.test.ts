@@ -153,8 +153,14 @@ it('the sweep starts the first run of a free workspace, and checks a healthy run
     Date.now() + 290_000,
   );
   expect(lines).toEqual([]);
-  const planning = await waits('Planning', { status: 'planning' });
+  const version = { id: 'cv-uploaded', status: 'uploaded' };
+  await store.put({ ...store.keys.configurationVersion(version.id), ...version });
+  const planning = await waits('Planning', { status: 'planning', configurationVersionId: version.id });
+  const waitsForIt = { configurationVersionId: version.id, checks: { fetching: true }, verdicts: {} } as const;
+  const fetching = await waits('Fetching', { status: 'fetching', ...waitsForIt });
   await store.sweep();
+  expect((await now(fetching)).verdicts, 'whose upload was not reported').toEqual({ fetching: 'passed' });
+  expect((await now(planning)).verdicts).toBeUndefined();
   const next = Date.parse((await now(planning)).dueAt as string) - Date.now();
   expect(next).toBeGreaterThan(290_000);
   expect(next).toBeLessThan(3_700_000);
@@ -378,6 +384,11 @@ it('the sweep stops the runs of a deleted workspace, newest first, and removes i
 });
 
 it('the sweep splits a thousand due environments into eight lists of at most fifty', async () => {
+  const only = { pk: 'ENV#only', sk: 'ENV' };
+  await store.put({ ...only, ...store.dueIn('only', -60) });
+  await store.sweep();
+  expect(aws.invoked.at(-1)?.event).toEqual({ due: [only] });
+  await store.remove(only);
   const ids = Array.from({ length: 1000 }, (_, n) => `${n.toString(16).padStart(8, '0')}`);
   for (const id of ids) await store.put({ pk: `ENV#${id}`, sk: 'ENV', ...store.dueIn(id, -60) });
   const before = aws.invoked.length;

@@ -11,7 +11,7 @@ import { Kms } from '#infra/local/aws/kms/kms.ts';
 import { S3, type S3Reply } from '#infra/local/aws/s3/s3.ts';
 import { retried } from '#infra/local/host/client.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
-import { asReply } from '#infra/local/host/services.ts';
+import { replyOf } from '#infra/local/host/services.ts';
 import type { Services } from '#platform/store/services.ts';
 
 export interface Storage {
@@ -100,7 +100,7 @@ export const startStorage = async (): Promise<Storage> => {
         const content = body instanceof Readable ? body : [typeof body === 'string' ? Buffer.from(body) : body];
         const reply = await s3.handle({ method, url: pathname + search, headers, body: content });
         return { ...reply, body: await bytesOf(reply) };
-      }).catch(asReply),
+      }).catch(replyOf),
   };
 
   const server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-import { ask, type Caller, increase, query, quotaOf } from './ask-aws.ts';
+import { ask, type Caller, call, increase, query, quotaOf } from './ask-aws.ts';
 
 /**
  * Gaps of an account or region. A check without permission reports nothing: users who deploy with only the CDK's roles
@@ -81,4 +81,45 @@ export const runtimeInRegion = async (caller: Caller): Promise<Finding[]> => {
   const { ok, text } = await ask('lambda', caller, { method: 'GET', path });
   if (ok || !/InvalidParameterValue|ValidationException/.test(text)) return [];
   return [{ what: `Lambda: no runtime ${runtime} in ${caller.region}.`, todo: 'Choose another region.' }];
+};
+
+interface Certificate {
+  Status: string;
+  DomainName?: string;
+  SubjectAlternativeNames?: string[];
+}
+
+/** A wildcard stands for one label. */
+const isNamed = (name: string, { DomainName = '', SubjectAlternativeNames = [] }: Certificate): boolean =>
+  [DomainName, ...SubjectAlternativeNames].some(
+    (one) => one === name || (one.startsWith('*.') && one.slice(1) === name.slice(name.indexOf('.'))),
+  );
+
+/**
+ * A Regional domain name needs an issued certificate of the same region (API Gateway: certificates for custom domain
+ * names).
+ * @param names host names of the deployment
+ */
+export const certificateOf = async (caller: Caller, arn: string, names: string[]): Promise<Finding[]> => {
+  const [first = '', ...others] = names;
+  const alternatives = others.length ? ` --subject-alternative-names ${others.join(' ')}` : '';
+  const request = `aws acm request-certificate --region ${caller.region} --validation-method DNS --domain-name ${first}${alternatives}`;
+  const region = arn.split(':')[3];
+  if (region !== caller.region)
+    return [{ what: `Certificate: in ${region}, but the deployment is in ${caller.region}.`, todo: request }];
+  const { ok, text } = await call('acm', caller, 'CertificateManager.DescribeCertificate', { CertificateArn: arn });
+  if (text.includes('ResourceNotFoundException'))
+    return [{ what: `Certificate: ${arn} does not exist.`, todo: request }];
+  if (!ok) return [];
+  const { Certificate: certificate } = JSON.parse(text) as { Certificate: Certificate };
+  if (certificate.Status !== 'ISSUED')
+    return [
+      {
+        what: `Certificate: its status is ${certificate.Status}, not ISSUED.`,
+        todo: `Add the DNS records that validate it: aws acm describe-certificate --region ${region} --certificate-arn ${arn}`,
+      },
+    ];
+  return names
+    .filter((name) => !isNamed(name, certificate))
+    .map((name) => ({ what: `Certificate: it does not have the name ${name}.`, todo: request }));
 };

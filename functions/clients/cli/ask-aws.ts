@@ -31,7 +31,7 @@ const iamHost = (region: string): string => {
   return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : 'iam.amazonaws.com';
 };
 
-type Service = 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
+type Service = 'acm' | 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
 
 /** One action. @throws {Error} without a response */
 export const ask = async (
@@ -52,9 +52,9 @@ export const ask = async (
   return { ok: response.ok, text: await response.text() };
 };
 
-/** An action of a query service: STS, IAM, EC2. */
+/** An action of a query service. */
 export const query = (
-  service: 'ec2' | 'iam' | 'sts',
+  service: 'cloudformation' | 'ec2' | 'iam' | 'sts',
   caller: Caller,
   parameters: Record<string, string>,
 ): Promise<Answer> =>
@@ -65,7 +65,7 @@ export const query = (
 
 /** An action of a JSON service. @param target with the service's prefix */
 export const call = (
-  service: 'servicequotas' | 'ssm',
+  service: 'acm' | 'servicequotas' | 'ssm',
   caller: Caller,
   target: string,
   input: object,

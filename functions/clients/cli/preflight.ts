@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { SFNClient } from '@aws-sdk/client-sfn';
 import {
+  certificateOf,
   type Finding,
   roomForNetwork,
   runtimeInRegion,
@@ -26,7 +27,8 @@ const oldestBootstrap = 6;
 /** Qualifier of a bootstrap without its own (CDK: customize bootstrapping). */
 const usualQualifier = 'hnb659fds';
 
-const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
+/** Region and credentials of the environment or profile, as for the AWS CLI. */
+export const configuration = async (): Promise<{ region?: string; credentials?: Credentials }> => {
   const { config } = new SFNClient({});
   const orNothing = <T>(promise: Promise<T>): Promise<T | undefined> => promise.catch(() => undefined);
   // Functions of the SDK may throw synchronously.
@@ -110,25 +112,41 @@ const accountFindings = async (
   const network = makesNetwork
     ? [roomForNetwork(caller, String(context.stackName ?? 'Stepform')), zonesWithFargate(caller)]
     : [];
-  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network]);
+  const { domainName, environmentsDomainName, certificateArn } = context;
+  const names = [domainName, environmentsDomainName].filter((name) => name !== undefined).map(String);
+  const certificate = certificateArn === undefined ? [] : [certificateOf(caller, String(certificateArn), names)];
+  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network, ...certificate]);
   return { missing: [...bootstrap, ...missing], low: await all(quotas.map((quota) => lowQuota(caller, quota))) };
 };
 
 const withoutImage = '-c runnerImage=public.ecr.aws/docker/library/node:24-bookworm';
 
-const dockerOf = (): Finding | undefined => {
+/** Docker's names of its own architecture, and of those that it can build for. */
+const platforms: Record<string, string> = { x86_64: 'linux/amd64', aarch64: 'linux/arm64', arm64: 'linux/arm64' };
+
+/** @param architecture of the runners */
+const dockerOf = (architecture: string): Finding | undefined => {
   const docker = process.env.CDK_DOCKER || 'docker';
-  const { status, error, stdout } = spawnSync(docker, ['info', '--format', '{{.ServerVersion}}'], {
-    encoding: 'utf8',
-    timeout: patienceMs,
-  });
-  if (status === 0 && stdout.trim()) return undefined;
-  return error
-    ? {
-        what: `Docker: ${docker} not found on the PATH.`,
-        todo: `Install Docker, set CDK_DOCKER to finch or podman, or build no image: ${withoutImage}`,
-      }
-    : { what: `Docker: ${docker} is installed, but its daemon is not running.`, todo: 'Start it.' };
+  const run = (...args: string[]) => spawnSync(docker, args, { encoding: 'utf8', timeout: patienceMs });
+  const { status, error, stdout } = run('info', '--format', '{{.ServerVersion}} {{.Architecture}}');
+  if (error) {
+    return {
+      what: `Docker: ${docker} not found on the PATH.`,
+      todo: `Install Docker, set CDK_DOCKER to finch or podman, or build no image: ${withoutImage}`,
+    };
+  }
+  if (status !== 0 || !stdout.trim())
+    return { what: `Docker: ${docker} is installed, but its daemon is not running.`, todo: 'Start it.' };
+  const own = platforms[stdout.trim().split(' ')[1] ?? ''];
+  const needed = platforms[architecture];
+  if (!own || !needed || own === needed) return undefined;
+  // Lists emulated platforms too (Docker: buildx inspect).
+  const builder = run('buildx', 'inspect');
+  if (builder.status !== 0 || builder.stdout.includes(needed)) return undefined;
+  return {
+    what: `Docker: it cannot build the runners' image for ${needed} on ${own}.`,
+    todo: `Install the emulation: ${docker} run --privileged --rm tonistiigi/binfmt --install ${needed.split('/')[1]}`,
+  };
 };
 
 /**
@@ -164,7 +182,8 @@ export const preflight = async (context: Record<string, unknown> = {}): Promise<
       });
     }
   }
-  const docker = context.runnerImage === undefined ? dockerOf() : undefined;
+  const docker =
+    context.runnerImage === undefined ? dockerOf(String(context.runnerArchitecture ?? 'x86_64')) : undefined;
   if (docker) missing.push(docker);
   return { account, region, missing, low };
 };

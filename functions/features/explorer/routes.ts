@@ -2,7 +2,7 @@ import { type Answer, created, ok, redirect, securityHeaders } from '#api/answer
 import { notFound, unavailable, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import type { QueryParameters } from '#api/query-parameters.ts';
 import { isTooLarge } from '#api/response-size.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
@@ -89,9 +89,8 @@ const create = async ({ request, subject, principal }: Context<InOrganization>):
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const page = pageOf(request);
   const all = await listViews(subject.organization);
-  return list(request, page, all.length, pageSlice(all, page).map(viewDocument));
+  return pageFrom(request, all, viewDocument);
 };
 
 const change = async (context: Context<OfView>): Promise<Answer> => {

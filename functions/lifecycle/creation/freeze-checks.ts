@@ -48,6 +48,6 @@ export const freezeChecks = async (
 
 const timeLimitsOf = (organization: Organization | undefined): Pick<Run, 'timeLimits'> => {
   const { terraformBuildWorkerPlanTimeout: plan, terraformBuildWorkerApplyTimeout: apply } = organization ?? {};
-  if (!plan && !apply) return {};
-  return { timeLimits: { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) } };
+  const timeLimits = { ...(plan ? { plan: secondsIn(plan) } : {}), ...(apply ? { apply: secondsIn(apply) } : {}) };
+  return plan || apply ? { timeLimits } : {};
 };

@@ -9,12 +9,14 @@ export const stopOrphanedExecutions = async (): Promise<string[]> => {
   const stopped: string[] = [];
   const { stateMachineArn } = environment;
   for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
-    const page = await states.send(new ListExecutionsCommand({ stateMachineArn, statusFilter: 'RUNNING', nextToken }));
+    const page = await states().send(
+      new ListExecutionsCommand({ stateMachineArn, statusFilter: 'RUNNING', nextToken }),
+    );
     nextToken = page.nextToken;
     for (const { executionArn, name = '' } of page.executions ?? []) {
       const run = await getRun(name);
       if (run && !isFinal(run.status)) continue;
-      await states.send(
+      await states().send(
         new StopExecutionCommand({ executionArn, cause: 'The platform was restored to an earlier time.' }),
       );
       stopped.push(name);

@@ -128,7 +128,7 @@ const describe = async (runId: string) => {
   // arn:…:stateMachine:name → arn:…:execution:name:run-id
   const executionArn = `${environment.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
   try {
-    return await states.send(new DescribeExecutionCommand({ executionArn }));
+    return await states().send(new DescribeExecutionCommand({ executionArn }));
   } catch (error) {
     if ((error as Error).name === 'ExecutionDoesNotExist') return undefined;
     throw error;

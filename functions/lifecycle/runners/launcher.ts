@@ -127,7 +127,7 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
 export const runContainer = async (startedBy: string, claim: string): Promise<string> => {
   const refused = (why: string) =>
     new CapacityUnavailableError(`The container for ${startedBy} could not be started: ${why}`);
-  const answer = await tasks
+  const answer = await tasks()
     .send(
       new RunTaskCommand({
         cluster: environment.clusterArn,
@@ -169,7 +169,7 @@ export const runContainer = async (startedBy: string, claim: string): Promise<st
 export const runnersOf = async (runId: string): Promise<string[]> => {
   const lists = await Promise.all(
     (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
-      tasks.send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
+      tasks().send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
     ),
   );
   return lists.flatMap(({ taskArns = [] }) => taskArns);
@@ -183,7 +183,7 @@ export interface Container {
 
 /** At most 100. ECS returns a task for about an hour after it stopped. */
 const describeTasks = async (arns: string[]): Promise<Task[]> => {
-  const answer = await tasks.send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: arns }));
+  const answer = await tasks().send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: arns }));
   return answer.tasks ?? [];
 };
 
@@ -192,7 +192,7 @@ export const runningContainers = async (): Promise<Container[]> => {
   const containers: Container[] = [];
   const cluster = environment.clusterArn;
   for (let nextToken: string | undefined, first = true; first || nextToken; first = false) {
-    const page = await tasks.send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
+    const page = await tasks().send(new ListTasksCommand({ cluster, desiredStatus: 'RUNNING', nextToken }));
     nextToken = page.nextToken;
     if (!page.taskArns?.length) continue;
     for (const { taskArn, startedBy, createdAt } of await describeTasks(page.taskArns))
@@ -204,7 +204,7 @@ export const runningContainers = async (): Promise<Container[]> => {
 /** Stops a container (SIGTERM, then SIGKILL after its stop timeout). Ignores a missing container. */
 export const stopRunner = async (taskArn: string, reason: string): Promise<void> => {
   try {
-    await tasks.send(
+    await tasks().send(
       new StopTaskCommand({ cluster: environment.clusterArn, task: taskArn, reason: reason.slice(0, 250) }),
     );
   } catch (error) {

@@ -14,13 +14,15 @@ export interface TaskUnansweredInput {
   error: CaughtError;
 }
 
+const duration = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} seconds`);
+
 /** A missed heartbeat and a time limit have the same error name; the elapsed time distinguishes them. */
 const timedOut = ({ waitingSince }: TaskResult): string => {
   const waited = Date.now() - Date.parse(waitingSince ?? '');
   // The two clocks start at different moments.
-  return waited >= (resultSeconds - 60) * 1000
-    ? `The run task timed out: it did not finish within ${resultSeconds / 60} minutes.`
-    : `The run task timed out: it sent no callback for ${silenceSeconds / 60} minutes.`;
+  return waited >= (resultSeconds() - silenceSeconds() / 10) * 1000
+    ? `The run task timed out: it did not finish within ${duration(resultSeconds())}.`
+    : `The run task timed out: it sent no callback for ${duration(silenceSeconds())}.`;
 };
 
 const messageOf = (result: TaskResult, { Error: name }: CaughtError): string =>

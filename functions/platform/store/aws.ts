@@ -87,7 +87,7 @@ const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** 
 const isPassing = ({ status, body }: AwsResponse): boolean =>
   status >= 500 ||
   status === 429 ||
-  (status === 400 && /<Code>RequestTimeout<|"__type":"[^"]*Throttl/.test(body.toString()));
+  (status === 400 && /<Code>RequestTimeout<|"__type":\s*"[^"]*Throttl/.test(body.toString()));
 
 /**
  * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks to
@@ -110,7 +110,7 @@ const send = async (service: string, url: string, call: Call, sending: SendOptio
 
 /** A request to S3. @param url in the form that {@link presign} takes */
 export const callS3 = (url: string, call: Call, sending?: SendOptions): Promise<AwsResponse> =>
-  local ? local.objects(url, call) : send('s3', url, call, sending);
+  local()?.objects(url, call) ?? send('s3', url, call, sending);
 
 /**
  * A URL of S3 that contains its own permission until it expires. The given headers are signed: the client must send the same
@@ -177,7 +177,7 @@ const callJson = async <T>(
 
 /** Calls an operation of KMS, e.g. `Decrypt`. @throws {AwsCallError} */
 export const callKms: Services['keys'] = (operation, input) =>
-  local ? local.keys(operation, input) : callJson('kms', urlOf('KMS', 'kms'), `TrentService.${operation}`, input);
+  local()?.keys(operation, input) ?? callJson('kms', urlOf('KMS', 'kms'), `TrentService.${operation}`, input);
 
 /** Calls an operation of Parameter Store, which a local platform does not have. @throws {AwsCallError} */
 export const callParameterStore = <T>(operation: string, input: unknown): Promise<T> =>
@@ -199,7 +199,8 @@ export const callPriceList = <T>(operation: string, input: unknown, timeoutMs: n
  * @throws connection errors
  */
 export const invokeLater: Services['invoke'] = async (functionName, event) => {
-  if (local) return local.invoke(functionName, event);
+  const here = local();
+  if (here) return here.invoke(functionName, event);
   const url = `${urlOf('LAMBDA', 'lambda')}/2015-03-31/functions/${functionName}/invocations`;
   const headers = { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' };
   const answer = await send('lambda', url, { method: 'POST', headers, body: JSON.stringify(event) });
@@ -212,7 +213,8 @@ export const invokeLater: Services['invoke'] = async (functionName, event) => {
  * @throws {AwsCallError} if SES rejects the message
  */
 export const callEmail: Services['mail'] = async (message) => {
-  if (local) return local.mail(message);
+  const here = local();
+  if (here) return here.mail(message);
   const url = `${urlOf('SESV2', 'email')}/v2/email/outbound-emails`;
   const headers = { 'content-type': 'application/json' };
   const answer = await send('ses', url, { method: 'POST', headers, body: JSON.stringify(message) }, { tries: 2 });
@@ -226,7 +228,8 @@ export const callEmail: Services['mail'] = async (message) => {
  * @throws {AwsCallError} for an error response of API Gateway
  */
 export const callConnection: Services['connection'] = async (stage, connectionId, message) => {
-  if (local) return local.connection(stage, connectionId, message);
+  const here = local();
+  if (here) return here.connection(stage, connectionId, message);
   const endpoint = environment.endpoint('EXECUTE_API');
   const base = endpoint ? `${endpoint}${new URL(stage).pathname}` : stage;
   const call = { method: message === undefined ? 'DELETE' : 'POST', body: message };

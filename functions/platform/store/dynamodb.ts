@@ -12,7 +12,9 @@ const logger = { trace: nothing, debug: nothing, warn: console.warn, error: noth
  * With `cacheMiddleware` the SDK builds a command's middleware once instead of for each call, which saves a quarter of
  * the cost.
  */
-export const dynamodb: Services['table'] = local?.table ?? new DynamoDBClient({ logger, cacheMiddleware: true });
+const client = local() ? undefined : new DynamoDBClient({ logger, cacheMiddleware: true });
+
+export const dynamodb = (): Services['table'] => local()?.table ?? (client as DynamoDBClient);
 
 export type Attributes = Record<string, AttributeValue>;
 

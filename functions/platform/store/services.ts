@@ -43,5 +43,6 @@ export interface Services {
   connection(url: string, connectionId: string, message?: string): Promise<boolean>;
 }
 
-/** Undefined on AWS. */
-export const local = (process as unknown as Record<symbol, Services | undefined>)[Symbol.for('stepform.services')];
+/** Undefined on AWS. Looked up for each call, so that it does not matter when a module is loaded. */
+export const local = (): Services | undefined =>
+  (process as unknown as Record<symbol, Services | undefined>)[Symbol.for('stepform.services')];

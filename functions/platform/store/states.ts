@@ -1,5 +1,7 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { local, type Services } from './services.ts';
 
+const client = local() ? undefined : new SFNClient({});
+
 /** Step Functions. */
-export const states: Services['states'] = local?.states ?? new SFNClient({});
+export const states = (): Services['states'] => local()?.states ?? (client as SFNClient);

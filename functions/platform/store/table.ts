@@ -76,7 +76,7 @@ export const get = async <T>(key: Key, consistent = true): Promise<T | undefined
   countRead();
   if (!isPossible(key)) return undefined;
   const input = { TableName: environment.tableName, Key: packed(key), ConsistentRead: consistent };
-  const { Item } = await dynamodb.send(new GetItemCommand(input));
+  const { Item } = await dynamodb().send(new GetItemCommand(input));
   return unpacked<T>(Item);
 };
 
@@ -88,7 +88,7 @@ export const put = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition, names);
   const done = await whenTrue(() =>
-    dynamodb.send(
+    dynamodb().send(
       new PutItemCommand({
         TableName: environment.tableName,
         Item: packed(item),
@@ -130,7 +130,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   const condition = clauses.length ? change.condition : (change.condition ?? 'attribute_exists(pk)');
   const ConditionExpression = conditionOf(condition, names);
   const done = await whenTrue(() =>
-    dynamodb.send(
+    dynamodb().send(
       new UpdateItemCommand({
         TableName: environment.tableName,
         Key: packed(key),
@@ -153,7 +153,7 @@ export const remove = async (
   const names: Record<string, string> = { ...condition?.names };
   const ConditionExpression = conditionOf(condition?.condition ?? 'attribute_exists(pk)', names);
   const done = await whenTrue(() =>
-    dynamodb.send(
+    dynamodb().send(
       new DeleteItemCommand({
         TableName: environment.tableName,
         Key: packed(key),
@@ -226,7 +226,7 @@ const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
     else condition += range.from !== undefined ? ' AND #sk >= :from' : ' AND #sk <= :to';
   }
   countRead();
-  const { Items = [], LastEvaluatedKey } = await dynamodb.send(
+  const { Items = [], LastEvaluatedKey } = await dynamodb().send(
     new QueryCommand({
       TableName: environment.tableName,
       IndexName: range.index,
@@ -258,7 +258,7 @@ const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   let pending = [...distinct.values()].map(packed);
   while (pending.length) {
     countRead();
-    const answer = await dynamodb.send(
+    const answer = await dynamodb().send(
       new BatchGetItemCommand({
         RequestItems: { [environment.tableName]: { Keys: pending, ConsistentRead: true } },
       }),

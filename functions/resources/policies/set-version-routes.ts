@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { conflict, keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { versionGuard, withEtag } from '#api/guard.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import {
@@ -93,8 +93,7 @@ const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ?
 
 const listParameters = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
   const all = (await listVariables(subject.id)).sort(byAge);
-  const page = pageOf(request);
-  return list(request, page, all.length, pageSlice(all, page).map(parameterDocument));
+  return pageFrom(request, all, parameterDocument);
 };
 
 const base = '/policy-sets/{policySet}';

@@ -1,3 +1,4 @@
+import { environment } from '#platform/environment.ts';
 import { hashSecret, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { get, update } from '#platform/store/table.ts';
@@ -95,10 +96,13 @@ export const changeTaskResult = (
   });
 };
 
-/** Maximum seconds that a run waits for a result, and between two progress updates; as in infra/stack/lifecycle.ts. */
-export const resultSeconds = 3600;
+/**
+ * Maximum seconds that a run waits for a result, and between two progress updates; as in infra/stack/state-builders.ts
+ * and infra/local/aws/step-functions/run-task-limits.ts.
+ */
+export const resultSeconds = (): number => 6 * silenceSeconds();
 
-export const silenceSeconds = 600;
+export const silenceSeconds = (): number => environment.runTaskSeconds;
 
 /** Accepts callbacks that were sent before the time limit. */
 const graceSeconds = 300;
@@ -145,7 +149,7 @@ export const awaitResult = async (
         token: attempt.token,
         order,
         waitingSince: now(),
-        accessExpiresAt: new Date(Date.now() + (resultSeconds + graceSeconds) * 1000).toISOString(),
+        accessExpiresAt: new Date(Date.now() + (resultSeconds() + graceSeconds) * 1000).toISOString(),
       },
       add: { accessTokenHashes: new Set([hashSecret(accessToken)]) },
       condition: ['attribute_exists(pk)', last.condition].filter(Boolean).join(' AND '),

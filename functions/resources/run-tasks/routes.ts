@@ -2,7 +2,7 @@ import { type Answer, created, noContent, ok, type Resource } from '#api/answer.
 import { type ApiError, conflict, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import { type Call, type Context, type Route, route, type Subject, userRoute } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
@@ -142,9 +142,8 @@ const remove = async (context: Context<Task>): Promise<Answer> => {
 };
 
 const listUses = async ({ request, subject, principal }: Context<Task>): Promise<Answer> => {
-  const page = pageOf(request);
   const all = await principal.visible(subject.organization, await listTaskWorkspaces(subject.id));
-  return list(request, page, all.length, pageSlice(all, page).map(workspaceTaskDocument));
+  return pageFrom(request, all, workspaceTaskDocument);
 };
 
 const taskPointer = '/data/relationships/task';

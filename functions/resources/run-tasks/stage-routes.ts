@@ -2,7 +2,7 @@ import { type Answer, ok, type Resource, standardHeaders } from '#api/answer.ts'
 import { conflict, notFound } from '#api/errors.ts';
 import { inWorkspace } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { readComment } from '#api/validation.ts';
 import { evaluationDocument } from '#resources/policies/result-document.ts';
@@ -152,10 +152,8 @@ const readResult = async ({ subject }: Context<Result>): Promise<Answer> =>
   ok(taskResultDocument(subject.result, subject.run));
 
 const listOutcomes = async ({ request, subject }: Context<Result>): Promise<Answer> => {
-  const page = pageOf(request);
   const all = await readOutcomes(subject.result);
-  const data = pageSlice(all, page).map((outcome) => outcomeDocument(outcome, subject.result.id));
-  return list(request, page, all.length, data);
+  return pageFrom(request, all, (outcome) => outcomeDocument(outcome, subject.result.id));
 };
 
 const outcomeOf = async ({ request, subject }: Context<Result>): Promise<Outcome> => {

@@ -28,7 +28,7 @@ const taskResultsOf = ({ checks }: Run): Record<string, string[]> | undefined =>
  */
 export const startExecution = async (run: Run): Promise<void> => {
   try {
-    await states.send(
+    await states().send(
       new StartExecutionCommand({
         stateMachineArn: environment.stateMachineArn,
         name: run.id,
@@ -61,8 +61,10 @@ const send = async (answer: Promise<unknown>): Promise<boolean> => {
 export const answerWait = (taskToken: string, answer: Resume): Promise<boolean> =>
   send(
     'output' in answer
-      ? states.send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
-      : states.send(new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) })),
+      ? states().send(new SendTaskSuccessCommand({ taskToken, output: JSON.stringify(answer.output) }))
+      : states().send(
+          new SendTaskFailureCommand({ taskToken, error: answer.error, cause: answer.cause.slice(0, 4000) }),
+        ),
   );
 
 /**
@@ -78,7 +80,7 @@ export const cancelTaskWait = (taskToken: string, cause: string): Promise<boolea
 
 /** Sends a heartbeat for a task that is still running. */
 export const extendWait = (taskToken: string): Promise<boolean> =>
-  send(states.send(new SendTaskHeartbeatCommand({ taskToken })));
+  send(states().send(new SendTaskHeartbeatCommand({ taskToken })));
 
 /** Resumes the waiting execution if the run's item determines how. Can be repeated. */
 export const deliver = async (run: Run): Promise<boolean> => {

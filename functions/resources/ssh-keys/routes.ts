@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -37,9 +37,8 @@ const create = async ({ request, subject: { organization: name } }: Context<InOr
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const page = pageOf(request);
   const all = await listSshKeys(subject.organization);
-  return list(request, page, all.length, pageSlice(all, page).map(sshKeyDocument));
+  return pageFrom(request, all, sshKeyDocument);
 };
 
 const shown = (key: SshKey): Answer => withEtag(ok(sshKeyDocument(key)), key);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Resource } from '#api/answer.ts';
 import { badRequest } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
@@ -59,7 +59,6 @@ const sorted = (instances: StateInstance[], { query }: ApiRequest): StateInstanc
 
 /** 1 read and 1 object for any number of resources. */
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const page = pageOf(request);
   const version = subject.state && (await getStateVersion(subject.state.id));
   const all = (version && (await readSummary(version)))?.instances ?? [];
   const search = (request.query.get('q') ?? '').toLowerCase();
@@ -67,8 +66,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
     all.filter(({ address }) => address.toLowerCase().includes(search)),
     request,
   );
-  const data = pageSlice(fitting, page).map((instance) => document(subject.id, version?.id ?? '', instance));
-  return list(request, page, fitting.length, data);
+  return pageFrom(request, fitting, (instance) => document(subject.id, version?.id ?? '', instance));
 };
 
 export const workspaceResourceRoutes: Route[] = [

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent, type Resource } from '#api/answer.ts';
 import { conflict, forbidden, notFound, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
@@ -37,14 +37,12 @@ const documentOf = (name: string, key: string, workspaceIds: string[]): Resource
 
 const listTags = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
-  const page = pageOf(request);
   const search = (request.query.get('q') ?? '').toLowerCase();
   const without = request.query.get('filter[exclude][taggable][id]') || undefined;
   const all = [...(await tagsSeen(context))].filter(
     ([key, ids]) => key.toLowerCase().includes(search) && !(without && ids.includes(without)),
   );
-  const data = pageSlice(all, page).map(([key, ids]) => documentOf(subject.organization, key, ids));
-  return list(request, page, all.length, data);
+  return pageFrom(request, all, ([key, ids]) => documentOf(subject.organization, key, ids));
 };
 
 const maxAtOnce = 100;

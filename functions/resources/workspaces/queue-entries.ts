@@ -61,7 +61,8 @@ const placesIn = async (workspaceId: string): Promise<[runId: string, ahead: num
 
 /** Number of runs ahead of each pending run, by id. 1 read per workspace with a pending run. */
 export const positionsOf = async (runs: Run[]): Promise<ReadonlyMap<string, number>> => {
-  const waiting = runs.filter(({ status }) => status === 'pending');
+  // Plan-only runs do not wait for others.
+  const waiting = runs.filter(({ status, planOnly }) => status === 'pending' && !planOnly);
   const workspaceIds = [...new Set(waiting.map(({ workspaceId }) => workspaceId))];
   return new Map((await Promise.all(workspaceIds.map(placesIn))).flat());
 };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
 import { conflict, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { pageFrom, wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { getProject } from '#resources/projects/records.ts';
@@ -57,11 +57,9 @@ const effective = async ({ request, subject }: Context<Workspace>): Promise<Answ
   wholeList(request, effectiveTagDocuments(subject, await getProject(subject.projectId)));
 
 const listTags = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
-  const page = pageOf(request);
   const search = request.query.get('name') ?? '';
   const names = tagNames(subject.tags).filter((name) => name.includes(search));
-  const data = pageSlice(names, page).map((name) => tagDocument(subject.organization, name));
-  return list(request, page, names.length, data);
+  return pageFrom(request, names, (name) => tagDocument(subject.organization, name));
 };
 
 /**

@@ -73,7 +73,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   const command = await planning(phase, prepared);
   record(phase, prepared);
   const { code } = await phase.terraform(prepared, command, 'plan', [noChanges, changes]);
-  phase.facts.generatedConfiguration = await storeGenerated(phase);
+  if (await storeGenerated(phase)) phase.facts.generatedConfiguration = true;
   const completed = code === noChanges || code === changes;
   const failure = new TerraformError(phase.output.failure ?? `terraform plan ended with ${code}.`);
   // An assessment also reads a failed plan: Terraform fails when a condition does not hold.

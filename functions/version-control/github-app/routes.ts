@@ -1,7 +1,7 @@
 import { type Answer, noContent, ok, type Resource } from '#api/answer.ts';
 import { conflict, forbidden, notFound, unavailable, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
-import { list, type Page, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, type Page, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
@@ -74,8 +74,7 @@ const listForCaller = async ({ request, principal }: Call): Promise<Answer> => {
     (one) =>
       (!name || foldCase(one.account.login) === foldCase(name)) && (!number || String(one.installationId) === number),
   );
-  const page = pageOf(request);
-  return list(request, page, fitting.length, pageSlice(fitting, page).map(document));
+  return pageFrom(request, fitting, document);
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {

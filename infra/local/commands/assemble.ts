@@ -15,6 +15,7 @@ import type { Logs } from '#infra/local/aws/logs/logs.ts';
 import { type ObjectCreated, S3 } from '#infra/local/aws/s3/s3.ts';
 import { Mail } from '#infra/local/aws/ses/mail.ts';
 import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
+import { withRunTaskSeconds } from '#infra/local/aws/step-functions/run-task-limits.ts';
 import { StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
 import { Callers } from '#infra/local/host/callers.ts';
 import { Cors } from '#infra/local/host/cors.ts';
@@ -112,6 +113,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
       PATH: process.env.PATH ?? '',
       STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache,
       RUNS_OF: site.functionSettings.RUNS_OF ?? '',
+      RUN_TASK_SECONDS: site.functionSettings.RUN_TASK_SECONDS ?? '',
     },
     region: home.region,
     usage,
@@ -135,7 +137,9 @@ export const assemble = async (site: Site): Promise<Parts> => {
   const states = openStates(site, permissions, invoke, events);
   const machine = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');
   const { DefinitionString, Definition } = machine.properties;
-  states.createStateMachine(machine.arn, Definition ?? (JSON.parse(DefinitionString ?? '{}') as object));
+  const definition = Definition ?? (JSON.parse(DefinitionString ?? '{}') as object);
+  const { RUN_TASK_SECONDS: seconds } = site.functionSettings;
+  states.createStateMachine(machine.arn, seconds ? withRunTaskSeconds(definition, Number(seconds)) : definition);
   const s3 = openS3(site, events);
   const dynamodb = DynamoDb.open(folder.at('dynamodb'), { isUsed: folder.marker?.used });
   for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);

@@ -16,6 +16,7 @@ export const settings = [
   'ROOMS',
   'ROOM_FOLDERS',
   'RUNS_OF',
+  'RUN_TASK_SECONDS',
   'SHARED_PROVIDER_HOSTS',
   'SIGN_IN_BASE_URL',
   'SIGN_IN_CLIENT_ID',

@@ -39,7 +39,8 @@ export const servicesOf = (
   ): Promise<T> => {
     const origin = { caller, traceHeader: traceHeader() };
     const serving = await ready;
-    const attempt = () => perform(serving, origin).catch((error) => Promise.reject(asSeen(error, name, serving.log)));
+    const attempt = () =>
+      perform(serving, origin).catch((error) => Promise.reject(clientError(error, name, serving.log)));
     return outside(retried<T>, attempt, attempts);
   };
   const operate = (service: 'dynamodb' | 'ecs' | 'kms' | 'states', action: string, input: object): Promise<object> =>
@@ -72,20 +73,20 @@ export const servicesOf = (
         return { ...reply, body: Buffer.isBuffer(reply.body) ? reply.body : await buffer(reply.body) };
       };
       // A stream can be read once.
-      return call(method, answer, isStream ? 1 : maxAttempts).catch(asReply);
+      return call(method, answer, isStream ? 1 : maxAttempts).catch(replyOf);
     },
   };
 };
 
 /** The client's view of an error. */
-const asSeen = (error: Error, call: string, log: (line: string) => void): Error => {
+const clientError = (error: Error, call: string, log: (line: string) => void): Error => {
   if (error instanceof Cut) return connectionLost();
   const { status, code } = refusalOf(error, call, log);
   return new AwsError(code, error.message, status);
 };
 
 /** S3's error responses are results; a lost connection is thrown. */
-export const asReply = (error: Error): AwsResponse => {
+export const replyOf = (error: Error): AwsResponse => {
   if (!(error instanceof AwsError)) throw error;
   const { name, message, statusCode: status } = error;
   return { status, headers: {}, body: Buffer.from(`${name}: ${message}`) };

@@ -211,3 +211,48 @@ it('preflight names a region outside the partition of the credentials', async ()
   identity.body = '<Arn>arn:aws-us-gov:iam::123456789012:user/x</Arn><Account>123456789012</Account>';
   expect(await whats()).toEqual([expect.stringContaining('eu-central-1 is not in the partition')]);
 });
+
+it('preflight names a certificate that domain names cannot use', async () => {
+  const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/01234567-89ab-cdef-0123-456789abcdef';
+  const domain = { domainName: 'tf.example.com', environmentsDomainName: 'dev.tf.example.com', certificateArn };
+  const certificate = (Status: string, ...names: string[]) => {
+    const Certificate = { CertificateArn: certificateArn, Status, SubjectAlternativeNames: names };
+    answers.DescribeCertificate = { status: 200, body: JSON.stringify({ Certificate }) };
+  };
+  const found = async (more: object = {}) => (await preflight({ ...domain, ...more })).missing.map(({ what }) => what);
+
+  certificate('ISSUED', 'tf.example.com', '*.tf.example.com');
+  expect(await found()).toEqual([]);
+  certificate('ISSUED', '*.example.com');
+  expect(await found()).toEqual(['Certificate: it does not have the name dev.tf.example.com.']);
+  certificate('PENDING_VALIDATION', 'tf.example.com');
+  expect(await found()).toEqual(['Certificate: its status is PENDING_VALIDATION, not ISSUED.']);
+  expect(await found({ certificateArn: certificateArn.replace('eu-central-1', 'us-east-1') })).toEqual([
+    'Certificate: in us-east-1, but the deployment is in eu-central-1.',
+  ]);
+  answers.DescribeCertificate = { status: 400, body: '{"__type":"ResourceNotFoundException"}' };
+  expect(await found()).toEqual([`Certificate: ${certificateArn} does not exist.`]);
+  // Users with only the CDK's roles deploy all the same.
+  answers.DescribeCertificate = { status: 400, body: '{"__type":"AccessDeniedException"}' };
+  expect(await found()).toEqual([]);
+});
+
+it('preflight names a Docker that cannot build for the architecture of the runners', async () => {
+  const builds = (own: string, ...platforms: string[]) =>
+    vi.stubEnv(
+      'CDK_DOCKER',
+      docker(`case "$1" in info) echo "28.0 ${own}";; buildx) echo "Platforms: ${platforms.join(', ')}";; esac`),
+    );
+  builds('x86_64', 'linux/amd64');
+  expect(await whats()).toEqual([]);
+  builds('aarch64', 'linux/arm64', 'linux/amd64*');
+  expect(await whats()).toEqual([]);
+  builds('aarch64', 'linux/arm64', 'linux/arm/v7');
+  expect((await preflight()).missing).toEqual([
+    {
+      what: "Docker: it cannot build the runners' image for linux/amd64 on linux/arm64.",
+      todo: expect.stringContaining('tonistiigi/binfmt --install amd64'),
+    },
+  ]);
+  expect((await preflight({ runnerArchitecture: 'arm64' })).missing).toEqual([]);
+});

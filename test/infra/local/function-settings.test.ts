@@ -12,3 +12,14 @@ it.each(['acme,other', 'acme other', 'a'])('%s is rejected as the organization w
     `STEPFORM_RUNS_OF must be the name of one organization; it is ${name}`,
   );
 });
+
+it('run tasks get another time limit only if the operator names one', () => {
+  expect(readFunctionSettings({})).not.toHaveProperty('RUN_TASK_SECONDS');
+  expect(readFunctionSettings({ STEPFORM_RUN_TASK_SECONDS: '30' })).toMatchObject({ RUN_TASK_SECONDS: '30' });
+});
+
+it.each(['0', '601', '1m'])('%s is rejected as the time limit of run tasks', (text) => {
+  expect(() => readFunctionSettings({ STEPFORM_RUN_TASK_SECONDS: text })).toThrow(
+    `STEPFORM_RUN_TASK_SECONDS must be a number from 1 to 600; it is ${text}`,
+  );
+});

@@ -86,12 +86,13 @@ describe('an upload', () => {
 });
 
 describe('a run that waits for its configuration', () => {
-  const fetching = async () => {
+  const fetching = async (set: { notifies?: true } = {}) => {
     const { id: workspaceId } = await api.workspace();
     const version = await create(workspaceId, { 'auto-queue-runs': false });
     const on = { type: 'configuration-versions', id: version.id };
     const workspace = { data: { type: 'workspaces', id: workspaceId } };
     const run = (await api.post('runs', {}, { workspace, 'configuration-version': { data: on } })).body.data.id;
+    await updateRun(run, { set });
     await enterFetching({ runId: run, token: `${run}/1` });
     return { run, key: `uploads/${version.id}.tar.gz`, version: version.id as string };
   };
@@ -126,6 +127,13 @@ describe('a run that waits for its configuration', () => {
     await update(keys.configurationVersion(archived.version), { set: { status: 'archived' } });
     await enterFetching({ runId: archived.run, token: `${archived.run}/1` });
     expect((await getRun(archived.run))?.failure).toBe(`Configuration version ${archived.version} is archived.`);
+  });
+
+  it('sends the notification of a new run, once', async () => {
+    api.aws.invoked.length = 0;
+    const { run } = await fetching({ notifies: true });
+    await enterFetching({ runId: run, token: `${run}/2` });
+    expect(api.aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run, trigger: 'run:created' }]);
   });
 
   it('that has ended is not resumed', async () => {

@@ -19,6 +19,7 @@ describe('creating a run', () => {
       type: 'runs',
       attributes: {
         status: 'pending',
+        message: 'Queued manually via the Terraform Enterprise API',
         'auto-apply': true,
         refresh: true,
         'is-destroy': false,
@@ -142,6 +143,8 @@ describe('creating a run', () => {
     const [first, second] = [await post(), await post()];
     expect(first.attributes).toMatchObject({ source: 'tfe-ui', message: 'Triggered via UI' });
     expect(second.id).not.toBe(first.id);
+    const named = await api.post('runs', { message: 'mine' }, on(id, response.body.data.id), { headers });
+    expect(named.body.data.attributes.message).toBe('mine');
   });
 
   it('from the CLI happens once per configuration version', async () => {

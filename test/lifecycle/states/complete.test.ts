@@ -65,8 +65,11 @@ it('an apply starts the runs that it triggers, and a run without changes does no
   expect(trigger.status).toBe(201);
   const endAs = async (ending: CompleteTask['ending']) => {
     const { id } = await runs.create(source.id);
-    await runs.bring(id, { status: 'applying' });
-    return (await end({ id } as Run, ending)).next;
+    const later = '2999-01-01T00:00:00.000Z';
+    await runs.bring(id, { status: 'applying', dueAt: later, checkAt: later });
+    const { next, ended } = await end({ id } as Run, ending);
+    if (next === 'StartsRuns') expect(Date.parse(ended.dueAt ?? '')).toBeLessThan(Date.now() + 61_000);
+    return next;
   };
   expect(await endAs('Applied')).toBe('StartsRuns');
   expect(await endAs('ApplyErrored')).toBe('Nothing');

@@ -1,6 +1,7 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Host } from '#infra/local/host/host.ts';
+import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { Stack } from '#infra/local/host/template.ts';
 import { callConnection, callEmail, callKms, callParameterStore, invokeLater } from '#platform/store/aws.ts';
 import { dynamodb } from '#platform/store/dynamodb.ts';
@@ -37,11 +38,19 @@ it('KMS returns its output, or an error with code and status', async () => {
   });
 });
 
+it.each(['ThrottlingException', 'KMSInternalException'])('a call is repeated after %s', async (error) => {
+  const rule = { kind: 'refuse', service: 'kms', error, function: 'operator', nth: 1 };
+  await operatorFetch(host.local, '/_faults', { method: 'PUT', body: JSON.stringify([rule]) });
+  expect(await callKms('GenerateDataKey', { KeyId: keyArn })).toHaveProperty('Plaintext');
+  const [counted] = (await (await operatorFetch(host.local, '/_faults')).json()) as { injected: number }[];
+  expect(counted?.injected).toBe(1);
+});
+
 it('a function is invoked asynchronously', async () => {
   const { tableName: TableName } = host.local;
   const Key = { pk: { S: 'invoked' }, sk: { S: 'later' } };
   await invokeLater('CallerFunction', { orders: [{ does: 'PutItem', input: { TableName, Item: Key } }] });
-  const get = () => dynamodb.send(new GetItemCommand({ TableName, Key }));
+  const get = () => dynamodb().send(new GetItemCommand({ TableName, Key }));
   await vi.waitFor(async () => expect((await get()).Item).toEqual(Key), 20_000);
   await expect(invokeLater('none', {})).rejects.toMatchObject({ name: 'ResourceNotFoundException', statusCode: 404 });
 });

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import * as bucket from '#platform/store/bucket.ts';
 import { type Storage, startStorage } from '#test/support/storage.ts';
@@ -115,6 +116,23 @@ it('objects are copied within the bucket, and a missing source is reported', asy
   await bucket.copyObject('runs/a copy', 'states/the copy');
   expect(text(await bucket.getObject('states/the copy'))).toBe('content');
   await expect(bucket.copyObject('runs/none', 'states/none')).rejects.toThrow(/copying runs\/none/);
+});
+
+it('a stream is stored if it has the announced content, and an interrupted one changes nothing', async () => {
+  const content = randomBytes(300_000);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  const put = (body: Readable) =>
+    bucket.putStream('runs/streamed', body, { size: content.length, sha256, type: 'a/b' });
+  const pieces = () => [content.subarray(0, 200_000), content.subarray(200_000)];
+  await put(Readable.from(pieces()));
+  expect(await bucket.objectDigest('runs/streamed')).toEqual({ size: content.length, sha256 });
+  await expect(put(Readable.from(pieces().reverse()))).rejects.toThrow('writing runs/streamed: HTTP 400');
+  const interrupted = async function* () {
+    yield content.subarray(0, 200_000);
+    throw new Error('the source is gone');
+  };
+  await expect(put(Readable.from(interrupted()))).rejects.toThrow('the source is gone');
+  expect((await bucket.getObject('runs/streamed'))?.equals(content)).toBe(true);
 });
 
 it('a request is retried while S3 is busy, and the error names the operation when retries fail', async () => {

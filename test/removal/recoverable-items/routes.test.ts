@@ -154,6 +154,25 @@ describe('a deleted workspace', () => {
     ]);
   });
 
+  it('is attached to nothing of another organization', async () => {
+    const organization = uniqueName('foreign');
+    await api.post('organizations', { name: organization, email: 'a@b.test' });
+    const make = async (kind: string) =>
+      (await api.post(`organizations/${organization}/${kind}`, { name: 'foreign' })).body.data.id as string;
+    const [varset, policySet] = [await make('varsets'), await make('policy-sets')];
+    const task = (await (await taskHelpers()).task({}, organization)).id;
+    const { id } = await deleted();
+    const tasks = [{ taskId: task, stages: ['pre_plan'], enforcementLevel: 'advisory' }];
+    const attachments = { variableSets: [varset], policySets: [policySet], excludedFrom: [policySet], tasks };
+    await table.update(keys.workspace(id), { set: { attachments } });
+    expect((await act(id, 'recover')).status).toBe(204);
+    expect((await api.get(`workspaces/${id}/tasks`)).body.data).toEqual([]);
+    for (const key of [keys.variableSet(varset), keys.policySet(policySet)]) {
+      const set = await table.get<Record<string, unknown>>(key);
+      expect([set?.workspaceIds, set?.workspaceExclusionIds]).toEqual([undefined, undefined]);
+    }
+  });
+
   it('comes back without automatic destruction, whose time may have passed', async () => {
     const { id } = await deleted({ 'auto-destroy-at': new Date(Date.now() + 3_600_000).toISOString() });
     expect((await act(id, 'recover')).status).toBe(204);

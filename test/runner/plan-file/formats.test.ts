@@ -176,8 +176,8 @@ it.each<[what: string, content: Buffer, message: string]>([
   ['a newer format', zip('tfplan', encode([[1, 4]])), 'its format is version 4'],
   ['no format', zip('tfplan', Buffer.alloc(0)), 'its format is version 0'],
   ['encryption', Buffer.from('{"meta":{},"encrypted_data":"AAAA"}'), 'OpenTofu has encrypted it'],
-  ['no zip archive', Buffer.from('plan'), 'no zip archive'],
-  ['another file', zip('plan', encode([version])), 'no zip archive with a tfplan'],
+  ['no zip archive', Buffer.from('plan'), 'not a zip archive'],
+  ['another file', zip('plan', encode([version])), 'not a zip archive with a tfplan'],
   ['damage', zip('tfplan', Buffer.from('1aff', 'hex')), 'it is damaged'],
   ['a change without an address', zip('tfplan', encode([version, [3, [[9, create]]]])), 'incomplete'],
   [
@@ -215,8 +215,16 @@ it.each<[what: string, content: Buffer, message: string]>([
     ),
     'it is damaged',
   ],
-  ['something behind the archive', Buffer.concat([zip('tfplan', encode([version])), Buffer.from('x')]), 'no zip'],
-  ['something before the archive', Buffer.concat([Buffer.from('x'), zip('tfplan', encode([version]))]), 'no zip'],
+  [
+    'something behind the archive',
+    Buffer.concat([zip('tfplan', encode([version])), Buffer.from('x')]),
+    'not a zip archive',
+  ],
+  [
+    'something before the archive',
+    Buffer.concat([Buffer.from('x'), zip('tfplan', encode([version]))]),
+    'not a zip archive',
+  ],
 ])('a plan file with %s is rejected', async (_, content, message) => {
   const reading = readPlanFile(content);
   await expect(reading).rejects.toThrow(message);

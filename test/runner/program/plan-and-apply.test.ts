@@ -138,7 +138,6 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       resourceChanges: 0,
       resourceDestructions: 0,
       resourceImports: 0,
-      generatedConfiguration: false,
       terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
     expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);

@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Command } from '../arguments.ts';
-import { CommandError, exit } from '../exit.ts';
-import { preflight } from '../preflight.ts';
 import { program } from '../program.ts';
 import { root, runProgram } from '../run-program.ts';
-import { print, say } from '../terminal.ts';
 
 /** Demonstrates, runs or deploys the platform, from a checkout or from the package. */
 
@@ -36,24 +31,6 @@ unfinished runs continue at the next start.
   },
 };
 
-const afterwards = `
-Create the first organization, with the BootstrapFunctionName above:
-
-  aws lambda invoke --function-name <BootstrapFunctionName> --cli-binary-format raw-in-base64-out \\
-    --payload '{"organization":"acme","email":"you@example.com"}' /dev/stdout
-
-It prints a one-time secret, and where to sign in with it. Deploy again to upgrade, or with other settings.`;
-
-/** CDK context: that of cdk.json, with the settings of the command line. */
-const contextWith = (settings: string[]): Record<string, unknown> => {
-  const { context } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as { context?: object };
-  const pairs = settings.map((setting) => {
-    const [name = '', ...value] = setting.split('=');
-    return [name, value.join('=')] as const;
-  });
-  return { ...context, ...Object.fromEntries(pairs) };
-};
-
 const deploy: Command = {
   name: 'deploy',
   isProgram: true,
@@ -65,31 +42,22 @@ const deploy: Command = {
       short: 'c',
       multiple: true,
     },
-    check: { about: 'only check the prerequisites' },
-    yes: { about: 'do not ask before permission changes', short: 'y' },
+    reset: { about: 'return a setting to its default; repeatable', value: 'name', multiple: true },
+    check: { about: 'only check the prerequisites and compare the settings' },
+    yes: { about: 'do not ask before changes of settings and permissions', short: 'y' },
   },
-  more: `First checks region, credentials, CDK bootstrap, ECS's role, the network's quota and zones, and Docker (not needed with -c runnerImage=…), and
+  more: `Keeps the settings of the deployed platform, except for those given here or in cdk.json. Prints what changes, and asks before changes that
+affect security, existing data or addresses.
+First checks region, credentials, CDK bootstrap, ECS's role, the network's quota and zones, and Docker (not needed with -c runnerImage=…), and
 lists everything missing and low quotas.
-Credentials and region come from the environment, or from the profile in AWS_PROFILE, as for the AWS CLI. Give all settings again each time.
+Credentials and region come from the environment, or from the profile in AWS_PROFILE, as for the AWS CLI.
 
-  ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com`,
-  run: async (call) => {
-    const { account, region, missing, low } = await preflight(contextWith(call.texts('context')));
-    if (missing.length) {
-      throw new CommandError(
-        `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,
-      );
-    }
-    for (const { what, todo } of low) say(`Low quota: ${what} To raise it:\n  ${todo}`);
-    say(`Account ${account}, region ${region}: ready to deploy.`);
-    if (call.flag('check')) return exit.done;
-    const cdk = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin/cdk');
-    const settings = call.texts('context').flatMap((setting) => ['-c', setting]);
-    const asking = call.flag('yes') ? ['--require-approval', 'never'] : [];
-    const app = `"${process.execPath}" infra/stack/app.ts`;
-    const code = await runProgram([cdk, 'deploy', '--all', '--app', app, ...settings, ...asking], root);
-    if (code === exit.done) print(afterwards);
-    return code;
+  ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com
+  ${program} deploy --reset alarmEmail`,
+  run: (call) => {
+    const repeated = (name: string) => call.texts(name).flatMap((value) => [`--${name}`, value]);
+    const flags = ['check', 'yes'].filter((name) => call.flag(name)).map((name) => `--${name}`);
+    return runProgram([join(root, 'infra/deployment/main.ts'), ...repeated('context'), ...repeated('reset'), ...flags]);
   },
 };
 

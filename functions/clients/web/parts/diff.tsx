@@ -91,9 +91,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
                 type="button"
                 class="chip"
                 aria-pressed={only.value === kind}
-                onClick={() => {
-                  only.value = only.value === kind ? undefined : kind;
-                }}
+                onClick={() => (only.value = only.value === kind ? undefined : kind)}
               >
                 <span class={signs[kind].tone} aria-hidden="true">
                   {signs[kind].sign}
@@ -103,13 +101,7 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
             ))}
           </fieldset>
           {matching.length > 1 && matching.length <= openAllUpTo && (
-            <button
-              type="button"
-              class="small-button"
-              onClick={() => {
-                all.value = !areOpen;
-              }}
-            >
+            <button type="button" class="small-button" onClick={() => (all.value = !areOpen)}>
               {areOpen ? 'Collapse all' : 'Expand all'}
             </button>
           )}

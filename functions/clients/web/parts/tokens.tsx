@@ -139,14 +139,45 @@ export const Revoke = ({ name, path, onClose }: RevokeProps) => (
   </Confirm>
 );
 
-/** A token with a description. */
-export const RevokeToken = ({ token, onClose }: { token: Resource<'authentication-tokens'>; onClose(): void }) => (
-  <Revoke
-    name={token.attributes.description || token.id}
-    path={`/authentication-tokens/${token.id}`}
-    onClose={onClose}
-  />
-);
+interface DialogsProps {
+  title: string;
+  path: string;
+  work: TokenWork;
+  refresh(): void;
+}
+
+/** The open form for a list of tokens with descriptions. */
+export const TokenDialogs = ({ title, path, work, refresh }: DialogsProps) => {
+  const { adding, createdSecret, revoking } = work;
+  const token = revoking.value;
+  return (
+    <>
+      {adding.value && (
+        <NewToken
+          title={title}
+          path={path}
+          described
+          onClose={() => (adding.value = false)}
+          onMade={(secret) => {
+            adding.value = false;
+            createdSecret.value = secret;
+            refresh();
+          }}
+        />
+      )}
+      {token && (
+        <Revoke
+          name={token.attributes.description || token.id}
+          path={`/authentication-tokens/${token.id}`}
+          onClose={() => {
+            revoking.value = undefined;
+            refresh();
+          }}
+        />
+      )}
+    </>
+  );
+};
 
 interface OwnedProps {
   /** A team, or an agent pool. */
@@ -163,7 +194,8 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
     async () => (await all<'authentication-tokens'>(path)).data,
     () => 30_000,
   );
-  const { adding, createdSecret, revoking } = useTokenWork();
+  const work = useTokenWork();
+  const { adding, createdSecret, revoking } = work;
   return (
     <section class="stack" aria-label="Tokens">
       <div class="row spread">
@@ -176,28 +208,7 @@ export const TokensOf = ({ owner, mayChange, none }: OwnedProps) => {
           <TokenList tokens={tokens} none={none} onRevoke={mayChange && ((token) => (revoking.value = token))} />
         )}
       </Loaded>
-      {adding.value && (
-        <NewToken
-          title={`New token of ${owner.attributes.name}`}
-          path={path}
-          described
-          onClose={() => (adding.value = false)}
-          onMade={(secret) => {
-            adding.value = false;
-            createdSecret.value = secret;
-            live.refresh();
-          }}
-        />
-      )}
-      {revoking.value && (
-        <RevokeToken
-          token={revoking.value}
-          onClose={() => {
-            revoking.value = undefined;
-            live.refresh();
-          }}
-        />
-      )}
+      <TokenDialogs title={`New token of ${owner.attributes.name}`} path={path} work={work} refresh={live.refresh} />
     </section>
   );
 };
@@ -208,3 +219,5 @@ export const useTokenWork = () => ({
   createdSecret: useSignal<string | undefined>(undefined),
   revoking: useSignal<Resource | undefined>(undefined),
 });
+
+type TokenWork = ReturnType<typeof useTokenWork>;

@@ -1,7 +1,7 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { withAudit } from '#resources/audit/trail.ts';
@@ -62,7 +62,6 @@ const listAll = async ({ request, principal }: Call): Promise<Answer> => {
     throw badRequest('filter[namespace] is missing: name organizations.', 'filter[namespace]');
   if (namespaces.length > 10)
     throw badRequest('filter[namespace] can name at most 10 organizations.', 'filter[namespace]');
-  const page = pageOf(request);
   const readable: string[] = [];
   for (const organization of new Set(namespaces)) {
     if ((await principal.on({ organization })).has('registry:read')) readable.push(organization);
@@ -70,7 +69,7 @@ const listAll = async ({ request, principal }: Call): Promise<Answer> => {
   if (readable.length === 0)
     throw forbidden("You don't have permission to read the keys of any of these organizations.");
   const all = (await Promise.all(readable.map(listGpgKeys))).flat();
-  return list(request, page, all.length, pageSlice(all, page).map(gpgKeyDocument));
+  return pageFrom(request, all, gpgKeyDocument);
 };
 
 /** @throws {ApiError} 409 */

@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -27,9 +27,8 @@ const create = async ({ request, subject: { organization: name } }: Context<InOr
 };
 
 const listOfOrganization = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
-  const page = pageOf(request);
   const all = await listReservedTagKeys(subject.organization);
-  return list(request, page, all.length, pageSlice(all, page).map(reservedTagKeyDocument));
+  return pageFrom(request, all, reservedTagKeyDocument);
 };
 
 const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<Answer> => {

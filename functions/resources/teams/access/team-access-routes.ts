@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { badRequest, forbidden, notFound, unprocessable } from '#api/errors.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { ofProjectGrant, ofWorkspaceGrant, type Permission, type Permissions } from '#api/permissions/permissions.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '#api/permissions/team-access.ts';
 import type { ApiRequest } from '#api/request.ts';
@@ -115,9 +115,7 @@ const listGrants =
     const teams = await getTeams(Object.keys(access).filter((id) => teamId === null || id === teamId));
     const visible = await visibleIds(context, teams, kind.reading);
     const shown = teams.filter(({ id }) => visible.has(id)).sort((a, b) => (a.name < b.name ? -1 : 1));
-    const page = pageOf(request);
-    const data = pageSlice(shown, page).map(({ id }) => kind.document(subject.id, id, access[id] as G));
-    return list(request, page, shown.length, data);
+    return pageFrom(request, shown, ({ id }) => kind.document(subject.id, id, access[id] as G));
   };
 
 const createGrant =

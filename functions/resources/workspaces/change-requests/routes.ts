@@ -1,7 +1,7 @@
 import { type Answer, ok } from '#api/answer.ts';
 import { ApiError } from '#api/errors.ts';
 import { inWorkspace, param } from '#api/finders.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { workspace } from '../finder.ts';
@@ -21,8 +21,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
   const all = (await listChangeRequests(subject.id)).filter(
     ({ archivedAt }) => archived === null || (archivedAt !== undefined) === (archived === 'true'),
   );
-  const page = pageOf(request);
-  return list(request, page, all.length, pageSlice(all, page).map(changeRequestDocument));
+  return pageFrom(request, all, changeRequestDocument);
 };
 
 const archive = async ({ subject, principal }: Context<ChangeRequest>): Promise<Answer> => {

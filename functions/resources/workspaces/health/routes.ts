@@ -1,7 +1,7 @@
 import { type Answer, ok, redirect } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { inWorkspace, param } from '#api/finders.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { keys } from '#platform/store/keys.ts';
 import { queryAll } from '#platform/store/table.ts';
@@ -49,9 +49,7 @@ const current = async ({ subject }: Context<Workspace>): Promise<Answer> => {
 const history = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const { pk } = keys.workspace(subject.id);
   const results = await queryAll<NonNullable<Workspace['health']>>({ pk, prefix: 'ASSESSMENT#', reverse: true });
-  const page = pageOf(request);
-  const documents = pageSlice(results, page).map((result) => healthDocument(result, subject.id));
-  return list(request, page, results.length, documents);
+  return pageFrom(request, results, (result) => healthDocument(result, subject.id));
 };
 
 const unlessDeleted = ({ id, plan }: Run): void => {

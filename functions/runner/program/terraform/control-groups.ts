@@ -43,8 +43,8 @@ const wanted = (): Group[] => {
       },
     ];
   return [
-    // A write to `cgroup.procs` waits 10 ms until no process of the machine is forking. One to `tasks` moves only a single
-    // thread, and the shell that enters the group has no other.
+    // A write to `cgroup.procs` waits some 10 ms for a grace period of the kernel (RCU), because it moves all threads of a
+    // process. One to `tasks` moves a single thread, and the shell that enters the group has no other.
     { above: join(root, 'pids'), entry: 'tasks', limits: { 'pids.max': String(maxTasks) } },
     {
       above: join(root, 'memory'),

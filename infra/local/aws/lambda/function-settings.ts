@@ -9,7 +9,7 @@ import { localWarmRunnerVariable } from '#infra/stack/warm-runners.ts';
 
 /**
  * Settings of functions that differ from AWS: values of environment variables, for each function whose declaration has
- * the variable (infra/stack/variables.ts). Every function gets RUNS_OF, which does not exist on AWS.
+ * the variable (infra/stack/variables.ts). Every function gets RUNS_OF and RUN_TASK_SECONDS, which do not exist on AWS.
  */
 export type FunctionSettings = Partial<
   Record<
@@ -23,6 +23,7 @@ export type FunctionSettings = Partial<
     | 'PUBLIC_URL'
     | 'REQUESTS_PER_SECOND'
     | 'RUNS_OF'
+    | 'RUN_TASK_SECONDS'
     | 'SHARED_PROVIDER_HOSTS'
     | 'SIGN_IN'
     | 'WARM_RUNNERS',
@@ -53,6 +54,12 @@ const requestsPerSecond = (text: string): string => {
   return text;
 };
 
+const runTaskSeconds = (text: string): string => {
+  if (!/^\d+$/.test(text) || Number(text) < 1 || Number(text) > 600)
+    throw new Error(`STEPFORM_RUN_TASK_SECONDS must be a number from 1 to 600; it is ${text}`);
+  return text;
+};
+
 const organizationName = (text: string): string => {
   if (!/^[A-Za-z0-9_-]{3,40}$/.test(text))
     throw new Error(`STEPFORM_RUNS_OF must be the name of one organization; it is ${text}`);
@@ -80,6 +87,9 @@ export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSe
   ...(environment.STEPFORM_EMAIL_SENDER ? { EMAIL_SENDER: emailSender(environment.STEPFORM_EMAIL_SENDER) } : {}),
   ...(environment.STEPFORM_REQUESTS_PER_SECOND
     ? { REQUESTS_PER_SECOND: requestsPerSecond(environment.STEPFORM_REQUESTS_PER_SECOND) }
+    : {}),
+  ...(environment.STEPFORM_RUN_TASK_SECONDS
+    ? { RUN_TASK_SECONDS: runTaskSeconds(environment.STEPFORM_RUN_TASK_SECONDS) }
     : {}),
   ...(environment.STEPFORM_RUNS_OF ? { RUNS_OF: organizationName(environment.STEPFORM_RUNS_OF) } : {}),
 });

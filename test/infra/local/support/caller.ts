@@ -16,7 +16,7 @@ import { tasks } from '#platform/store/tasks.ts';
 /** Over HTTP, and in memory. */
 const doors = {
   http: { dynamodb: new DynamoDBClient({}), ecs: new ECSClient({}), sfn: new SFNClient({}) },
-  memory: { dynamodb, ecs: tasks, sfn: states },
+  memory: { dynamodb: dynamodb(), ecs: tasks(), sfn: states() },
 };
 type Send = (command: object) => Promise<object>;
 // biome-ignore lint/suspicious/noExplicitAny: the event says which command and input

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import type { Live } from '#clients/web/live.ts';
 import { may, useOrganization } from '#clients/web/organization.ts';
 import { Attached, type Item } from '#clients/web/parts/attached.tsx';
@@ -112,14 +113,8 @@ const IpAllowlist = (props: ViewData & { organization: string; live: Live<ViewDa
 };
 
 const Ranges = ({ list, ranges, address, may: mayChange, onChange }: ViewData & { may: boolean; onChange(): void }) => {
-  const editing = useSignal<Range | 'new' | undefined>(undefined);
-  const removing = useSignal<Range | undefined>(undefined);
+  const { editing, removing, close } = useEntry<Range>(onChange);
   const problem = useSignal<string | undefined>(undefined);
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    onChange();
-  };
   const toggle = (range: Range) =>
     change(`/cidr-ranges/${range.id}`, 'cidr-ranges', { enabled: !range.attributes.enabled }).then(
       () => {

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
@@ -58,13 +59,7 @@ export const TeamAccess = (on: On) => {
     () => load(on),
     () => 30_000,
   );
-  const editing = useSignal<TeamGrant | 'new' | undefined>(undefined);
-  const removing = useSignal<TeamGrant | undefined>(undefined);
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    live.refresh();
-  };
+  const { editing, removing, close } = useEntry<TeamGrant>(live.refresh);
   return (
     <section class="panel pad stack" aria-label="Team access">
       <h2>Team access</h2>

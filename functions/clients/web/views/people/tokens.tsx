@@ -4,7 +4,7 @@ import { askForIssuer, depart, failed, issuer } from '#clients/web/issuer.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
-import { CreatedToken, NewToken, RevokeToken, TokenList, useTokenWork } from '#clients/web/parts/tokens.tsx';
+import { CreatedToken, TokenDialogs, TokenList, useTokenWork } from '#clients/web/parts/tokens.tsx';
 import { all, get, isSession } from '#clients/web/session.ts';
 import { Identities } from './identities.tsx';
 
@@ -22,19 +22,14 @@ const load = async (): Promise<ViewData> => {
 
 export const Tokens = () => {
   const live = useLive('tokens', load, () => 30_000);
-  const { adding, createdSecret, revoking } = useTokenWork();
+  const work = useTokenWork();
+  const { adding, createdSecret, revoking } = work;
   const fromTerraform = new URLSearchParams(location.search).get('source') === 'terraform-login';
   return (
     <Shell title="Tokens" crumbs={[{ text: 'Tokens' }]}>
       <div class="row spread">
         <h1>API tokens</h1>
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            adding.value = true;
-          }}
-        >
+        <button type="button" class="primary" onClick={() => (adding.value = true)}>
           New token
         </button>
       </div>
@@ -53,34 +48,16 @@ export const Tokens = () => {
               none="No tokens yet. Create one to use the terraform command line or the API as yourself."
               onRevoke={(token) => (revoking.value = token)}
             />
-            {adding.value && (
-              <NewToken
-                title="New API token"
-                path={`/users/${user.id}/authentication-tokens`}
-                described
-                onClose={() => {
-                  adding.value = false;
-                }}
-                onMade={(secret) => {
-                  adding.value = false;
-                  createdSecret.value = secret;
-                  live.refresh();
-                }}
-              />
-            )}
+            <TokenDialogs
+              title="New API token"
+              path={`/users/${user.id}/authentication-tokens`}
+              work={work}
+              refresh={live.refresh}
+            />
           </>
         )}
       </Loaded>
       {isPerson(live.value?.user) && <Identities />}
-      {revoking.value && (
-        <RevokeToken
-          token={revoking.value}
-          onClose={() => {
-            revoking.value = undefined;
-            live.refresh();
-          }}
-        />
-      )}
     </Shell>
   );
 };

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
 import { SmallButton } from '#clients/web/parts/small-button.tsx';
@@ -18,13 +19,7 @@ interface Props {
 }
 
 export const Policies = ({ set, policies, organization, may, onChange }: Props) => {
-  const editing = useSignal<Resource | 'new' | undefined>(undefined);
-  const removing = useSignal<Resource | undefined>(undefined);
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    onChange();
-  };
+  const { editing, removing, close } = useEntry<Resource>(onChange);
   const versionless = policies.length === 0;
   return (
     <section class="stack" aria-label="Policies">

@@ -195,13 +195,7 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
         </ul>
       )}
       {hidden > 0 && !whole.value && (
-        <button
-          type="button"
-          class="small-button"
-          onClick={() => {
-            whole.value = true;
-          }}
-        >
+        <button type="button" class="small-button" onClick={() => (whole.value = true)}>
           Show {count(hidden, 'more message')}
         </button>
       )}

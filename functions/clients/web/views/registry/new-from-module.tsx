@@ -1,10 +1,10 @@
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
-import { organizationNow, useItems } from '#clients/web/organization.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { create, related } from '#clients/web/session.ts';
+import { Form } from '#clients/web/parts/form.tsx';
+import { AutoApply, NewWorkspaceFields, newWorkspaceIn } from '#clients/web/parts/new-workspace.tsx';
+import { create } from '#clients/web/session.ts';
 import type { ModuleAddress } from './module-api.ts';
 import { type Offer, readOffer, VariableField, valuesIn } from './module-variables.tsx';
 
@@ -43,22 +43,12 @@ const Fields = ({
   module,
   organization,
 }: Offer & { module: Resource<'registry-modules'>; organization: string }) => {
-  const projects = useItems(organization, 'projects', true);
   const submit = async (data: FormData) => {
-    const project = textOf(data, 'project');
-    const workspace = await create(
-      `/no-code-modules/${id}/workspaces`,
-      'workspaces',
-      {
-        name: textOf(data, 'name'),
-        description: textOf(data, 'description') ?? null,
-        'auto-apply': data.has('auto-apply'),
-      },
-      {
-        ...(project ? { project: { data: { type: 'projects', id: project } } } : {}),
-        vars: { data: valuesIn(data, variables) },
-      },
-    );
+    const { attributes, relationships } = newWorkspaceIn(data);
+    const workspace = await create(`/no-code-modules/${id}/workspaces`, 'workspaces', attributes, {
+      ...relationships,
+      vars: { data: valuesIn(data, variables) },
+    });
     go({ view: 'workspace', organization, workspace: workspace.attributes.name, tab: 'overview' });
   };
   return (
@@ -67,23 +57,7 @@ const Fields = ({
         New workspace from {module.attributes.name} {version}
       </h2>
       <Form submit="Create workspace" onSubmit={submit}>
-        <Text
-          label="Name"
-          name="name"
-          required
-          autoFocus
-          pattern="[A-Za-z0-9_\-]+"
-          hint="Letters, digits, - and _. For example network-eu-production."
-        />
-        <Text label="Description" name="description" />
-        {projects.length > 1 && (
-          <Select
-            label="Project"
-            name="project"
-            options={projects.map((project) => [project.id, project.name])}
-            value={related(organizationNow(organization), 'default-project')}
-          />
-        )}
+        <NewWorkspaceFields organization={organization} />
         {variables.length > 0 && (
           <fieldset>
             <legend>Variables</legend>
@@ -92,11 +66,7 @@ const Fields = ({
             ))}
           </fieldset>
         )}
-        <Choice
-          label="Apply without confirmation"
-          name="auto-apply"
-          hint="Plans with changes are applied immediately."
-        />
+        <AutoApply />
       </Form>
     </section>
   );

@@ -21,7 +21,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
     async () => (await all<'tasks'>(`/organizations/${organization}/tasks`)).data,
     () => 15_000,
   );
-  const { editing, deleting, edit, close } = useEditing('/tasks', live);
+  const { editing, removing, edit, close } = useEditing('/tasks', live);
   const mayWrite = may(organization, 'can-manage-run-tasks');
   return (
     <OrganizationShell organization={organization} at="run-tasks">
@@ -40,7 +40,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
                   key={task.id}
                   task={task}
                   onEdit={mayWrite && (() => edit(task))}
-                  onDelete={mayWrite && (() => (deleting.value = task))}
+                  onDelete={mayWrite && (() => (removing.value = task))}
                 />
               ))}
             </ul>
@@ -54,7 +54,7 @@ export const RunTasks = ({ organization }: { organization: string }) => {
           onClose={close}
         />
       )}
-      {deleting.value && <DeleteTask task={deleting.value} onClose={close} />}
+      {removing.value && <DeleteTask task={removing.value} onClose={close} />}
     </OrganizationShell>
   );
 };

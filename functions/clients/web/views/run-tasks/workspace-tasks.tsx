@@ -1,5 +1,5 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
@@ -55,14 +55,8 @@ export const WorkspaceTasks = ({
     () => load(workspace, organization),
     () => 15_000,
   );
-  const editing = useSignal<Attachment | 'new' | undefined>(undefined);
-  const removing = useSignal<Attachment | undefined>(undefined);
+  const { editing, removing, close } = useEntry<Attachment>(live.refresh);
   const mayManage = workspace.attributes.permissions['can-manage-run-tasks'];
-  const close = () => {
-    editing.value = undefined;
-    removing.value = undefined;
-    live.refresh();
-  };
   return (
     <section class="panel pad stack" aria-label="Run tasks">
       <h2>Run tasks</h2>

@@ -123,13 +123,7 @@ const Table = ({ table, estimate }: { table: CostTable; estimate: Resource<'cost
       <div class="pad part stack small">
         {hidden > 0 && !all.value && (
           <p>
-            <button
-              type="button"
-              class="small-button"
-              onClick={() => {
-                all.value = true;
-              }}
-            >
+            <button type="button" class="small-button" onClick={() => (all.value = true)}>
               Show {count(hidden, 'more resource')}
             </button>
           </p>

@@ -99,9 +99,7 @@ export const RunActions = ({ run, plan, workspace, front, words, error, refresh 
           workspace={workspace?.attributes.name ?? ''}
           front={front?.attributes.message ?? ''}
           onYes={act}
-          onNo={() => {
-            asking.value = undefined;
-          }}
+          onNo={() => (asking.value = undefined)}
         />
       )}
     </section>

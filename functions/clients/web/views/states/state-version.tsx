@@ -94,13 +94,7 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
             Download
           </button>
           {!current && attributes.status === 'finalized' && permissions['can-create-state-versions'] && (
-            <button
-              type="button"
-              class="danger"
-              onClick={() => {
-                asking.value = true;
-              }}
-            >
+            <button type="button" class="danger" onClick={() => (asking.value = true)}>
               Roll back to this
             </button>
           )}
@@ -150,9 +144,7 @@ const Version = ({ version, workspace, versions, organization }: ViewData & { or
         <Rollback
           version={version}
           workspace={workspace}
-          onClose={() => {
-            asking.value = false;
-          }}
+          onClose={() => (asking.value = false)}
           onDone={(versionId) => go({ view: 'state', organization, workspace: name, version: versionId })}
         />
       )}

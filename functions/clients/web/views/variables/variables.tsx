@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded, Value } from '#clients/web/parts/basics.tsx';
@@ -107,15 +108,11 @@ interface Props {
 const Variables = ({ path, load, may, organization, only }: Props) => {
   const parameters = only === 'policy-set';
   const live = useLive(path, load, () => 15_000);
-  const editing = useSignal<Resource<'vars'> | 'new' | undefined>(undefined);
-  const deleting = useSignal<Resource<'vars'> | undefined>(undefined);
   const importing = useSignal(false);
-  const close = () => {
-    editing.value = undefined;
+  const { editing, removing, close } = useEntry<Resource<'vars'>>(() => {
     importing.value = false;
-    deleting.value = undefined;
     live.refresh();
-  };
+  });
   return (
     <section class="stack">
       <div class="row spread">
@@ -161,12 +158,8 @@ const Variables = ({ path, load, may, organization, only }: Props) => {
                       organization={organization}
                       may={may}
                       showsKind={!only}
-                      onEdit={() => {
-                        editing.value = variable;
-                      }}
-                      onDelete={() => {
-                        deleting.value = variable;
-                      }}
+                      onEdit={() => (editing.value = variable)}
+                      onDelete={() => (removing.value = variable)}
                     />
                   ))}
                 </tbody>
@@ -184,7 +177,7 @@ const Variables = ({ path, load, may, organization, only }: Props) => {
         />
       )}
       {importing.value && live.value && <ImportVariables path={path} {...sortedByOrigin(live.value)} onClose={close} />}
-      {deleting.value && <DeleteVariable path={path} variable={deleting.value} onClose={close} />}
+      {removing.value && <DeleteVariable path={path} variable={removing.value} onClose={close} />}
     </section>
   );
 };

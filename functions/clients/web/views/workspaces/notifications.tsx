@@ -17,7 +17,7 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
     async () => (await all<'notification-configurations'>(path)).data,
     () => 15_000,
   );
-  const { editing, deleting, edit, close } = useEditing('/notification-configurations', live);
+  const { editing, removing, edit, close } = useEditing('/notification-configurations', live);
   return (
     <section class="panel pad stack" aria-label="Notifications">
       <h2>Notifications</h2>
@@ -36,7 +36,7 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
                     key={configuration.id}
                     configuration={configuration}
                     onEdit={() => edit(configuration)}
-                    onDelete={() => (deleting.value = configuration)}
+                    onDelete={() => (removing.value = configuration)}
                     onChange={live.refresh}
                   />
                 ))}
@@ -57,11 +57,11 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
           onClose={close}
         />
       )}
-      {deleting.value && (
+      {removing.value && (
         <Confirm
-          title={`Delete ${deleting.value.attributes.name}?`}
+          title={`Delete ${removing.value.attributes.name}?`}
           yes="Delete notification"
-          onYes={() => call('DELETE', `/notification-configurations/${deleting.value?.id}`)}
+          onYes={() => call('DELETE', `/notification-configurations/${removing.value?.id}`)}
           onClose={close}
         >
           <p>No further notifications are sent, not even for runs in progress.</p>

@@ -1,0 +1,62 @@
+import type { Finding } from '#clients/cli/account-checks.ts';
+import { type Caller, query } from '#clients/cli/ask-aws.ts';
+import { settingsOutput } from '#infra/settings/settings.ts';
+
+/** What a deployment says about itself. */
+export interface Deployed {
+  /** As its operator set them; a former version may have had other settings. */
+  settings: Record<string, unknown>;
+  /** When CloudFormation last changed it: UTC, ISO 8601. */
+  updatedAt: string;
+}
+
+const entities: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
+const unescaped = (text: string): string =>
+  text.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (all, decimal, hexadecimal, name) => {
+    if (decimal) return String.fromCodePoint(Number(decimal));
+    return hexadecimal ? String.fromCodePoint(Number.parseInt(hexadecimal, 16)) : (entities[name] ?? all);
+  });
+
+const textOf = (xml: string, name: string): string | undefined => {
+  const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
+  return text === undefined ? undefined : unescaped(text);
+};
+
+/** Statuses of a stack whose creation never succeeded: it has no outputs. */
+const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
+
+const stackSettings = async (caller: Caller, stackName: string): Promise<Deployed | Finding | undefined> => {
+  const { ok, text } = await query('cloudformation', caller, {
+    Action: 'DescribeStacks',
+    StackName: stackName,
+    Version: '2010-05-15',
+  });
+  if (!ok) {
+    const reason = textOf(text, 'Message') ?? text.slice(0, 200);
+    if (reason.includes('does not exist')) return undefined;
+    return {
+      what: `Settings: those of stack ${stackName} cannot be read (${reason}).`,
+      todo: 'Get permission for cloudformation:DescribeStacks on it. Or run npx cdk deploy --all with all settings: CloudFormation refuses if they differ from the deployed ones.',
+    };
+  }
+  if (neverCreated.includes(textOf(text, 'StackStatus') ?? '')) return undefined;
+  const outputs = [...text.matchAll(/<member>(?:(?!<member>).)*?<\/member>/gs)].map(([member]) => member);
+  const output = outputs.find((member) => textOf(member, 'OutputKey') === settingsOutput);
+  const value = output && textOf(output, 'OutputValue');
+  const updatedAt = textOf(text, 'LastUpdatedTime') ?? textOf(text, 'CreationTime');
+  if (!value || !updatedAt) {
+    return {
+      what: `Settings: stack ${stackName} in ${caller.region} has no output ${settingsOutput}.`,
+      todo: 'If an earlier version deployed it, run npx cdk deploy --all once with all its settings. If it is another application, choose -c stackName=….',
+    };
+  }
+  return { settings: JSON.parse(value) as Record<string, unknown>, updatedAt };
+};
+
+/**
+ * Settings of the deployed platform. After the platform's stack was deleted, those of its data. Undefined if neither was
+ * deployed.
+ * @returns a finding if they cannot be read
+ */
+export const deployedSettings = async (caller: Caller, stackName: string): Promise<Deployed | Finding | undefined> =>
+  (await stackSettings(caller, stackName)) ?? (await stackSettings(caller, `${stackName}-Data`));

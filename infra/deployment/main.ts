@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Finding } from '#clients/cli/account-checks.ts';
+import { CommandError, exit, wrongUsage } from '#clients/cli/exit.ts';
+import { configuration, preflight } from '#clients/cli/preflight.ts';
+import { root } from '#clients/cli/run-program.ts';
+import { ask, columns, isAttended, print, say } from '#clients/cli/terminal.ts';
+import { SettingsError, settingText } from '#infra/settings/settings.ts';
+import { type Deployed, deployedSettings } from './deployed-settings.ts';
+import { planSettings, type SettingsPlan } from './settings-plan.ts';
+
+/** `stepform deploy`: settings of the deployed platform, prerequisites, confirmation, `cdk deploy`. */
+
+const afterwards = `
+Create the first organization, with the BootstrapFunctionName above:
+
+  aws lambda invoke --function-name <BootstrapFunctionName> --cli-binary-format raw-in-base64-out \\
+    --payload '{"organization":"acme","email":"you@example.com"}' /dev/stdout
+
+It prints a one-time secret, and where to sign in with it. Deploy again to upgrade; the settings are kept.`;
+
+const givenSettings = (pairs: string[]): Record<string, string> =>
+  Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = '', ...value] = pair.split('=');
+      if (!name || !value.length) throw wrongUsage(`-c ${pair}: give name=value.`);
+      return [name, value.join('=')];
+    }),
+  );
+
+const isFinding = (answer: Deployed | Finding): answer is Finding => 'todo' in answer;
+
+/** A finding if they cannot be read; preflight reports missing credentials and an AWS that does not answer. */
+const readDeployed = async (stackName: string): Promise<Deployed | Finding | undefined> => {
+  const { region, credentials } = await configuration();
+  if (!region || !credentials) return undefined;
+  return deployedSettings({ region, credentials }, stackName).catch(({ message }: Error) => ({
+    what: `Settings: those of stack ${stackName} cannot be read (${message}).`,
+    todo: 'Check region and network.',
+  }));
+};
+
+const describe = ({ chosen, kept, changed, warnings }: SettingsPlan, isFirst: boolean): void => {
+  const rows = isFirst
+    ? Object.entries(chosen).map(([name, value]) => ['  new', name, settingText(value)])
+    : [
+        ...kept.map((name) => ['  kept', name, settingText(chosen[name])]),
+        ...changed.map(({ name, from, to }) => ['  changed', name, `${from ?? 'default'} → ${to ?? 'default'}`]),
+      ];
+  say(`Settings${isFirst ? ' of a new platform' : ''}:${rows.length ? '' : ' all at their defaults'}`);
+  for (const line of columns(rows)) say(line);
+  for (const warning of warnings) say(warning);
+};
+
+/** @throws {CommandError} without a confirmation */
+const confirm = async ({ changed }: SettingsPlan, isFirst: boolean): Promise<void> => {
+  const names = changed.filter(({ sensitive }) => sensitive).map(({ name }) => name);
+  if (!isFirst && !names.length) return;
+  const question = isFirst
+    ? 'There is no platform of this name yet: this creates one.'
+    : `These changes affect security, existing data or addresses: ${names.join(', ')}.`;
+  if (!isAttended()) throw wrongUsage(`${question} Confirm with --yes.`);
+  if ((await ask(`${question} Type "yes" to deploy\n> `)) !== 'yes') throw new CommandError('Not deployed.');
+};
+
+const cdk = (args: string[]): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const program = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin/cdk');
+    const child = spawn(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' });
+    // The CDK handles Ctrl-C, which reaches both.
+    process.on('SIGINT', () => {});
+    process.on('SIGTERM', () => child.kill('SIGTERM'));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(signal === 'SIGINT' ? exit.interrupted : (code ?? exit.failed)));
+  });
+
+const { values } = parseArgs({
+  options: {
+    context: { type: 'string', short: 'c', multiple: true, default: [] },
+    reset: { type: 'string', multiple: true, default: [] },
+    check: { type: 'boolean', default: false },
+    yes: { type: 'boolean', short: 'y', default: false },
+  },
+});
+
+const deploy = async (): Promise<number> => {
+  const { context: file = {} } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as {
+    context?: Record<string, unknown>;
+  };
+  const given = givenSettings(values.context);
+  const stackName = String(given.stackName ?? file.stackName ?? 'Stepform');
+  const deployed = await readDeployed(stackName);
+  const unreadable = deployed && isFinding(deployed) ? deployed : undefined;
+  const known = deployed && !isFinding(deployed) ? deployed : undefined;
+  const plan = unreadable ? undefined : planSettings({ deployed: known, file, given, reset: values.reset });
+
+  const { account, region, missing, low } = await preflight(plan?.context ?? { ...file, ...given });
+  if (unreadable) missing.push(unreadable);
+  if (missing.length || !plan) {
+    throw new CommandError(
+      `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,
+    );
+  }
+  for (const { what, todo } of low) say(`Low quota: ${what} To raise it:\n  ${todo}`);
+  describe(plan, !known);
+  say(`Stack ${stackName}, account ${account}, region ${region}: ready to deploy.`);
+  if (values.check) return exit.done;
+  if (!values.yes) await confirm(plan, !known);
+
+  // With the CDK's own keys of the command line.
+  const context = Object.entries({ ...given, ...plan.chosen }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${settingText(value)}`,
+  ]);
+  const asking = values.yes ? ['--require-approval', 'never'] : [];
+  const app = `"${process.execPath}" infra/stack/app.ts`;
+  // All changes are confirmed (infra/stack/recorded-settings.ts).
+  const options = ['--all', '--no-previous-parameters', '--app', app];
+  const code = await cdk(['deploy', ...options, ...context, ...asking]);
+  if (code === exit.done) print(afterwards);
+  return code;
+};
+
+try {
+  process.exitCode = await deploy();
+} catch (error) {
+  if (!(error instanceof CommandError || error instanceof SettingsError)) throw error;
+  if (error.message) say(error.message);
+  process.exitCode = exit.failed;
+}

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { SettingsError } from '#infra/settings/settings.ts';
+import { stackWith } from './stack-with.ts';
+
+it('both stacks record the settings of the operator, and refuse a deployment with others', () => {
+  const { template, dataTemplate } = stackWith({ stackName: 'Second', warmRunners: '2', holdSeconds: '60' });
+  const settings = '{"holdSeconds":60,"warmRunners":2}';
+  for (const { Parameters, Rules, Outputs } of [template().toJSON(), dataTemplate().toJSON()]) {
+    expect(Parameters.ConfirmedSettings).toMatchObject({ Type: 'String', Default: settings });
+    expect(Rules.SettingsUnchanged.Assertions).toEqual([
+      {
+        Assert: { 'Fn::Equals': [{ Ref: 'ConfirmedSettings' }, settings] },
+        AssertDescription: expect.stringContaining('npx stepform deploy'),
+      },
+    ]);
+    expect(Outputs.DeployedSettings).toEqual({ Value: settings });
+  }
+});
+
+it('settings that exceed a parameter are refused', () => {
+  const signInGroupOrganizations = Array.from({ length: 200 }, (_, n) => `organization-number-${n}`);
+  const signIn = { signInIssuer: 'https://id.example.com', signInClientId: 'a', signInGroupsClaim: 'groups' };
+  expect(() => stackWith({ ...signIn, signInGroupOrganizations })).toThrow(SettingsError);
+});
