@@ -159,6 +159,6 @@ describe('stepform plan', () => {
     expect(await linked(client, token)).toBe('bob');
     await followed.say(hook, bob, 'stepform plan');
     expect(await plansOf(workspace)).toHaveLength(1);
-    expect((await followed.messages())[0]).toContain('bob may plan no workspace');
+    expect((await followed.messages())[0]).toContain('affects no workspace of that name in which bob may plan');
   });
 });

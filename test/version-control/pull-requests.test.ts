@@ -118,7 +118,8 @@ describe('the comment', () => {
     await open(hook, 10);
     const [[first], [other]] = await Promise.all([plansOf(workspace), plansOf(second)]);
     await setRun(first.id, planned(1));
-    await setRun(other.id, { status: 'errored', 'plan.status': 'errored' });
+    const at = new Date().toISOString();
+    await setRun(other.id, { status: 'errored', 'plan.status': 'errored', 'statusTimestamps.planning-at': at });
     await statusOf(first.id);
     const lines = followed.comments[0].body.split('\n').slice(5);
     expect(lines[0]).toContain(`\`${second.attributes.name}\``);

@@ -32,8 +32,8 @@ describe('ranges', () => {
     ['2001:db8::/129', /from 0 to 128/],
     ['10.0.0.1/8', /first address/],
     ['2001:db8::1/64', /first address/],
-    ['::ffff:10.0.0.0/104', /as IPv4: 10\.0\.0\.0/],
-    ['::ffff:a00:0/104', /as IPv4: 10\.0\.0\.0/],
+    ['::ffff:10.0.0.0/104', /as IPv4, 10\.0\.0\.0/],
+    ['::ffff:a00:0/104', /as IPv4, 10\.0\.0\.0/],
   ])('rejects %j with the expected notation', (text, problem) => {
     expect(readRange(text)).toMatch(problem);
   });
