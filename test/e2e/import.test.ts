@@ -175,7 +175,7 @@ it('an import copies everything possible, names the rest, and changes nothing wh
   const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
   for (const name of ['auto-apply', 'project-remote-state'])
     expect([name, network.attributes[name], empty.attributes[name]]).toEqual([name, true, false]);
-  expect(network.attributes['tag-names']).toEqual(['stage']);
+  expect(network.attributes.tags).toEqual([{ key: 'stage', value: 'prod', plain: false }]);
   const stateOf = async (of: Client, id: string | undefined): Promise<string> => {
     const version = await of.get(`/workspaces/${id}/current-state-version`);
     return (await of.content(`/state-versions/${version.id}/download`)).text();

@@ -46,7 +46,7 @@ describe('issuer settings', () => {
     [{ signInIssuer: okta.signInIssuer }, 'signInClientId: is needed with signInIssuer'],
     [{ signInClientId: 'c' }, 'signInClientId: needs signInIssuer'],
     [{ ...okta, signInEmailDomains: 'ada@example.com' }, 'signInEmailDomains: must be domains'],
-    [{ ...okta, signInScopes: 'email' }, 'signInScopes: must have openid'],
+    [{ ...okta, signInScopes: 'email' }, 'signInScopes: must contain the scope openid'],
     [{ ...okta, signInBaseUrl: 'http://tools.example.com' }, 'signInBaseUrl: must be an https URL'],
     [{ ...okta, signInBaseUrl: 'https://tools.example.com/?a' }, 'signInBaseUrl: must be an https URL'],
     [{ signInBaseUrl: 'https://tools.example.com' }, 'signInBaseUrl: needs signInIssuer'],
