@@ -135,11 +135,15 @@ it('the second of two users who edit a project, team or workspace is warned, and
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByRole('checkbox', { name: 'Apply without confirmation', checked: true }).waitFor();
   await page.getByLabel('Execution').selectOption('agent');
-  await page.getByLabel('Tags').fill('one two');
+  await page.getByLabel('Tags').fill('one\nteam = network');
   await page.getByRole('button', { name: 'Save settings' }).click();
   await page.getByText('Saved.').waitFor();
   const { attributes, relationships } = await client.get(`/workspaces/${workspace.id}`);
-  expect(attributes).toMatchObject({ 'execution-mode': 'agent', 'auto-apply': true, 'tag-names': ['one', 'two'] });
+  const tags = [
+    { key: 'one', value: '', plain: false },
+    { key: 'team', value: 'network', plain: false },
+  ];
+  expect(attributes).toMatchObject({ 'execution-mode': 'agent', 'auto-apply': true, tags });
   expect(relationships?.['agent-pool']?.data).toEqual({ type: 'agent-pools', id: pool.id });
 });
 
