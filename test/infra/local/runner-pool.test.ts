@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { synthesize } from '#infra/build/synth.ts';
@@ -8,6 +8,12 @@ import { archive, Bench, jobFor, type Options, textOf } from '#test/runner/progr
 import { until } from './support/until.ts';
 
 const bench = Bench.use();
+
+/** Open files and pipes. Connections to the platform stay open for a while, and their number depends on the load. */
+const filesOf = (pid: number | undefined): string[] =>
+  readdirSync(`/proc/${pid}/fd`)
+    .map((file) => readlinkSync(`/proc/${pid}/fd/${file}`))
+    .filter((target) => !target.startsWith('socket:'));
 
 /** The runner's own program, with Terraform. */
 const open = async () => {
@@ -34,7 +40,7 @@ const open = async () => {
     const ended = Promise.withResolvers<number | undefined>();
     const { pid } = pool.perform({ folder, environment, log }, 0, ended.resolve);
     const code = await ended.promise;
-    const files = process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : 0;
+    const files = process.platform === 'linux' ? filesOf(pid).length : 0;
     return { code, pid, files, left: readdirSync(folder), record, said: readFileSync(log, 'utf8') };
   };
   return { pool, perform };
