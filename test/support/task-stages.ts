@@ -1,5 +1,6 @@
 import type { TaskValues } from '#resources/run-tasks/records.ts';
 import type { TaskStage } from '#run/check-record.ts';
+import type { EnforcementLevel } from '#run/task-stages.ts';
 
 /** Run tasks and their records on runs, created directly in the store. Start DynamoDB first. */
 export const taskHelpers = async () => {
@@ -24,11 +25,16 @@ export const taskHelpers = async () => {
   return {
     task,
     /** Adds a task stage to an existing run, as if its workspace had had the task before. */
-    stageOf: async (runId: string, taskId: string, stage: TaskStage = 'post_plan') => {
+    stageOf: async (
+      runId: string,
+      taskId: string,
+      stage: TaskStage = 'post_plan',
+      enforcementLevel: EnforcementLevel = 'mandatory',
+    ) => {
       const run = await getRun(runId);
       if (!run) throw new Error(`no run ${runId}`);
       const { workspaceId, organization, planOnly } = run;
-      await createWorkspaceTask(workspaceId, taskId, { stages: [stage], enforcementLevel: 'mandatory' });
+      await createWorkspaceTask(workspaceId, taskId, { stages: [stage], enforcementLevel });
       const { stages } = await freezeTaskStages({ runId, workspaceId, organization, planOnly });
       await updateRun(runId, { set: { checks: { tasks: stages } } });
       return { stage: stages[stage]?.id as string, result: stages[stage]?.taskResultIds[0] as string };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
+import type { EnforcementLevel } from '#run/task-stages.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
@@ -118,21 +119,24 @@ it('a run behind another cannot enter its plan, is not changed and gets no runne
 
 it('a failed stage of run tasks names the task', async () => {
   const help = await taskHelpers();
-  const stageOf = async (status: 'passed' | 'failed') => {
+  const stageOf = async (status: 'passed' | 'failed', level: EnforcementLevel = 'mandatory') => {
     const run = await inState({ status: 'post_plan_running', verdicts: {} });
     const task = await help.task({ url: 'https://192.0.2.1/' });
-    const { result } = await help.stageOf(run.id, task.id, 'post_plan');
+    const { result } = await help.stageOf(run.id, task.id, 'post_plan', level);
     const found = await store.getTaskResult(result);
     if (found) await store.changeTaskResult(found, status);
     await store.stageDone({ runId: run.id, stage: 'post_plan' });
-    const { failure, verdicts } = (await store.getRun(run.id)) as Run;
-    return { name: task.name, failure, verdict: verdicts?.post_plan };
+    const { failure, failedTasks, verdicts } = (await store.getRun(run.id)) as Run;
+    return { name: task.name, failure, failedTasks, verdict: verdicts?.post_plan };
   };
   const failed = await stageOf('failed');
   expect(failed).toMatchObject({
     verdict: 'failed',
     failure: `The run failed because the run task "${failed.name}" is required to succeed.`,
+    failedTasks: [failed.name],
   });
+  const warned = { verdict: 'passed', failure: undefined, failedTasks: undefined };
+  expect(await stageOf('failed', 'advisory'), 'an advisory task only warns').toMatchObject(warned);
   expect(await stageOf('passed')).toMatchObject({ verdict: 'passed', failure: undefined });
   await expect(store.stageDone({ runId: 'run-aaaaaaaaaaaaaaaa', stage: 'post_plan' })).rejects.toThrow('unknown');
 });
