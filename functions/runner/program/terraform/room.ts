@@ -243,11 +243,15 @@ cd ${quoted(directory)} || exit ${notMade}
 ${program.map(quoted).join(' ')} <&3 3<&- 4<&-${output === 'both' ? ' 2>&1' : ''}
 `;
 
-/** Names that are valid in a shell and have no special meaning. */
+/** Names that a shell can export. */
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const shellsOwn = /^(_|IFS|PPID|UID|EUID|OPTIND|LINENO|ENV|PS[0-9]|(OLD)?PWD|SHELLOPTS|BASH.*)$/;
+/** Names that some shell sets itself, or makes read-only. */
+const shellsOwn = /^(_|PPID|UID|EUID|OPTIND|LINENO|SHELLOPTS|BASH.*)$/;
 
-/** The script of the room's last shell: sets limits and the command's variables, then starts the command. */
+/**
+ * The script of the room's last shell: sets limits and the command's variables, then starts the command. Variables that
+ * it cannot export are arguments of `env` for a moment, which other users of the machine could read.
+ */
 export const environmentScript = (environment: Record<string, string>): string => {
   const entries = Object.entries(environment);
   const isPlain = ([name]: [string, string]) => plainName.test(name) && !shellsOwn.test(name);

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Control } from '#runner/program/control.ts';
 import { outputOf, run } from '#runner/program/terraform/process.ts';
+import { environmentScript } from '#runner/program/terraform/room.ts';
 import type { User } from '#runner/program/terraform/users.ts';
 import { give } from '#runner/program/workspace/tree.ts';
 import { until } from '../until.ts';
@@ -53,7 +54,8 @@ describe.runIf(isRoot)('in a room', () => {
   });
 
   it('a command has exactly the given variables, regardless of their names and values', async () => {
-    const environment = { A: "it's\n$(id) `x`", 'TF_VAR_with-hyphen': 'b c', EMPTY: '', HOME: '/nowhere', PS1: '$' };
+    const own = { PS1: '$', PS4: '$(id)', ENV: '/etc/passwd', IFS: 'x', BASH_ENV: '/etc/passwd' };
+    const environment = { A: "it's\n$(id) `x`", 'TF_VAR_with-hyphen': 'b c', EMPTY: '', HOME: '/nowhere', ...own };
     const { plan, folder } = scene();
     const text = await outputOf(
       { path: '/usr/bin/env', args: ['-0'], directory: folder, environment, user: plan },
@@ -61,6 +63,18 @@ describe.runIf(isRoot)('in a room', () => {
     );
     const entries = text.split('\0').filter((entry) => entry && !/^(_|PWD|OLDPWD|SHLVL)=/.test(entry));
     expect(Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s).slice(0, 2)))).toEqual(environment);
+  });
+
+  it('values of variables are on no command line, also those that a shell reads itself', () => {
+    const values = {
+      AWS_SECRET_ACCESS_KEY: 'secret-1',
+      ENV: 'secret-2',
+      IFS: 'secret-3',
+      PS1: 'secret-4',
+      PWD: 'secret-5',
+    };
+    const [, started] = environmentScript(values).split(/\nexec /);
+    expect(started).toBe('"$@" </dev/null\n');
   });
 
   it('a command has no capability, cannot gain one, and runs as a user with a name', async () => {
