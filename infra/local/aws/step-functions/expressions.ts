@@ -114,7 +114,10 @@ export const place = (input: unknown, path: string | null | undefined, result: u
 const placeAt = (input: unknown, [name, ...rest]: string[], result: unknown): unknown => {
   if (name === undefined) return result;
   if (!isObject(input))
-    throw new ExpressionError('ResultPath names a field of a value that is not an object', 'States.ResultPathMatchFailure');
+    throw new ExpressionError(
+      'ResultPath names a field of a value that is not an object',
+      'States.ResultPathMatchFailure',
+    );
   return { ...input, [name]: rest.length ? placeAt(input[name] ?? {}, rest, result) : result };
 };
 
