@@ -63,26 +63,29 @@ export const matchesPatterns = (patterns: string[], paths: string[]): boolean =>
 
 const bare = (directory: string): string => directory.replace(/^(\.?\/)+|\/+$/g, '');
 
+const isRoot = (directory: string): boolean => ['', '.'].includes(bare(directory));
+
 /** Compares whole segments: `mod` does not contain `modules/a.tf`. */
 const contains = (directory: string, path: string): boolean => {
   const name = bare(directory);
-  return name === '' || name === '.' || path === name || path.startsWith(`${name}/`);
+  return isRoot(directory) || path === name || path.startsWith(`${name}/`);
 };
 
 type Settings = Pick<Workspace, 'fileTriggersEnabled' | 'triggerPatterns' | 'triggerPrefixes' | 'workingDirectory'>;
 
+/** Directories whose changes start a run. A working directory that is the configuration's root is no filter. */
+const directoriesOf = ({ triggerPrefixes, workingDirectory }: Settings): string[] => [
+  ...triggerPrefixes,
+  ...[workingDirectory ?? ''].filter((directory) => !isRoot(directory)),
+];
+
 /** Whether changed files determine whether a run starts. */
 export const filters = (workspace: Settings): boolean =>
-  workspace.fileTriggersEnabled &&
-  (workspace.triggerPatterns.length > 0 || workspace.triggerPrefixes.length > 0 || Boolean(workspace.workingDirectory));
+  workspace.fileTriggersEnabled && (workspace.triggerPatterns.length > 0 || directoriesOf(workspace).length > 0);
 
 /** @param paths changed paths; undefined when unknown, which triggers every workspace */
 export const isTriggeredBy = (workspace: Settings, paths: string[] | undefined): boolean => {
   if (!filters(workspace) || paths === undefined) return true;
   if (workspace.triggerPatterns.length > 0) return matchesPatterns(workspace.triggerPatterns, paths);
-  const directories = [
-    ...workspace.triggerPrefixes,
-    ...(workspace.workingDirectory ? [workspace.workingDirectory] : []),
-  ];
-  return paths.some((path) => directories.some((directory) => contains(directory, path)));
+  return paths.some((path) => directoriesOf(workspace).some((directory) => contains(directory, path)));
 };

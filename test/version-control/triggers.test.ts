@@ -45,6 +45,8 @@ describe('changed files', () => {
       true,
     ],
     ['a working directory is a filter by itself', { workingDirectory: 'a' }, ['b/x'], false],
+    ['the root as a working directory is no filter', { workingDirectory: './' }, [], true],
+    ['the root as a working directory adds nothing', { workingDirectory: '.', triggerPrefixes: ['a'] }, ['b/x'], false],
     ['directories are compared by whole segments', { workingDirectory: 'mod' }, ['modules/a.tf'], false],
     ['directories are compared with or without slashes', { workingDirectory: 'a/' }, ['a/x'], true],
     [
