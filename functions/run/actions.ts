@@ -44,6 +44,8 @@ interface Row {
   change: ((actor: Actor, run: Run) => ActionChange) | null;
   /** What an earlier request for this action wrote. */
   recorded: ((run: Run, which?: Overridable) => Recorded | undefined) | null;
+  /** Text of the event, where its name alone would mislead. */
+  description: ((run: Run) => string | undefined) | null;
 }
 
 /** A canceled run gets this long to stop cleanly before it may be force-canceled. */
@@ -66,6 +68,7 @@ export const runActions = {
     repeatable: true,
     change: ({ by, at }) => ({ status: 'confirmed', set: { decision: { action: 'apply', by, at } } }),
     recorded: ({ decision }) => (decision?.action === 'apply' ? decision : undefined),
+    description: null,
   },
   override: {
     permission: 'run:override-policy',
@@ -76,6 +79,7 @@ export const runActions = {
     repeatable: true,
     change: ({ by, at, comment, which }) => ({ set: { [`overrides.${which}`]: { by, at, comment } } }),
     recorded: ({ overrides }, which) => which && overrides?.[which],
+    description: null,
   },
   'force-execute': {
     permission: 'run:apply',
@@ -86,6 +90,7 @@ export const runActions = {
     repeatable: true,
     change: null,
     recorded: null,
+    description: null,
   },
   discard: {
     permission: 'run:apply',
@@ -96,6 +101,7 @@ export const runActions = {
     repeatable: false,
     change: ({ by, at }) => ({ set: { decision: { action: 'discard', by, at } } }),
     recorded: ({ decision }) => (decision?.action === 'discard' ? decision : undefined),
+    description: null,
   },
   cancel: {
     // Only for one's own plan-only runs; others need run:apply (mayCancel of api/permissions/reported-permissions.ts).
@@ -107,6 +113,10 @@ export const runActions = {
     repeatable: false,
     change: ({ by, at, coolOffEnd }) => ({ set: { cancel: { by, at, forceAvailableAt: coolOffEnd } } }),
     recorded: ({ cancel }) => cancel,
+    description: ({ status }) =>
+      status === 'post_apply_running'
+        ? 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'
+        : undefined,
   },
   'force-cancel': {
     permission: 'run:force-cancel',
@@ -127,6 +137,7 @@ export const runActions = {
       },
     }),
     recorded: ({ cancel }) => cancel?.forced,
+    description: null,
   },
 } as const satisfies Record<RunAction, Row>;
 

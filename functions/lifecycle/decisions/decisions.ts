@@ -5,7 +5,6 @@ import { recordRunEvent } from '#resources/runs/events.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, statusChange, updateRun } from '#resources/runs/records.ts';
 import { type ActionChange, type Decide, type Decision, runActions } from '#run/actions.ts';
-import type { Run } from '#run/run.ts';
 import { type Overridable, statuses, statusesFor } from '#run/status.ts';
 import { recheckAutomaticApply } from './automatic-apply.ts';
 
@@ -33,19 +32,13 @@ const accepts = (action: Decision, at: string, which?: Overridable): Condition =
   };
 };
 
-/** A run whose apply has finished stays applied when its post-apply run tasks are canceled. */
-const descriptionOf = (event: string, { status }: Run): string | undefined =>
-  event === 'canceled' && status === 'post_apply_running'
-    ? 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'
-    : undefined;
-
 /**
  * Performs a user's action on a run, records it in the timeline and resumes the execution. A canceled runner gets its
  * signal with its next heartbeat. Idempotent. `conflict` if the run does not accept the action now.
  * @param which for an override: the failed policies
  */
 export const decide: Decide = async (run, action, by, comment, which) => {
-  const { event, repeatable, change, recorded } = runActions[action];
+  const { event, repeatable, change, recorded, description } = runActions[action];
   const user = actor(by);
   const { at } = user;
   const { status, set }: ActionChange = change({ ...user, comment, which }, run);
@@ -61,7 +54,7 @@ export const decide: Decide = async (run, action, by, comment, which) => {
   const earlier = current && recorded(current, which);
   if (!current || earlier?.by !== by) return 'conflict';
   // The SDK retries a write whose response was lost: the run then has this very change.
-  if (earlier.at === at) await recordRunEvent(run, event, by, comment, undefined, descriptionOf(event, current));
+  if (earlier.at === at) await recordRunEvent(run, event, by, comment, undefined, description?.(current));
   else if (!repeatable) return 'conflict';
   // An earlier request may have been interrupted after its write, before this step.
   await deliver(current);
