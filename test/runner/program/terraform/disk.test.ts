@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Control } from '#runner/program/control.ts';
 import { watchDisk } from '#runner/program/terraform/disk.ts';
@@ -20,7 +20,8 @@ const onSmallDisk = () => {
     rmSync(disk, { recursive: true });
   });
   const newRun = (name: string) => {
-    const folder = join(disk, name);
+    // Control groups are named after the folder.
+    const folder = join(disk, `${basename(disk)}-${name}`);
     const directory = join(folder, 'configuration');
     mkdirSync(directory, { recursive: true });
     chmodSync(folder, 0o711);
