@@ -89,7 +89,7 @@ export const wakeIfPooled = async (template: Template): Promise<void> => {
     await wakePool(template.id);
     const due = [keys.template(template.id)];
     await invokeLater(environment.environmentSweepFunction, { due }).catch((error) =>
-      logError('pool left to the sweep', error, { template: template.id }),
+      logError('pass over pools not started; the sweep repeats it', error, { template: template.id }),
     );
   }
 };
