@@ -22,6 +22,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#lifecycle/decisions/decisions.ts')),
   applyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
+  fetching: (await import('#lifecycle/states/fetching.ts')).handler,
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
@@ -222,22 +223,27 @@ it.each([
   const plan = { status: 'finished', statusTimestamps: {}, report, heldUntil } as const;
   await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan, ...set });
   const offer = isOffer ? ({ isOffer } as const) : {};
-  await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...offer });
-  expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(expected);
+  const enterQueue = async (input: object) => {
+    await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...input });
+    return [(await now()).apply.offeredAt !== undefined, containers().length];
+  };
+  expect(await enterQueue(offer)).toEqual(expected);
+  expect(await enterQueue({}), 'an offer that was not taken').toEqual([false, 'cancel' in set ? 0 : 1]);
 });
 
-it('a run whose first state is its plan sends the notification of a new run, once', async () => {
+it.each(['planQueued', 'fetching'] as const)('a run whose first state is %s sends one notification', async (state) => {
   await open({ status: 'pending', current: true, notifies: true });
   aws.invoked.length = 0;
-  await planQueued();
-  await planQueued();
+  for (let attempts = 0; attempts < 2; attempts++) await store[state]({ runId: run.id, token: `${run.id} token` });
   expect(aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run.id, trigger: 'run:created' }]);
 });
 
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = new AwsError('InvalidParameterException', 'TaskDefinition is inactive');
+  const before = aws.calls;
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
+  expect(aws.calls - before, 'read, RunTask and write').toBe(3);
 });
 
 it.each([
