@@ -231,11 +231,23 @@ it.each([
   expect(await enterQueue({}), 'an offer that was not taken').toEqual([false, 'cancel' in set ? 0 : 1]);
 });
 
-it.each(['planQueued', 'fetching'] as const)('a run whose first state is %s sends one notification', async (state) => {
-  await open({ status: 'pending', current: true, notifies: true });
-  aws.invoked.length = 0;
-  for (let attempts = 0; attempts < 2; attempts++) await store[state]({ runId: run.id, token: `${run.id} token` });
-  expect(aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run.id, trigger: 'run:created' }]);
+it.each(['planQueued', 'fetching'] as const)(
+  'a new run whose first state is %s sends a notification',
+  async (state) => {
+    aws.invoked.length = 0;
+    for (const before of [{}, { wait: { state: 'Pending', token: 'earlier' } }] as const) {
+      await open({ status: 'pending', current: true, notifies: true, ...before });
+      await store[state]({ runId: run.id, token: `${run.id} token` });
+      expect(aws.invoked).toMatchObject([{ event: { trigger: 'run:created' } }]);
+    }
+  },
+);
+
+it('a run that was discarded before its plan gets no container', async () => {
+  await open({ status: 'pending', current: true, decision: { action: 'discard', by: 'user-1', at: '' } });
+  await planQueued();
+  expect(containers()).toEqual([]);
+  expect(aws.sent.at(-1)).toMatchObject({ input: { error: 'Discarded' } });
 });
 
 it('other RunTask errors fail the phase immediately', async () => {

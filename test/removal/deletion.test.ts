@@ -63,3 +63,15 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   expect(await completeEnd(name)).toBe(true);
   expect(await rest()).toEqual([false, false, false]);
 });
+
+it('only a marked resource is deleted by the sweep', async () => {
+  const { completeDeletionOf } = await import('#removal/unfinished.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { get } = await import('#platform/store/table.ts');
+  const { id } = (await api.post('organizations/acme/teams', { name: 'unmarked' })).body.data;
+  expect([await completeDeletionOf(keys.team(id)), await completeDeletionOf(keys.team('team-none'))]).toEqual([
+    false,
+    false,
+  ]);
+  expect(await get(keys.team(id))).toBeDefined();
+});
