@@ -91,28 +91,38 @@ it('a run that was canceled during its start leaves no container', async () => {
   expect(aws.sent.at(-1)).toMatchObject({ input: { error: 'Canceled' } });
 });
 
-it('a late container is stopped without ending the phase of the current one', async () => {
-  await open({ status: 'pending', current: true });
-  // The first attempt to start a container is so slow that another attempt starts a second one meanwhile.
-  let held = true;
-  let calls = 0;
-  const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
-  aws.gate = async () => {
-    if (held && ++calls === 3) await slow;
-  };
-  const first = planQueued();
-  while (containers().length < 1 || calls < 3) await new Promise((resolve) => setImmediate(resolve));
-  held = false;
-  await planQueued();
-  const [late, atWork] = containers() as [StartedContainer, StartedContainer];
-  expect(await claim(atWork, 'nonce')).toBeDefined();
-  goOn();
-  await first;
-  expect((await now()).plan.taskArn).toBe(atWork.arn);
-  expect([late.stopped, atWork.stopped]).toEqual([true, undefined]);
-  await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
-  expect((await now()).plan.report).toBeUndefined();
-});
+it.each([false, true])(
+  'a slow start of a container ends in one runner (second start refused: %s)',
+  async (isRefused) => {
+    await open({ status: 'pending', current: true });
+    // The first attempt to start a container is so slow that another attempt starts a second one meanwhile.
+    let held = true;
+    let calls = 0;
+    const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
+    aws.gate = async () => {
+      if (held && ++calls === 3) await slow;
+    };
+    const first = planQueued();
+    while (containers().length < 1 || calls < 3) await new Promise((resolve) => setImmediate(resolve));
+    held = false;
+    if (isRefused) aws.refusal = { tasks: [] };
+    expect(
+      await planQueued().then(
+        () => false,
+        () => true,
+      ),
+    ).toBe(isRefused);
+    aws.refusal = undefined;
+    const [late, second] = containers() as [StartedContainer, StartedContainer?];
+    if (second) expect(await claim(second, 'nonce')).toBeDefined();
+    goOn();
+    await first;
+    expect((await now()).plan.taskArn).toBe((second ?? late).arn);
+    expect(containers().map(({ stopped }) => stopped)).toEqual(isRefused ? [undefined] : [true, undefined]);
+    if (second) await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
+    expect((await now()).plan.report).toBeUndefined();
+  },
+);
 
 it('a stopped apply reports how many resources its state has, unless stored changes are still missing in the state', async () => {
   const { endPhase } = await import('#lifecycle/runners/lost-runners.ts');

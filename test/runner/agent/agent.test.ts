@@ -44,10 +44,10 @@ const wait = () => ({ action: 'wait', afterMs: 50 });
 
 it('an agent kills a runner that hangs, and can take the next job', async () => {
   let jobs = 0;
-  const next = () => (jobs++ ? wait() : work());
+  let pings = 0;
   const { agent, said, heard, bodiesOf } = await startPlatform({
-    next,
-    ping: ({ job }) => (job ? { kill: true } : {}),
+    next: () => (jobs++ ? wait() : work()),
+    ping: () => (pings++ ? { kill: true } : 403),
   });
   const ended = agent.run();
   await heard('The plan of run-1 ended (signal SIGKILL)');
@@ -56,12 +56,15 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   await ended;
   expect(said).toContain('The runner of the plan of run-1 hangs: killing it.');
   expect(said.at(-1)).toBe('Stopping now.');
+  expect(said.join()).not.toContain('revoked');
   expect(bodiesOf('over')).toMatchObject([{ job: { runId: 'run-1', phase: 'plan' }, why: 'signal SIGKILL' }]);
   expect(bodiesOf('ping').at(-1)).toEqual({ agent: 'agent-1', ended: 'exited' });
 });
 
 it('an agent ends after the current run, interrupts it at a second stop, and pings no more with a revoked token', async () => {
-  const { agent, heard, bodiesOf } = await startPlatform({ next: work, ping: () => 401 });
+  let polls = 0;
+  const next = () => (polls++ ? work() : 410);
+  const { agent, heard, bodiesOf } = await startPlatform({ next, ping: () => 401 });
   const ended = agent.run();
   await heard('The agent token was revoked or has expired.');
   agent.stop();
@@ -69,7 +72,7 @@ it('an agent ends after the current run, interrupts it at a second stop, and pin
   agent.stop();
   await heard('Interrupting Terraform.');
   await ended;
-  expect(bodiesOf('next')).toHaveLength(1);
+  expect([bodiesOf('next').length, bodiesOf('register').length]).toEqual([2, 2]);
   expect(bodiesOf('ping').map((body) => body.ended)).toEqual([undefined, 'exited']);
 });
 

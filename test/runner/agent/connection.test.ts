@@ -34,7 +34,12 @@ const connected = () => {
   const stopping = new AbortController();
   let agents = 0;
   const connection = new Connection({
-    client: { ping: async (body) => pings.push(body) && Promise.reject(new TransportError('lost')) },
+    client: {
+      ping: async (body) => {
+        pings.push(body);
+        throw new TransportError('lost');
+      },
+    },
     firstPauseMs: 1,
     stopping: stopping.signal,
     register: async () => ({
