@@ -395,7 +395,7 @@ describe('permanent deletion', () => {
   it('happens to no workspace that was not deleted, or was recovered', async () => {
     const { id } = await api.workspace();
     const recovered = await deleted();
-    await sweep(recovered.id);
+    for (const one of [id, recovered.id]) await sweep(one);
     expect((await act(recovered.id, 'recover')).status).toBe(204);
     await purge({ due: [keys.workspace(id), keys.workspace(recovered.id), keys.workspace('ws-aaaaaaaaaaaaaaaa')] });
     for (const one of [id, recovered.id]) expect((await api.get(`workspaces/${one}`)).status).toBe(200);
