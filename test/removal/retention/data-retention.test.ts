@@ -271,13 +271,23 @@ describe('the sweep', () => {
     const workspace = (await help.ready()).id;
     const oldest = await api.configuration(workspace);
     await api.configuration(workspace);
-    const run = await help.create(workspace);
+    const [run, newer] = [await help.create(workspace), await help.create(workspace)];
     await api.configuration(workspace);
     const listed = (await api.get(`workspaces/${workspace}/configuration-versions`)).body.data as { id: string }[];
     for (const { id } of listed.slice(1)) await age('configurationVersion', id, 50);
-    await age('run', run.id, 50);
-    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
-    await look({ workspace });
+    for (const { id } of [run, newer]) await age('run', id, 50);
+    const leaveQueue = async (id: string) =>
+      store.remove(store.keys.queued(workspace, (await store.getRun(id))?.place ?? 0, id));
+    await store.updateRun(newer.id, { set: { status: 'applied' } });
+    await leaveQueue(newer.id);
+    const latest = (change: object) => store.update(store.keys.workspace(workspace), change);
+    await latest({ set: { latestRunId: run.id } });
+    /** A changed policy starts over; otherwise content that was in use is checked again after a month. */
+    const apply = async () => {
+      await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
+      await look({ workspace });
+    };
+    await apply();
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
     expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
     for (const { id } of listed.slice(1)) await ageDeletion('configurationVersion', id, 8);
@@ -285,18 +295,22 @@ describe('the sweep', () => {
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
-    expect((await store.getRun(run.id))?.plan.content).toBeUndefined();
+    const content = async ({ id }: { id: string }) => (await store.getRun(id))?.plan.content;
+    expect([await content(run), await content(newer)]).toEqual([undefined, 'soft_deleted']);
+    await leaveQueue(run.id);
+    await latest({ remove: ['latestRunId'] });
+    await apply();
+    expect(await content(run), 'in progress').toBeUndefined();
     await store.updateRun(run.id, { set: { status: 'applied' } });
-    const { place = 0 } = (await store.getRun(run.id)) ?? {};
-    await store.remove(store.keys.queued(workspace, place, run.id));
-    await store.update(store.keys.workspace(workspace), { remove: ['latestRunId'] });
-    // A changed policy starts over; otherwise content that was in use is checked again after a month.
-    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
-    await look({ workspace });
-    expect((await store.getRun(run.id))?.plan.content).toBe('soft_deleted');
+    await latest({ set: { latestRunId: run.id } });
+    await apply();
+    expect(await content(run), 'the latest').toBeUndefined();
+    await latest({ remove: ['latestRunId'] });
+    await apply();
+    expect(await content(run)).toBe('soft_deleted');
     await ageDeletion('run', run.id, 8);
     await look({ workspace });
-    expect((await store.getRun(run.id))?.plan.content).toBe('permanently_deleted');
+    expect(await content(run)).toBe('permanently_deleted');
   });
 
   it('follows the organization, unless the workspace keeps everything or has its own policy', async () => {
