@@ -208,6 +208,9 @@ describe('a deleted workspace', () => {
     expect(await timers()).toEqual([undefined, undefined]);
     expect((await act(id, 'recover')).status).toBe(204);
     expect(await timers()).toEqual([expect.anything(), expect.anything()]);
+    const plain = await deleted();
+    await act(plain.id, 'recover');
+    expect(await table.get(keys.healthTimer(plain.id))).toBeUndefined();
   });
 
   it('is recovered once, and never after its permanent deletion began', async () => {
@@ -377,7 +380,7 @@ describe('permanent deletion', () => {
     const { id } = await api.workspace();
     const state = await stateIn(id);
     const pointers = [
-      ...Array.from({ length: 195 }, (_, n) => [`CV#${String(n).padStart(3, '0')}`, 'configurationVersionId']),
+      ...Array.from({ length: 190 }, (_, n) => [`CV#${String(n).padStart(3, '0')}`, 'configurationVersionId']),
       ...Array.from({ length: 12 }, (_, n) => [`RUN#${String(n).padStart(3, '0')}`, 'runId']),
     ];
     for (const [sk = '', name = ''] of pointers) await table.put({ pk: keys.workspace(id).pk, sk, [name]: 'gone' });

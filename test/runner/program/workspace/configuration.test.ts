@@ -55,11 +55,12 @@ describe('backends', () => {
   });
 });
 
-it('ephemeral variables are found', async () => {
+it('variables are found, with ephemeral ones', async () => {
   const module = await read({
     'a.tf': 'variable "one" {\n ephemeral = true\n}\nvariable "two" {\n ephemeral = false\n}\nvariable "three" {}',
     'b.tf.json': '{"variable":{"four":{"ephemeral":true},"five":[{"ephemeral":true}],"six":{}}}',
   });
+  expect(module.variables).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
   expect(module.ephemeralVariables).toEqual(['one', 'four', 'five']);
 });
 
