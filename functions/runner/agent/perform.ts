@@ -85,7 +85,7 @@ const upload = async (answer: http.IncomingMessage, url: string, maxBytes: numbe
     const { status } = await send(url, { method: 'PUT', body: { file, size }, idleMs: uploadIdleMs });
     if (status < 200 || status >= 300) throw new OutboundError('unreachable', `storage answered the agent ${status}`);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true });
   }
 };
 

@@ -171,6 +171,7 @@ describe('a forwarding agent', () => {
   it('forwards at most eight requests at once', async () => {
     let publicKey = '';
     let taken = 0;
+    let pings = 0;
     let isOver = false;
     const held: (() => void)[] = [];
     const base64 = (bytes: Uint8Array = Buffer.alloc(0)) => Buffer.from(bytes).toString('base64');
@@ -178,9 +179,10 @@ describe('a forwarding agent', () => {
       client: {
         register: async (body) => {
           publicKey = body.publicKey ?? '';
-          return { agent: 'a', pool: 'p', organization: 'o', pingSeconds: 60, storage: s3 };
+          return { agent: 'a', pool: 'p', organization: 'o', pingSeconds: 0, storage: s3 };
         },
-        request: async () => {
+        request: async (body) => {
+          if (body.publicKey) pings++;
           const id = `fwd-${++taken}`;
           const request = { method: 'GET', url: 'no url', headers: {}, totalMs: 10_000, maxBytes: 1 };
           const { box, sender, keys } = sealFor([{ id: 'a', publicKey }], id, JSON.stringify(request)).sealed;
@@ -197,6 +199,7 @@ describe('a forwarding agent', () => {
       expect(taken).toBe(count);
       held.at(-1)?.();
     }
+    expect(pings, 'polls with its key').toBeGreaterThan(0);
     isOver = true;
     forwarder.stop();
     for (const answer of held) answer();
