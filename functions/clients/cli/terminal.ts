@@ -103,7 +103,7 @@ const gap = '  ';
 /** A column is not cut below this width. */
 const readable = 12;
 
-/** Takes what is too much for the terminal from the widest columns. */
+/** Narrows the widest columns until the row fits the terminal. */
 const fitted = (widths: number[], total: number): number[] => {
   const fits = [...widths];
   for (

@@ -5,7 +5,7 @@ const result = /"type":"(apply_complete|apply_errored|provision_errored|diagnost
 
 /** The end of a text output has its summary, its errors and its outputs. */
 const maxTextBytes = 65_536;
-/** What is longer is not held until its end. */
+/** A longer line is not held until its end. */
 const maxLineBytes = 2 ** 20;
 
 export class BeyondLimit {

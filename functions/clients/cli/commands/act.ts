@@ -19,8 +19,8 @@ const shared = {
 };
 
 /**
- * The named run. Without one, the workspace's current run, after asking; where nobody can answer, the workspace has to be
- * named by an option.
+ * The named run. Without one, the workspace's current run, after asking. Without a terminal, an option has to name
+ * the workspace.
  */
 const chooseRun = async (call: Call, session: Session, verb: string): Promise<Resource> => {
   const named = call.word(0);

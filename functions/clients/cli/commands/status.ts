@@ -12,7 +12,7 @@ import { columns, cut, print, printJson } from '../terminal.ts';
 import { statusOf } from './runs.ts';
 import { lockText } from './workspaces.ts';
 
-/** What needs somebody, across the workspaces of an organization. */
+/** Runs and workspaces that need a user's attention, across the workspaces of an organization. */
 
 interface Entry {
   workspace: Resource<'workspaces'>;
