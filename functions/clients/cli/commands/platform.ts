@@ -61,4 +61,29 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
   },
 };
 
-export const platformCommands = [demo, start, deploy];
+const drain: Command = {
+  name: 'drain',
+  isProgram: true,
+  about: 'Refuse new runs, and wait until none is in progress; before a risky upgrade or a destroy',
+  options: {
+    reason: { about: 'shown to users whose run is refused (default: maintenance)', value: 'text' },
+    status: { about: 'only list the runs in progress' },
+    resume: { about: 'end the drain' },
+    stack: { about: 'name of the platform on AWS', value: 'name' },
+  },
+  more: `For the platform on this machine if its data folder is here (STEPFORM_DATA, or .stepform), otherwise for the stack Stepform on AWS. Existing
+runs continue; those that wait for a user are listed. Pushes, scheduled destroys and schedules of environments wait until the drain ends.
+
+  ${program} drain --reason "upgrade to 0.2, back at 18:00 UTC"
+  ${program} drain --resume`,
+  run: (call) => {
+    const texts = ['reason', 'stack'].flatMap((name) => {
+      const value = call.text(name);
+      return value === undefined ? [] : [`--${name}`, value];
+    });
+    const flags = ['status', 'resume'].filter((name) => call.flag(name)).map((name) => `--${name}`);
+    return runProgram([join(root, 'infra/deployment/drain.ts'), ...texts, ...flags]);
+  },
+};
+
+export const platformCommands = [demo, start, deploy, drain];
