@@ -61,4 +61,34 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
   },
 };
 
-export const platformCommands = [demo, start, deploy];
+const verify: Command = {
+  name: 'verify',
+  isProgram: true,
+  about: 'Check a deployment from end to end, and remove everything that the check created',
+  options: {
+    stack: { about: 'the stack of the platform (default: Stepform)', value: 'name' },
+    local: { about: 'check the platform on this machine instead' },
+    json: { about: 'print one JSON document, e.g. to attach it to an issue' },
+    canary: { about: 'only the checks for a schedule: less than three minutes' },
+    full: { about: 'also restore a backup of the table beside it, for up to an hour' },
+    listen: { about: 'URL that leads to this machine, for run tasks and notifications', value: 'URL' },
+    port: { about: 'port that the URL of --listen leads to (default: 8787)', value: 'number' },
+    clean: { about: 'only remove what an interrupted check left; reads the whole table' },
+  },
+  more: `Takes about five minutes and costs cents. Creates an organization of its own, and uses AWS with your credentials as deploy does. Each line is
+ok, differs (works, but not as documented), failed, or skipped with the reason.
+Exit code: 0, or 1 if a check failed, or 15 if one differs.
+
+  ${program} verify
+  ${program} verify --json > verify.json`,
+  run: (call) => {
+    const named = ['stack', 'listen', 'port'].flatMap((name) => {
+      const value = call.text(name);
+      return value === undefined ? [] : [`--${name}`, value];
+    });
+    const flags = ['local', 'json', 'canary', 'full', 'clean'].filter((name) => call.flag(name));
+    return runProgram([join(root, 'infra/deployment/verify/main.ts'), ...named, ...flags.map((name) => `--${name}`)]);
+  },
+};
+
+export const platformCommands = [demo, start, deploy, verify];
