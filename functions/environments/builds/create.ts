@@ -69,7 +69,7 @@ const claimEnvironment = (
       activeBuildId: build.id,
       latestBuildId: build.id,
       buildNumber: build.number,
-      ...(isScheduled ? {} : { lastUsedAt: build.createdAt }),
+      lastUsedAt: isScheduled ? undefined : build.createdAt,
       updatedAt: build.createdAt,
       ...dueIn(environment.id, 60),
       ...change?.set,
@@ -81,7 +81,12 @@ const claimEnvironment = (
   });
 };
 
-const newBuild = (environment: Environment, request: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
+const newBuild = (
+  environment: Environment,
+  request: NewBuild,
+  stateVersionId: string | undefined,
+  isEmpty: boolean,
+): Build => {
   const { transition, version, parameters, presetId, reason, initiator } = request;
   const at = new Date().toISOString();
   const prebuild = request.prebuild ?? (environment.prebuild ? ('pool' as const) : undefined);
@@ -102,11 +107,11 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
     createdAt: at,
     updatedAt: at,
     parameters,
-    ...(presetId ? { presetId } : {}),
-    ...(prebuild ? { prebuild } : {}),
-    ...(withoutRun ? { withoutRun } : {}),
-    ...(request.isDebugged ? { isDebugged: true } : {}),
-    ...(source ? { stateVersionId: source } : {}),
+    presetId,
+    prebuild,
+    withoutRun,
+    isDebugged: request.isDebugged,
+    stateVersionId,
     runIds: withoutRun ? [] : [newId('run')],
   };
 };

@@ -65,11 +65,7 @@ export const templateByName = async (call: Call): Promise<SeenTemplate> => {
   return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
 };
 
-const auditedActionOf = (action: string, id?: string): AuditedAction => ({
-  type: 'template',
-  action,
-  ...(id === undefined ? {} : { id }),
-});
+const auditedActionOf = (action: string, id?: string): AuditedAction => ({ type: 'template', action, id });
 
 /** @throws {CoderError} 403 */
 export const managedTemplate = async (call: Call, action: string): Promise<Template> => {
