@@ -125,7 +125,7 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   const inputs = [];
   for (const runId of await runsOf(id)) {
     const run = (await getRun(runId)) as NonNullable<Awaited<ReturnType<typeof getRun>>>;
-    expect(run).toMatchObject({ planOnly: true, isDestroy: false, environment: `version ${id}` });
+    expect(run).toMatchObject({ planOnly: true, autoApply: false, isDestroy: false, environment: `version ${id}` });
     inputs.push(Object.fromEntries((await openInputs(run)).map(({ key, value }) => [key, value])));
   }
   const both = { key: 'hunter2', CODER_WORKSPACE_OWNER_GROUPS: '["Everyone"]' };
