@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** An environment's workspace in the public API of runs (functions/resources/workspaces/managed.ts). */
@@ -147,11 +147,15 @@ describe('a stranger', () => {
     expect(answer).toMatchObject({ status: 403, body: { message: 'Unauthorized to create workspace.' } });
   });
 
-  it('cannot follow a log with an expired ticket', async () => {
+  it('cannot follow a log with a used or expired ticket', async () => {
     const { issueTicket, redeemTicket } = await import('#environments/logs/tickets.ts');
     const ticket = await issueTicket({ kind: 'build', jobId: id, after: 0 });
     const redeemed = await Promise.all([redeemTicket(ticket), redeemTicket(ticket), redeemTicket(ticket)]);
     expect(redeemed.filter(Boolean)).toHaveLength(1);
     expect(await redeemTicket(ticket)).toBeUndefined();
+    const expired = await issueTicket({ kind: 'build', jobId: id, after: 0 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    expect(await redeemTicket(expired)).toBeUndefined();
+    vi.useRealTimers();
   });
 });

@@ -71,7 +71,10 @@ const endRun = async (runId: string, plan: Plan | undefined, set: Record<string,
 const finish = async (
   versionId: string,
   plan: Plan = planned,
-  set: Record<string, unknown> = { status: 'planned_and_finished' },
+  set: Record<string, unknown> = {
+    status: 'planned_and_finished',
+    plan: { status: 'finished', statusTimestamps: {} },
+  },
 ) => {
   for (const runId of await runsOf(versionId)) await endRun(runId, plan, set);
   const [{ body }, other] = await Promise.all([
@@ -159,6 +162,16 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
     { name: 'key', value: '', default_value: '', required: true, sensitive: true },
   ]);
   expect((await world.call('GET', `${path}/external-auth`)).body).toEqual([]);
+  const log: { stage: string; log_level: string; output: string }[] = (await world.call('GET', `${path}/logs`)).body;
+  expect(log.map(({ stage, log_level, output }) => `${stage} ${log_level} ${output}`.trim())).toEqual([
+    'Setting up info',
+    'Parsing template parameters info',
+    'Detecting persistent resources info',
+    'Detecting ephemeral resources info',
+    'Checking presets info',
+    'Checking presets warn Preset "small" sets parameter "color", which the template does not have.',
+    'Cleaning Up info',
+  ]);
 });
 
 it('an import fails without required values, if its run fails, or if its plan cannot be used', async () => {
