@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { actingAs, type Sent, uniqueName } from '#test/support/api.ts';
 import { preset } from './presets.ts';
@@ -34,8 +35,9 @@ describe('unknown input', () => {
     ['an unknown token', 'GET', '/users/me', { token: 'x' }, 401, /^You are signed out or your session has expired/],
     ['a route for others', 'GET', '/deployment/config', {}, 403, /^Forbidden.*contact your administrator/],
     ['an unknown route', 'GET', '/nothing', {}, 404, /^Route not found\.$/],
+    ['an id that is no UUID', 'GET', '/workspaces/x', {}, 400, /^Invalid UUID "x"/],
     ['an unknown user', 'GET', '/users/nobody', {}, 404, /^Resource not found or you do not have access/],
-    ['a body of 3 MB', 'POST', '/authcheck', { body: ' '.repeat(3e6) }, 413, /maximum is 2097152/],
+    ['a body of 3 MB', 'POST', '/authcheck', { body: ' '.repeat(3e6) }, 413, /^payload too large.*maximum is 2097152/],
   ])('gets an answer that names the reason: %s', async (_, method, path, sent, status, text) => {
     const { status: answered, body } = await world.call(method, path, sent);
     expect([answered, [body.message, body.detail].filter(Boolean).join(' ')]).toEqual([
@@ -65,9 +67,16 @@ describe('unknown input', () => {
     expect((await world.call('GET', '/users/me?no_such=')).status, 'without a value').toBe(200);
     const { validations } = (await world.call('GET', '/users/me?no_such=1')).body;
     expect(validations).toEqual([{ field: 'no_such', detail: '"no_such" is not a valid query param' }]);
-    expect((await world.call('GET', '/workspaces?no_such=1')).body.validations[0].detail).toMatch(
-      /; supported: q, limit/,
-    );
+    expect((await world.call('GET', '/templates?no_such=1')).body.validations[0].detail).toMatch(/; supported: q$/);
+    const many = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x${n}`.padEnd(101, 'x'), '1']));
+    const refused = [
+      await world.call('GET', `/users/me?${new URLSearchParams(many)}`),
+      await world.call('POST', '/authcheck', { body: many }),
+    ];
+    expect(refused.map(({ body }) => [body.validations.length, body.validations[0].field.length])).toEqual([
+      [20, 100],
+      [20, expect.any(Number)],
+    ]);
   });
 
   it('to list the tokens of all users is rejected for every caller', async () => {
@@ -97,6 +106,9 @@ it('an environment is created only from one template, with a usable version and 
     return [answer.status, answer.body.validations?.[0].field ?? answer.body.message];
   };
   const unset = '00000000-0000-0000-0000-000000000000';
+  const detail = 'Validation failed for tag "uuid" with value: "x"';
+  const wrong = (await world.call('POST', '/users/me/workspaces', { body: { name: 'dev', template_id: 'x' } })).body;
+  expect(wrong.validations).toEqual([{ field: 'template_id', detail }]);
   expect(await create({})).toEqual([400, 'template_id']);
   expect(await create({ template_id, template_version_id: old })).toEqual([400, 'template_id']);
   expect(await create({ template_id: crypto.randomUUID() })).toEqual([
@@ -225,6 +237,11 @@ it('a build takes the values of the request, its preset or the build before it, 
     '1',
     small.id,
   ]);
+  const hash = createHash('sha256').update('size').digest('hex');
+  expect(await world.inputsOf(id)).toMatchObject({
+    [`CODER_PARAMETER_${hash}`]: '1',
+    [`CODER_PARAMETER_PREVIOUS_${hash}`]: '9',
+  });
 });
 
 it('a running build can be canceled with permission to interrupt builds, a pending one also by its owner', async () => {

@@ -65,6 +65,7 @@ it('a deleted environment is read by its name with include_deleted, unless anoth
   expect((await world.call('GET', path)).status).toBe(404);
   const deleted = await world.call('GET', `${path}?include_deleted=true`);
   expect([deleted.status, deleted.body.id, deleted.body.latest_build.transition]).toEqual([200, body.id, 'delete']);
+  expect((await world.call('GET', `/workspaces/${body.id}?include_deleted=true`)).status).toBe(200);
   const builds = await world.call('GET', `/workspaces/${body.id}/builds`);
   expect([builds.status, builds.body.length]).toEqual([200, 2]);
   const { body: next } = await world.create(template, { name });

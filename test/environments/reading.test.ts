@@ -122,6 +122,7 @@ it('a list has the environments that fit the search and that the caller may see,
     ['owner:me%20status:stopped', [favorite, stopped]],
     [`name:${running.toUpperCase()}`, [running]],
     [running, [running]],
+    [`name:"${running}"`, [running]],
     [`${ownerName}/${theirs}`, [theirs]],
     [`owner/${theirs}`, []],
     ['organization:acme%20owner:me', mine],
@@ -153,8 +154,8 @@ it('builds are listed newest first, and read by number', async () => {
   const path = `/users/me/workspace/${name}/builds`;
   expect((await get(`${path}/1`)).transition).toBe('start');
   const statuses = [];
-  for (const number of ['3', '0', 'x']) statuses.push(await statusOf('GET', `${path}/${number}`));
-  expect(statuses).toEqual([404, 400, 400]);
+  for (const number of ['3', '0', 'x', '1.5']) statuses.push(await statusOf('GET', `${path}/${number}`));
+  expect(statuses).toEqual([404, 400, 400, 400]);
   for (const query of ['since=never', 'limit=x'])
     expect(await statusOf('GET', `/workspaces/${id}/builds?${query}`), query).toBe(400);
 });
@@ -179,6 +180,9 @@ it('a build has the resources of its state, with attributes from its plan, and w
   };
   await putObject(objects.artifact(build.runIds[0] ?? '', 'plan', 'plan-json'), JSON.stringify(plan));
   await world.writeState(id, ['home', 'other']);
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
+  await updateRun(build.runIds[0] ?? '', { set: { costEstimate } });
   await world.end(id);
   const common = { type: 'terraform_data', workspace_transition: 'start', agents: [] };
   expect(await get(path)).toMatchObject([
@@ -192,7 +196,7 @@ it('a build has the resources of its state, with attributes from its plan, and w
     },
     { ...common, name: 'other', daily_cost: 0, hide: false, icon: '', metadata: [] },
   ]);
-  expect((await get(`/workspacebuilds/${build.id}`)).daily_cost).toBe(3);
+  expect((await get(`/workspacebuilds/${build.id}`)).daily_cost, 'not the estimate').toBe(3);
   expect(await get(`/workspacebuilds/${build.id}/parameters`)).toEqual([]);
 });
 
@@ -230,6 +234,8 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   ].join('');
   await appendLog(runId, 'plan', 0, Buffer.from(text.slice(0, 5)));
   await updateRun(runId, { set: { plan: { status: 'running', statusTimestamps: { 'started-at': at } } } });
+  await updateRun(runId, { set: { status: 'planning' } });
+  expect(await get(`/workspaces/${id}`)).toMatchObject({ latest_build: { status: 'starting' } });
   expect(await log(), 'before its first line').toEqual(['Setting up info']);
   await appendLog(runId, 'plan', 5, Buffer.from(text.slice(5)));
   const stage = 'Planning infrastructure';

@@ -78,12 +78,16 @@ describe('operations of users', () => {
     const { workspaceId } = await world.environmentOf(id);
     const { update } = await import('#platform/store/table.ts');
     const { keys } = await import('#platform/store/keys.ts');
-    const unsaved = { runId: 'run-1', serial: 9, lineage: '', lost: true };
-    await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId: 'run-1', at: '', unsaved } } });
+    const { id: runId } = await world.runOf(await world.latest(id));
+    const unsaved = { runId, serial: 9, lineage: '', lost: true };
+    await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId, at: '', unsaved } } });
     const answer = await world.build(id, 'stop');
     expect(answer.status).toBe(409);
-    expect(answer.body.message).toMatch(/is locked\. The apply of run-1 ended without its last state/);
+    expect(answer.body.message).toContain(`is locked. The apply of ${runId} ended without its last state`);
     expect(await begun(id)).toMatchObject({ transition: 'start' });
+    const state = world.stateOf(['other']).toString('base64');
+    const pushed = await world.build(id, 'start', { body: { transition: 'start', state } });
+    expect(pushed.status, 'with that state').toBe(201);
   });
 
   it('POST …/builds delete: destroys from the last build’s state, then deletes the workspace', async () => {
@@ -98,6 +102,8 @@ describe('operations of users', () => {
   it('POST …/builds delete with orphan: no Terraform, and states stay readable', async () => {
     const id = await started(await world.addTemplate());
     const first = await world.latest(id);
+    const { lockWorkspace } = await import('#lifecycle/queue/locks.ts');
+    await lockWorkspace((await world.environmentOf(id)).workspaceId, world.api.userId, 'even of a locked workspace');
     const answer = await world.build(id, 'delete', { body: { transition: 'delete', orphan: true } });
     expect(answer.body.job.status).toBe('succeeded');
     expect(await begun(id)).toMatchObject({ terraform: 'none' });
@@ -113,6 +119,27 @@ describe('operations of users', () => {
     expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
   });
 
+  it('POST …/builds delete with state: destroys from that state', async () => {
+    const { id } = (await world.create(await world.addTemplate())).body;
+    await world.end(id, 'errored');
+    const state = world.stateOf(['other']).toString('base64');
+    await world.build(id, 'delete', { body: { transition: 'delete', state } });
+    expect(await begun(id)).toMatchObject({ terraform: 'destroy' });
+  });
+
+  it.each([
+    ['in time', 'canceled', 200],
+    ['too late', 'applied', 410],
+    ['too late, without changes', 'planned_and_finished', 410],
+  ] as const)('PATCH …/cancel of a deletion, %s', async (_, status, seen) => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'delete');
+    const { id: buildId } = await world.latest(id);
+    expect((await world.call('PATCH', `/workspacebuilds/${buildId}/cancel`)).status).toBe(200);
+    expect(await world.end(id, status)).toHaveProperty('canceledAt');
+    expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(seen);
+  });
+
   it('PATCH …/cancel, pending: the state is unchanged', async () => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');
@@ -120,7 +147,7 @@ describe('operations of users', () => {
     expect((await world.call('PATCH', `/workspacebuilds/${buildId}/cancel`)).status).toBe(200);
     const ended = await world.end(id, 'canceled');
     expect(ended).toMatchObject({ canceledAt: expect.any(String) });
-    expect(ended.error).toBeUndefined();
+    expect([ended.error, ended.note]).toEqual([undefined, undefined]);
     expect(await stateOf(buildId)).toEqual(full);
   });
 
@@ -130,9 +157,12 @@ describe('operations of users', () => {
     const build = await world.latest(id);
     const { updateRun } = await import('#resources/runs/records.ts');
     const apply = { status: 'canceled', statusTimestamps: {} };
-    await updateRun(build.runIds[0] ?? '', { set: { apply } });
+    const plan = { status: 'finished', statusTimestamps: {}, report: { resourcesAfter: 2 } };
+    await updateRun(build.runIds[0] ?? '', { set: { apply, plan } });
     await world.writeState(id, ['home']);
-    expect((await world.end(id, 'canceled')).note?.text).toContain('State kept: 1 resources recorded');
+    expect((await world.end(id, 'canceled')).note?.text).toBe(
+      'Interrupted. State kept: 1 of 2 resources recorded (serial 2). The next build continues from it.',
+    );
     await world.build(id, 'start');
     expect(await begun(id)).toMatchObject({ source: ['home'] });
   });

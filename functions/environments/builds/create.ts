@@ -205,10 +205,8 @@ const begin = async (build: Build, environment: Environment): Promise<Build> => 
   return build;
 };
 
-const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> => {
-  if (number === 1) return [];
-  return (await findBuild(environmentId, number - 1))?.parameters ?? [];
-};
+const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
+  (await findBuild(environmentId, number - 1))?.parameters ?? [];
 
 /** Starts a build whose creation was interrupted after the claim. */
 export const beginAgain = async (environmentId: string): Promise<void> => {
