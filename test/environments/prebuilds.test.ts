@@ -295,7 +295,9 @@ describe('a pool', () => {
     const [old] = await pool(template);
     await new Promise((resolve) => setTimeout(resolve, 2));
     const answer = await world.call('POST', `/templates/${template.id}/prebuilds/invalidate`);
-    expect(answer.body.invalidated).toMatchObject([{ template_name: template.name, preset_name: 'small' }]);
+    expect(answer.body.invalidated).toMatchObject([
+      { template_name: template.name, template_version_name: expect.stringMatching(/^v-/), preset_name: 'small' },
+    ]);
     await reconcile(template);
     expect((await world.latest(old?.id ?? '')).transition).toBe('delete');
     expect((await pool(template)).length).toBe(2);
