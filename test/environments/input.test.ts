@@ -215,28 +215,18 @@ it('a build takes the values of the request, its preset or the build before it, 
     const { parameters, presetId } = await world.latest(id);
     return [answer.status, ...parameters.map((one) => one.value), presetId];
   };
-  expect(await valuesAfter({ transition: 'stop' })).toEqual([201, 'eu', '7', undefined]);
-  expect(await valuesAfter({ transition: 'start', ...value('region', 'us') }), 'not mutable').toEqual([
-    400,
-    'eu',
-    '7',
-    undefined,
-  ]);
-  expect(await valuesAfter({ transition: 'stop', ...value('size', '8') })).toEqual([201, 'eu', '8', undefined]);
-  expect(await valuesAfter({ transition: 'start' })).toEqual([201, 'eu', '8', undefined]);
-  expect(await valuesAfter({ transition: 'start', template_version_preset_id: small.id })).toEqual([
-    201,
-    'eu',
-    '1',
-    small.id,
-  ]);
-  expect(await valuesAfter({ transition: 'start', ...value('size', '9') })).toEqual([201, 'eu', '9', undefined]);
-  expect(await valuesAfter({ transition: 'start', ...value('size', '1') }), 'as in the preset').toEqual([
-    201,
-    'eu',
-    '1',
-    small.id,
-  ]);
+  for (const [transition, body, ...expected] of [
+    ['stop', {}, 201, 'eu', '7', undefined],
+    // Not mutable.
+    ['start', value('region', 'us'), 400, 'eu', '7', undefined],
+    ['stop', value('size', '8'), 201, 'eu', '8', undefined],
+    ['start', {}, 201, 'eu', '8', undefined],
+    ['start', { template_version_preset_id: small.id }, 201, 'eu', '1', small.id],
+    ['start', value('size', '9'), 201, 'eu', '9', undefined],
+    // As in the preset.
+    ['start', value('size', '1'), 201, 'eu', '1', small.id],
+  ] as const)
+    expect(await valuesAfter({ transition, ...body })).toEqual(expected);
   const hash = createHash('sha256').update('size').digest('hex');
   expect(await world.inputsOf(id)).toMatchObject({
     [`CODER_PARAMETER_${hash}`]: '1',

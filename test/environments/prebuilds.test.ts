@@ -221,8 +221,18 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(3);
   });
 
-  it('is emptied when its version is no longer active', async () => {
+  it('is emptied when its version is no longer active, and builds that wait are canceled', async () => {
     const { template } = await filled(2);
+    const waiting = await world.addTemplate({}, [preset({ instances: 1 })]);
+    await reconcile(waiting);
+    const [{ id: pending = '' } = {}] = await pool(waiting);
+    const next = { body: { id: await world.addVersion(waiting) } };
+    expect((await world.call('PATCH', `/templates/${waiting.id}/versions`, next)).status).toBe(200);
+    await reconcile(waiting);
+    await world.end(pending, 'canceled');
+    await reconcile(waiting);
+    expect(await world.latest(pending)).toMatchObject({ transition: 'delete', withoutRun: 'no state' });
+    expect(await pool(waiting)).toEqual([]);
     const [running] = await pool(template);
     const id = await world.addVersion(template);
     const promoted = await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } });

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Preset } from '#environments/templates/plan.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** The state before each operation, whether Terraform runs, and the state afterwards: one test per operation. */
@@ -151,33 +150,38 @@ describe('operations of users', () => {
     expect(await stateOf(buildId)).toEqual(full);
   });
 
-  it('PATCH …/cancel, running: what Terraform wrote is kept, and the next build starts from it', async () => {
+  it.each([
+    ['canceled', 'early, while planning: nothing has changed, and the former state is correct', undefined, full],
+    ['canceled', 'mid-way, while applying: the state contains the changes until then', ['home'], ['home']],
+    ['canceled', 'late, when the apply was complete: the state contains all changes', [], []],
+    ['errored', 'before or during the plan: the state is kept', undefined, full],
+    [
+      'errored',
+      'during the apply, or by the end of the runner: the state recorded until then is kept',
+      ['home'],
+      ['home'],
+    ],
+  ] as const)('a running build is %s %s', async (status, _, written, expected) => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');
-    const build = await world.latest(id);
+    if (written) await world.writeState(id, [...written]);
+    const ended = await world.end(id, status);
+    expect([await stateOf(ended.id), ended.error !== undefined]).toEqual([expected, status === 'errored']);
+    await world.build(id, 'start');
+    expect(await begun(id)).toMatchObject({ source: expected });
+  });
+
+  it('PATCH …/cancel while applying: the log tells what was kept', async () => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'stop');
     const { updateRun } = await import('#resources/runs/records.ts');
     const apply = { status: 'canceled', statusTimestamps: {} };
     const plan = { status: 'finished', statusTimestamps: {}, report: { resourcesAfter: 2 } };
-    await updateRun(build.runIds[0] ?? '', { set: { apply, plan } });
+    await updateRun((await world.latest(id)).runIds[0] ?? '', { set: { apply, plan } });
     await world.writeState(id, ['home']);
     expect((await world.end(id, 'canceled')).note?.text).toBe(
       'Interrupted. State kept: 1 of 2 resources recorded (serial 2). The next build continues from it.',
     );
-    await world.build(id, 'start');
-    expect(await begun(id)).toMatchObject({ source: ['home'] });
-  });
-
-  it.each([
-    ['early, while planning: nothing has changed, and the former state is correct', undefined, full],
-    ['mid-way, while applying: the state contains the changes until then', ['home'], ['home']],
-    ['late, when the apply was complete: the state contains all changes', [], []],
-  ])('PATCH …/cancel, running, %s', async (_, written, expected) => {
-    const id = await started(await world.addTemplate());
-    await world.build(id, 'stop');
-    if (written) await world.writeState(id, written);
-    expect(await stateOf((await world.end(id, 'canceled')).id)).toEqual(expected);
-    await world.build(id, 'start');
-    expect(await begun(id)).toMatchObject({ source: expected });
   });
 
   it('POST …/builds with state: applies from that state', async () => {
@@ -201,57 +205,5 @@ describe('operations of users', () => {
     expect(during).toMatchObject({ status: 409, body: { message: 'A workspace build is already active.' } });
     await world.end(id);
     expect((await world.call('PUT', `/workspacebuilds/${first.id}/state`, { body })).status).toBe(409);
-  });
-});
-
-describe('prebuilds', () => {
-  const preset: Preset = {
-    id: crypto.randomUUID(),
-    name: 'small',
-    description: '',
-    icon: '',
-    isDefault: true,
-    parameters: {},
-    instances: 1,
-  };
-
-  const pooled = async () => {
-    const template = await world.addTemplate({}, [preset]);
-    const { reconcile } = await import('#environments/prebuilds/reconcile.ts');
-    const { listPool } = await import('#environments/prebuilds/pool.ts');
-    await reconcile(template.id);
-    const [one] = await listPool(template.id);
-    return { template, id: one?.id ?? '', reconcile: () => reconcile(template.id), pool: () => listPool(template.id) };
-  };
-
-  const promote = async (template: Parameters<Environments['addVersion']>[0]) => {
-    const id = await world.addVersion(template);
-    expect((await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } })).status).toBe(200);
-  };
-
-  it('cancellation while pending: no Terraform, and nothing is left', async () => {
-    const { id, template, reconcile, pool } = await pooled();
-    await promote(template);
-    await reconcile();
-    await world.end(id, 'canceled');
-    await reconcile();
-    expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'none', source: undefined });
-    expect(await pool()).toEqual([]);
-  });
-});
-
-describe('failures', () => {
-  it.each([
-    ['before or during the plan: the state is kept', full],
-    ['during the apply, or by the end of the runner: the state recorded until then is kept', ['home']],
-  ])('%s', async (_, recorded) => {
-    const id = await started(await world.addTemplate());
-    await world.build(id, 'stop');
-    if (recorded !== full) await world.writeState(id, recorded);
-    const failed = await world.end(id, 'errored');
-    expect(failed.error).toBeDefined();
-    expect(await stateOf(failed.id)).toEqual(recorded);
-    await world.build(id, 'start');
-    expect(await begun(id)).toMatchObject({ source: recorded });
   });
 });
