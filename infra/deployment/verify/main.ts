@@ -23,13 +23,24 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     canary: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
     clean: { type: 'boolean', default: false },
     listen: { type: 'string' },
     port: { type: 'string', default: '8787' },
   },
 });
 
-const isChosen = ({ part }: Check): boolean => (values.canary ? part === 'canary' : part !== 'full' || values.full);
+const isChosen = (check: Check): boolean => {
+  if (values.only.length) return values.only.includes(check.name) || check === organization;
+  return values.canary ? check.part === 'canary' : check.part !== 'full' || values.full;
+};
+
+/** @throws {CommandError} for a name that no check has */
+const checkNames = (): void => {
+  const unknown = values.only.find((name) => !checks.some((check) => check.name === name));
+  const names = checks.map(({ name }) => `"${name}"`).join(', ');
+  if (unknown !== undefined) throw wrongUsage(`--only ${unknown}: there is no such check. Give one of ${names}.`);
+};
 
 /** @throws {CommandError} */
 const listenFor = async ({ kind }: Target): Promise<Listener | undefined> => {
@@ -125,6 +136,7 @@ const codes: Record<Outcome['result'], ExitCode> = {
 };
 
 const verify = async (): Promise<ExitCode> => {
+  checkNames();
   const target = await findTarget(values);
   if (values.clean) {
     const removed = await clean(target);

@@ -70,6 +70,7 @@ const verify: Command = {
     local: { about: 'check the platform on this machine instead' },
     json: { about: 'print one JSON document, e.g. to attach it to an issue' },
     canary: { about: 'only the checks for a schedule: less than three minutes' },
+    only: { about: 'only the check of that name; repeatable', value: 'check', multiple: true },
     full: { about: 'also restore a backup of the table beside it, for up to an hour' },
     listen: { about: 'URL that leads to this machine, for run tasks and notifications', value: 'URL' },
     port: { about: 'port that the URL of --listen leads to (default: 8787)', value: 'number' },
@@ -86,8 +87,14 @@ Exit code: 0, or 1 if a check failed, or 15 if one differs.
       const value = call.text(name);
       return value === undefined ? [] : [`--${name}`, value];
     });
+    const only = call.texts('only').flatMap((name) => ['--only', name]);
     const flags = ['local', 'json', 'canary', 'full', 'clean'].filter((name) => call.flag(name));
-    return runProgram([join(root, 'infra/deployment/verify/main.ts'), ...named, ...flags.map((name) => `--${name}`)]);
+    return runProgram([
+      join(root, 'infra/deployment/verify/main.ts'),
+      ...named,
+      ...only,
+      ...flags.map((name) => `--${name}`),
+    ]);
   },
 };
 
