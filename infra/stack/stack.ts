@@ -88,6 +88,7 @@ class Platform extends Stack {
       StateMachineArn: lifecycle.stateMachineArn,
       BootstrapFunctionName: handlers.Bootstrap.function.functionName,
       RecoverFunctionName: handlers.Recover.function.functionName,
+      DrainFunctionName: handlers.Drain.function.functionName,
     };
     for (const [name, value] of Object.entries(outputs)) new CfnOutput(this, name, { value });
   }
