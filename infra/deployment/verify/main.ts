@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { CommandError, type ExitCode, exit, wrongUsage } from '#clients/cli/exit.ts';
 import { program } from '#clients/cli/program.ts';
 import { print, printJson, say } from '#clients/cli/terminal.ts';
-import type { Check, Outcome } from './check.ts';
+import { type Check, type Outcome, skipped } from './check.ts';
 import { organization } from './checks/organization.ts';
 import { checks, inside, outside } from './checks.ts';
 import { clean } from './clean.ts';
@@ -111,8 +111,12 @@ class Verification {
   async performAll(): Promise<void> {
     this.#interruption.catch(() => undefined);
     for (const check of [...outside, organization].filter(isChosen)) await this.#perform(check);
-    if (this.#lines.get(organization)?.result !== 'ok') return;
-    const waiting = inside.filter(isChosen).sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false));
+    const chosen = inside.filter(isChosen);
+    if (this.#lines.get(organization)?.result !== 'ok') {
+      for (const check of chosen) this.#lines.set(check, { check, ...skipped('needs the organization'), seconds: 0 });
+      return this.#printDone();
+    }
+    const waiting = chosen.sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false));
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next && !interrupted.signal.aborted; next = waiting.shift())
         await this.#perform(next);

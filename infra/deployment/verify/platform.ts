@@ -29,6 +29,7 @@ export class Platform {
   #client: Client | undefined;
   #token = '';
   #names = 0;
+  readonly #removals: (() => Promise<unknown>)[] = [];
 
   constructor(target: Target, listener?: Listener, organization = `${prefix}${Date.now().toString(36)}`) {
     this.target = target;
@@ -120,6 +121,11 @@ export class Platform {
     return `${this.target.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
   }
 
+  /** Something outside the organization to remove at the end, also after an interruption. */
+  onRemoval(remove: () => Promise<unknown>): void {
+    this.#removals.push(remove);
+  }
+
   #applied: Promise<StartedRun> | undefined;
   /** One auto-applied run of two resources, for several checks. */
   applied(): Promise<StartedRun> {
@@ -140,16 +146,18 @@ export class Platform {
   }
 
   /**
-   * Deletes the organization with everything in it, and the owner's tokens. The sweep purges the content. Does nothing
-   * without an organization.
+   * Removes everything that was created. The owner's tokens are revoked whatever else fails; the sweep purges the
+   * content of the organization.
    */
   async remove(): Promise<void> {
-    if (!this.#client) return;
+    const outside = Promise.allSettled(this.#removals.splice(0).map((remove) => remove()));
     try {
-      await this.#removeOrganization();
+      if (this.#client) await this.#removeOrganization();
     } finally {
-      await this.#revokeTokens();
+      if (this.#client) await this.#revokeTokens();
     }
+    const refused = (await outside).find(({ status }) => status === 'rejected');
+    if (refused) throw (refused as PromiseRejectedResult).reason;
   }
 
   async #removeOrganization(): Promise<void> {

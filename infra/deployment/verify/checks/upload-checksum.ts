@@ -6,7 +6,8 @@ export const uploadChecksum: Check = {
   name: 'upload checksum',
   proves: 'Storage refuses a presigned upload whose content has another checksum, and a second upload to the same key',
   documented: '400 for another checksum, 412 for a second upload (S3: checksums, conditional writes)',
-  async perform({ target }) {
+  async perform(platform) {
+    const { target } = platform;
     // Below this prefix, objects expire after a week.
     const key = `uploads/stepform-verify-${randomUUID()}`;
     const content = 'stepform verify';
@@ -26,12 +27,13 @@ export const uploadChecksum: Check = {
     const first = await put(content);
     expect(first.response.ok, `the right content was answered with ${first.answer}`);
     const version = first.response.headers.get('x-amz-version-id');
+    const stored = version ? `${key}?versionId=${encodeURIComponent(version)}` : key;
+    platform.onRemoval(async () => {
+      const { ok: isRemoved, status } = await fetch(await presignedRequest(target, 'DELETE', stored));
+      expect(isRemoved, `the object ${key} could not be deleted: ${status}`);
+    });
     const { answer: again } = await put(content);
-    const removed = await fetch(
-      await presignedRequest(target, 'DELETE', version ? `${key}?versionId=${encodeURIComponent(version)}` : key),
-    );
     expect(again.startsWith('412'), `a second upload was answered with ${again}, not 412`);
-    expect(removed.ok, `the object ${key} could not be deleted: ${removed.status}`);
     return ok('400 for other content, 412 for a second upload');
   },
 };
