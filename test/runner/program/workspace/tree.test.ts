@@ -238,8 +238,10 @@ it('files that a plan has added are moved, except replaced or linked ones and th
 });
 
 it('added files in folders that are nested too deep are refused', () => {
-  mkdirSync(at('from', ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
   mkdirSync(at('to'));
+  mkdirSync(at('from', ...Array.from({ length: 100 }, () => 'd')), { recursive: true });
+  moveAdded(at('from'), at('to'), undefined);
+  mkdirSync(at('from', ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
   expect(() => moveAdded(at('from'), at('to'), undefined)).toThrow(/nested more than 100 deep/);
 });
 
