@@ -139,7 +139,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     [
       'a file that Terraform’s user cannot read',
       () => {
-        write(outside, 'secret', 0o600);
+        write(outside, 'secret', 0o640);
         link(outside);
       },
       "not readable by Terraform's user",
