@@ -165,18 +165,4 @@ resource "terraform_data" "slow" {
       await slow.close();
     }
   });
-
-  it('that saves its plan lets others pass, and is queued when confirmed', async () => {
-    const workspace = await newWorkspace();
-    const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
-    const stored = await untilStatus(saved, 'planned_and_saved');
-    expect(stored.attributes).toMatchObject({ status: 'planned_and_saved', actions: { 'is-confirmable': true } });
-    await untilUnlocked(workspace);
-
-    const other = await untilConfirmable(await client.createRun(workspace.id));
-    await client.act(saved.id, 'apply');
-    expect((await client.run(saved.id)).attributes.status).toBe('confirmed');
-    await client.act(other.id, 'discard');
-    expect((await untilFinal(saved)).attributes.status).toBe('applied');
-  });
 });
