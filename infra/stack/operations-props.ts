@@ -15,7 +15,7 @@ export interface OperationsProps {
   lostEvents: sqs.Queue;
   api: HttpApi;
   sweepLog: logs.LogGroup;
-  key: kms.Key;
+  key: kms.IKey;
 }
 
 /** Metrics counted from logs, so that a healthy platform publishes no metric and pays for none. */

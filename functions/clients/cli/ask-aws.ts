@@ -31,7 +31,18 @@ const iamHost = (region: string): string => {
   return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : 'iam.amazonaws.com';
 };
 
-type Service = 'acm' | 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
+type Service =
+  | 'acm'
+  | 'cloudformation'
+  | 'dynamodb'
+  | 'ec2'
+  | 'iam'
+  | 'kms'
+  | 'lambda'
+  | 's3'
+  | 'servicequotas'
+  | 'ssm'
+  | 'sts';
 
 /** One action. @throws {Error} without a response */
 export const ask = async (
@@ -65,13 +76,16 @@ export const query = (
 
 /** An action of a JSON service. @param target with the service's prefix */
 export const call = (
-  service: 'acm' | 'servicequotas' | 'ssm',
+  service: 'acm' | 'dynamodb' | 'kms' | 'servicequotas' | 'ssm',
   caller: Caller,
   target: string,
   input: object,
 ): Promise<Answer> =>
   ask(service, caller, {
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    headers: {
+      'content-type': `application/x-amz-json-${service === 'dynamodb' ? '1.0' : '1.1'}`,
+      'x-amz-target': target,
+    },
     body: JSON.stringify(input),
   });
 
