@@ -10,6 +10,7 @@ import { bootstrap, deploy } from './deploy.ts';
 import { type Emulator, judgedFile, startEmulator } from './emulator.ts';
 import { functionLogs } from './function-logs.ts';
 import './localhost.mjs';
+import { recoveryProblems } from './recovery.ts';
 import { settingsProblems } from './settings.ts';
 
 /**
@@ -117,6 +118,8 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
     const problems = [...(await countProblems(report)), ...(await rightsProblems(folder))];
     problems.push(...(await settingsProblems(emulator, folder)));
     say('settings of a second platform: kept, refused, confirmed');
+    problems.push(...(await recoveryProblems({ emulator, folder, deployment, token, organization })));
+    say('a restored table and a new bucket: checked, repaired, switched to, adopted without a stack');
     for (const problem of problems) console.error(problem);
     return code || (problems.length ? 1 : 0);
   } finally {
