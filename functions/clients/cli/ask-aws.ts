@@ -26,9 +26,12 @@ const iamRegion = (region: string): string => {
   return region.startsWith('us-gov-') ? 'us-gov-west-1' : 'us-east-1';
 };
 
+/** As the AWS CLI and the CDK; the aws-cn partition has no FIPS endpoints. */
+const fips = (): string => (process.env.AWS_USE_FIPS_ENDPOINT === 'true' ? '-fips' : '');
+
 const iamHost = (region: string): string => {
   if (region.startsWith('cn-')) return 'iam.cn-north-1.amazonaws.com.cn';
-  return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : 'iam.amazonaws.com';
+  return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : `iam${fips()}.amazonaws.com`;
 };
 
 type Service =
@@ -51,7 +54,7 @@ export const ask = async (
   { path = '/', ...init }: RequestInit & { path?: string },
 ): Promise<Answer> => {
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
-  const host = service === 'iam' ? iamHost(region) : `${service}.${region}.${suffix(region)}`;
+  const host = service === 'iam' ? iamHost(region) : `${service}${fips()}.${region}.${suffix(region)}`;
   const client = new AwsClient({
     ...credentials,
     service,

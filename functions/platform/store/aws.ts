@@ -4,6 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { environment } from '#platform/environment.ts';
+import { idleMs } from './patience.ts';
 import { type AwsResponse, type Call, local, type Services } from './services.ts';
 
 /**
@@ -52,7 +53,7 @@ const attempt = async (
   service: string,
   url: string,
   call: Call,
-  { maxBytes = Infinity, region = environment.region, timeoutMs = 20_000 }: SendOptions,
+  { maxBytes = Infinity, region = environment.region, timeoutMs = idleMs }: SendOptions,
 ): Promise<AwsResponse> => {
   const { method, body } = call;
   const signed = await sign(service, url, call, { region });
