@@ -137,6 +137,13 @@ const onRunners = ({ runners }: Parts) => {
         wildcard: 'Any revision of this one task definition: a deployment creates a revision while runs start.',
       },
       {
+        // ECS asks for it if RunTask has tags; tasks that exist cannot be tagged (ECS: tag resources on creation).
+        actions: ['ecs:TagResource'],
+        resources: [runners.anyTaskArn],
+        conditions: { StringEquals: { 'ecs:CreateAction': 'RunTask' } },
+        wildcard: 'Tasks of this one cluster; ECS generates their ids.',
+      },
+      {
         actions: ['iam:PassRole'],
         resources: [runners.executionRole.roleArn, runners.taskRole.roleArn],
         conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },

@@ -81,6 +81,8 @@ class Platform extends Stack {
       lostEvents: lost.queue,
       api,
       sweepLog: this.#logs.of('Sweep'),
+      lifecycleLog: this.#logs.of('Complete'),
+      table: storage.table,
       key: storage.key,
     });
 
