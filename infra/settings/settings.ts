@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { domainEntries, domainProblems } from '#infra/stack/domain-settings.ts';
 import { environmentEntries } from '#infra/stack/environments.ts';
+import { existingDataEntries, existingDataProblems } from '#infra/stack/existing-data.ts';
 import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
 import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
 import { organizationEntries, organizationProblems } from '#infra/stack/organizations.ts';
@@ -107,6 +108,7 @@ const schema = v.object({
   outboundAllowedCidrs: v.optional(ranges),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...existingDataEntries,
   ...domainEntries,
   ...warmRunnerEntries,
   ...signInEntries,
@@ -187,6 +189,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
     problems.push('vpcId, subnetIds: set both, or neither for a new network');
   problems.push(
     ...domainProblems(ours),
+    ...existingDataProblems(ours),
     ...signInProblems(ours),
     ...githubAppProblems(ours),
     ...organizationProblems(ours),

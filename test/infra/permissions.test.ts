@@ -30,6 +30,7 @@ const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((
 });
 const launch = [
   'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
+  'ecs:TagResource arn:aws:ecs:region:account:task/cluster/* if ecs:CreateAction StringEquals RunTask',
   `iam:PassRole ${executionRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
   `iam:PassRole ${taskRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
 ];

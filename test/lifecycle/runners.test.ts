@@ -174,6 +174,17 @@ it('the sweep starts a runner after a crash between withdrawal and start', async
   expect((await now()).apply.taskArn).toBe(containers()[0]?.arn);
 });
 
+it("a container has its run's names as tags, for cost reports", async () => {
+  await open({ status: 'pending', current: true });
+  await planQueued();
+  const expected = {
+    'stepform:organization': run.organization,
+    'stepform:workspace': run.workspaceName,
+    'stepform:run': run.id,
+  };
+  expect(containers().map(({ tags }) => tags)).toEqual([expected]);
+});
+
 it.each([
   ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable.' }] }, ': Capacity is unavailable.'],
   ['details it', { tasks: [], failures: [{ reason: 'AGENT', detail: 'No room' }, { reason: 'B' }] }, ': No room; B'],
