@@ -244,8 +244,8 @@ export const environment = {
   get runnerTerraformVersion() {
     return process.env.RUNNER_TERRAFORM_VERSION || undefined;
   },
-  get holdSeconds() {
-    return Number(required('HOLD_SECONDS'));
+  get readySeconds() {
+    return Number(required('READY_SECONDS'));
   },
   get heartbeatSeconds() {
     return Number(required('HEARTBEAT_SECONDS'));

@@ -44,8 +44,8 @@ const schema = v.object({
   terraformEngine: v.optional(v.picklist(['terraform', 'tofu'], 'must be terraform or tofu')),
   /** Version in the runner's image. A runner downloads and verifies any other version that a workspace requires. */
   terraformVersion: v.optional(exactVersion),
-  /** How long a runner holds after a plan, so that the apply starts at once; 0 = never. */
-  holdSeconds: v.optional(whole(0, 3600), 120),
+  /** How long a plan's runner stays ready for the apply, which then starts at once; 0 = never. */
+  readySeconds: v.optional(whole(0, 3600), 120),
   /** Heartbeat interval of a runner; the state machine ends a phase after 60 s without a heartbeat. */
   heartbeatSeconds: v.optional(whole(1, 20), 5),
   /** Fargate sizes; AWS rejects combinations that it does not offer. */

@@ -120,7 +120,7 @@ const settingVariables = ({ settings }: Parts) => ({
   }),
   runs: () => ({
     TERRAFORM_ENGINE: settings.terraformEngine,
-    HOLD_SECONDS: String(settings.holdSeconds),
+    READY_SECONDS: String(settings.readySeconds),
     HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
   }),
 });

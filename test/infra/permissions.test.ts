@@ -240,7 +240,7 @@ const expected: Record<FunctionId, string[]> = {
   TaskStageDone: [...passesConfirmation, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],
+  RunnerStopped: [...enter, ...table('Query'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
   StateUploaded: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
