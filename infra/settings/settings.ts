@@ -8,6 +8,7 @@ import { organizationEntries, organizationProblems } from '#infra/stack/organiza
 import { sharedProviderEntries } from '#infra/stack/shared-providers.ts';
 import { signInEntries, signInProblems } from '#infra/stack/sign-in.ts';
 import { texts, yesOrNo } from '#infra/stack/text-list.ts';
+import { traceEntries, traceProblems } from '#infra/stack/traces.ts';
 import { warmRunnerEntries, warmRunnerProblems } from '#infra/stack/warm-runners.ts';
 import { shortestRetentionDays } from '#run/retention.ts';
 
@@ -114,6 +115,7 @@ const schema = v.object({
   ...signInEntries,
   ...githubAppEntries,
   ...organizationEntries,
+  ...traceEntries,
   ...environmentEntries,
   /** How long the audit trail is kept; HCP Terraform keeps 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
@@ -194,6 +196,7 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
     ...githubAppProblems(ours),
     ...organizationProblems(ours),
     ...warmRunnerProblems(ours),
+    ...traceProblems(ours),
   );
   if (problems.length || !result.success)
     throw new SettingsError(

@@ -264,6 +264,7 @@ describe('the HTTP API', () => {
       'RunTask',
       'Settings',
       'SignIn',
+      'Trace',
       'VersionControl',
       'VersionControlEvent',
       'Workspaces',
