@@ -18,7 +18,21 @@ export interface Answer {
 
 export const patienceMs = 20_000;
 
-type Service = 'acm' | 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
+type Service =
+  | 'acm'
+  | 'cloudformation'
+  | 'dynamodb'
+  | 'ec2'
+  | 'iam'
+  | 'kms'
+  | 'lambda'
+  | 's3'
+  | 'servicequotas'
+  | 'ssm'
+  | 'sts';
+
+/** As the AWS CLI and the CDK; the aws-cn partition has no FIPS endpoints. */
+const fips = (): string => (process.env.AWS_USE_FIPS_ENDPOINT === 'true' ? '-fips' : '');
 
 /**
  * The service's host, and the region to sign for: IAM is one service for each partition, in one region of it (IAM:
@@ -26,10 +40,10 @@ type Service = 'acm' | 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequo
  */
 export const endpointOf = (service: Service, region: string): { host: string; signedFor: string } => {
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  if (service !== 'iam') return { host: `${service}.${region}.${suffix}`, signedFor: region };
+  if (service !== 'iam') return { host: `${service}${fips()}.${region}.${suffix}`, signedFor: region };
   if (region.startsWith('cn-')) return { host: `iam.cn-north-1.${suffix}`, signedFor: 'cn-north-1' };
   if (region.startsWith('us-gov-')) return { host: `iam.us-gov.${suffix}`, signedFor: 'us-gov-west-1' };
-  return { host: `iam.${suffix}`, signedFor: 'us-east-1' };
+  return { host: `iam${fips()}.${suffix}`, signedFor: 'us-east-1' };
 };
 
 /** One action. @throws {Error} without a response */
@@ -59,13 +73,16 @@ export const query = (
 
 /** An action of a JSON service. @param target with the service's prefix */
 export const call = (
-  service: 'acm' | 'servicequotas' | 'ssm',
+  service: 'acm' | 'dynamodb' | 'kms' | 'servicequotas' | 'ssm',
   caller: Caller,
   target: string,
   input: object,
 ): Promise<Answer> =>
   ask(service, caller, {
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    headers: {
+      'content-type': `application/x-amz-json-${service === 'dynamodb' ? '1.0' : '1.1'}`,
+      'x-amz-target': target,
+    },
     body: JSON.stringify(input),
   });
 
