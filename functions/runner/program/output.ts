@@ -14,6 +14,7 @@ export interface Counts {
 const maxLine = 64 * 1024;
 const maxErrors = 3;
 const maxMessage = 600;
+const maxDetail = 200;
 
 /** The heading of errors that follow. */
 const frame = /encountered problems during initiali[sz]ation/;
@@ -28,14 +29,27 @@ const jsonDump = /"@message":"Emergency state dump",.*"state":(\{.*\}),"type":"l
 
 interface Problem {
   summary: string;
+  /** The first paragraph of the explanation. */
+  detail?: string;
+  /** Resource that it is about. */
+  address?: string;
   place?: string;
 }
+
+/** `Resource precondition failed: Only eu is allowed here (terraform_data.a, main.tf line 6)` */
+const inWords = ({ summary, detail = '', address, place }: Problem): string => {
+  const why = detail.replace(/\.$/, '');
+  const text = why.length > maxDetail ? `${why.slice(0, maxDetail)}…` : why;
+  const where = [address, place].filter(Boolean).join(', ');
+  return `${summary}${text && !summary.endsWith(text) ? `: ${text}` : ''}${where ? ` (${where})` : ''}`;
+};
 
 interface JsonLine extends ProgressLine {
   diagnostic?: {
     severity?: string;
     summary?: string;
     detail?: string;
+    address?: string;
     range?: { filename?: string; start?: { line?: number } };
   };
   changes?: { add?: number; change?: number; remove?: number; import?: number; operation?: string };
@@ -64,8 +78,8 @@ export class OutputReader {
   readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
   #summary: Counts | undefined;
   #line = '';
-  /** Lines since an error began, while its location may still follow. */
-  #since = Number.POSITIVE_INFINITY;
+  /** The error whose location and explanation may still follow, in text. */
+  #open: Problem | undefined;
 
   push(bytes: Buffer): void {
     const lines = (this.#line + this.#decoder.write(bytes)).split('\n');
@@ -82,9 +96,7 @@ export class OutputReader {
   get failure(): string | undefined {
     if (this.#problems.length === 0) return undefined;
     const telling = this.#problems.filter(({ summary }) => !frame.test(summary));
-    const texts = (telling.length ? telling : this.#problems).map(({ summary, place }) =>
-      place ? `${summary} (${place})` : summary,
-    );
+    const texts = (telling.length ? telling : this.#problems).map(inWords);
     return `${[...new Set(texts)].slice(0, maxErrors).join('; ')}.`.slice(0, maxMessage);
   }
 
@@ -116,15 +128,11 @@ export class OutputReader {
     if (line.includes(unanswered) && !/\((local|remote)-exec\): /.test(line)) this.lostChange = true;
     const error = /^[│|]?\s*Error: (.+)$/.exec(line);
     if (error) {
-      this.#problem({ summary: (error[1] as string).trim() });
-      this.#since = 0;
+      this.#open = { summary: (error[1] as string).trim() };
+      this.#problem(this.#open);
       return;
     }
-    if (++this.#since <= 4) {
-      const place = /^[│|]?\s+on (.+?) line (\d+)/.exec(line);
-      const problem = this.#problems.at(-1);
-      if (place && problem) problem.place = placed(place[1] as string, place[2] as string);
-    }
+    if (this.#open) this.#readMore(this.#open, line.replace(/^[│|] ?/, ''));
     const completed = /^[^\s(].*: (Creation|Modifications|Destruction|Import) complete/.exec(line);
     if (completed && !line.includes(' (local-exec): ') && !line.includes(' (remote-exec): '))
       this.#count(completed[1] as string);
@@ -143,6 +151,17 @@ export class OutputReader {
     }
   }
 
+  /** A line of an error: indented ones say where, the first paragraph of the others why. */
+  #readMore(problem: Problem, line: string): void {
+    const isEnd = line.startsWith('╵') || (line === '' && problem.detail !== undefined);
+    if (isEnd || (problem.detail?.length ?? 0) > maxDetail) this.#open = undefined;
+    else if (/^\S/.test(line)) problem.detail = [problem.detail, line].filter(Boolean).join(' ');
+    const [, address] = /^\s+with (.+),$/.exec(line) ?? [];
+    const [, file, at] = /^\s+on (.+?) line (\d+)/.exec(line) ?? [];
+    if (address) problem.address = address;
+    if (file && at) problem.place ??= placed(file, at);
+  }
+
   #readJson(line: JsonLine): void {
     const { type, diagnostic, changes, hook } = line;
     this.progress.readJson(line, Date.now());
@@ -151,6 +170,8 @@ export class OutputReader {
       if (diagnostic.detail?.includes(unanswered)) this.lostChange = true;
       this.#problem({
         summary: (diagnostic.summary ?? 'error').trim(),
+        detail: diagnostic.detail?.trim().split('\n\n')[0]?.replaceAll('\n', ' '),
+        address: diagnostic.address,
         place: filename ? placed(filename, String(start?.line ?? '')) : undefined,
       });
     }

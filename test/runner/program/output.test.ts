@@ -25,14 +25,38 @@ describe('the failure in the report', () => {
       'Missing expression (variables/foo.tfvars line 2); Another; Third.',
     );
   });
+  const precondition = `╷
+│ Error: Resource precondition failed
+│ 
+│   with terraform_data.a["x"],
+│   on main.tf line 6, in resource "terraform_data" "a":
+│    6:       condition     = var.region == "eu"
+│     ├────────────────
+│     │ var.region is "us"
+│ 
+│ Only eu is allowed here,
+│ and nothing else.
+│ 
+│ See the handbook.
+╵
+`;
+  it('has the first paragraph of the explanation and the resource', () => {
+    const text =
+      'Resource precondition failed: Only eu is allowed here, and nothing else (terraform_data.a["x"], main.tf line 6)';
+    expect(read(precondition).failure).toBe(`${text}.`);
+    expect(read(`${precondition}${box}`).failure).toBe(`${text}; Missing expression (variables/foo.tfvars line 2).`);
+    const long = `│ Error: A\n│ \n│ ${'b'.repeat(300)}\n╵\nnot ours\n`;
+    expect(read(long).failure).toBe(`A: ${'b'.repeat(200)}….`);
+    expect(read('│ Error: A\n│ \n│ A\n╵\n').failure).toBe('A.');
+  });
   it('is the same in JSON', () => {
-    const diagnostic = (severity: string, summary: string, range?: object) =>
-      `${JSON.stringify({ '@level': 'error', type: 'diagnostic', diagnostic: { severity, summary, range } })}\n`;
+    const diagnostic = (severity: string, summary: string, range?: object, more = {}) =>
+      `${JSON.stringify({ '@level': 'error', type: 'diagnostic', diagnostic: { severity, summary, range, ...more } })}\n`;
     const text =
       diagnostic('warning', 'Mind the gap') +
       diagnostic('error', 'Missing expression', { filename: '../variables/foo.tfvars', start: { line: 2 } }) +
-      diagnostic('error', 'No place');
-    expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place.');
+      diagnostic('error', 'No place', undefined, { address: 'a.b', detail: 'Why,\nin short.\n\nAnd at length.' });
+    expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place: Why, in short (a.b).');
   });
   it("is absent without an error, regardless of other programs' output", () => {
     expect(
