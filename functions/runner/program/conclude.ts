@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
+import { maxCheckMessage } from '#run/health-record.ts';
 import {
   type Job,
   maxOpenChanges,
@@ -134,6 +135,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     outcome,
     ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, maxMessage) }),
     ...facts,
+    ...failedChecksOf(phase),
     ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, maxMessage) } : {}),
     artifacts: phase.artifacts.stored,
     checksums: phase.artifacts.checksums,
@@ -145,6 +147,14 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
   control.close();
   console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
   return { result, outcome, next, defect, ...(apply ? { job: apply } : {}) };
+};
+
+const failedChecksOf = (phase: Phase): Pick<PhaseReport, 'failedChecks'> => {
+  const failedChecks = phase.output.failedChecks.map(({ address, message }) => ({
+    address: phase.masked(address).slice(0, maxCheckMessage),
+    message: phase.masked(message).slice(0, maxCheckMessage),
+  }));
+  return failedChecks.length ? { failedChecks } : {};
 };
 
 /** @returns false if readers have only the log's pieces */

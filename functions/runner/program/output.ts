@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { ApplyProgress, type ProgressLine } from '#run/apply-progress.ts';
+import { type FailedCheck, maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
 
 /** The parts of Terraform's output that belong in the report. */
 
@@ -34,6 +35,8 @@ interface Problem {
   /** Resource that it is about. */
   address?: string;
   place?: string;
+  /** Name of the check block that it is in. */
+  check?: string;
 }
 
 /** `Resource precondition failed: Only eu is allowed here (terraform_data.a, main.tf line 6)` */
@@ -50,6 +53,7 @@ interface JsonLine extends ProgressLine {
     summary?: string;
     detail?: string;
     address?: string;
+    snippet?: { context?: string | null };
     range?: { filename?: string; start?: { line?: number } };
   };
   changes?: { add?: number; change?: number; remove?: number; import?: number; operation?: string };
@@ -65,6 +69,12 @@ const countsByVerb: Record<string, keyof Counts> = {
   delete: 'resourceDestructions',
 };
 
+const maxKept = 200;
+
+const keep = (problems: Problem[], problem: Problem): void => {
+  if (problems.length < maxKept) problems.push(problem);
+};
+
 /** Reads text and JSON output, line by line. */
 export class OutputReader {
   readonly progress = new ApplyProgress();
@@ -75,10 +85,11 @@ export class OutputReader {
   #dump: string[] | undefined;
   readonly #decoder = new StringDecoder('utf8');
   readonly #problems: Problem[] = [];
+  readonly #warnings: Problem[] = [];
   readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
   #summary: Counts | undefined;
   #line = '';
-  /** The error whose location and explanation may still follow, in text. */
+  /** The error or warning whose location and explanation may still follow, in text. */
   #open: Problem | undefined;
 
   push(bytes: Buffer): void {
@@ -98,6 +109,15 @@ export class OutputReader {
     const telling = this.#problems.filter(({ summary }) => !frame.test(summary));
     const texts = (telling.length ? telling : this.#problems).map(inWords);
     return `${[...new Set(texts)].slice(0, maxErrors).join('; ')}.`.slice(0, maxMessage);
+  }
+
+  /** Check blocks whose conditions do not hold, with their messages. */
+  get failedChecks(): FailedCheck[] {
+    const failed = this.#warnings.flatMap(({ check, detail, summary }) =>
+      check ? [{ address: `check.${check}`, message: (detail || summary).slice(0, maxCheckMessage) }] : [],
+    );
+    const unique = new Map(failed.map((one) => [`${one.address} ${one.message}`, one]));
+    return [...unique.values()].slice(0, maxFailedChecks);
   }
 
   #read(raw: string): void {
@@ -126,10 +146,10 @@ export class OutputReader {
   #readText(line: string): void {
     this.progress.readText(line, Date.now());
     if (line.includes(unanswered) && !/\((local|remote)-exec\): /.test(line)) this.lostChange = true;
-    const error = /^[│|]?\s*Error: (.+)$/.exec(line);
-    if (error) {
-      this.#open = { summary: (error[1] as string).trim() };
-      this.#problem(this.#open);
+    const [, severity, heading = ''] = /^[│|]?\s*(Error|Warning): (.+)$/.exec(line) ?? [];
+    if (severity) {
+      this.#open = { summary: heading.trim() };
+      keep(severity === 'Error' ? this.#problems : this.#warnings, this.#open);
       return;
     }
     if (this.#open) this.#readMore(this.#open, line.replace(/^[│|] ?/, ''));
@@ -160,19 +180,21 @@ export class OutputReader {
     const [, file, at] = /^\s+on (.+?) line (\d+)/.exec(line) ?? [];
     if (address) problem.address = address;
     if (file && at) problem.place ??= placed(file, at);
+    problem.check ??= /, in check "([^"]+)":$/.exec(line)?.[1];
   }
 
   #readJson(line: JsonLine): void {
     const { type, diagnostic, changes, hook } = line;
     this.progress.readJson(line, Date.now());
-    if (type === 'diagnostic' && diagnostic?.severity === 'error') {
+    if (type === 'diagnostic' && diagnostic) {
       const { filename, start } = diagnostic.range ?? {};
-      if (diagnostic.detail?.includes(unanswered)) this.lostChange = true;
-      this.#problem({
+      if (diagnostic.severity === 'error' && diagnostic.detail?.includes(unanswered)) this.lostChange = true;
+      keep(diagnostic.severity === 'error' ? this.#problems : this.#warnings, {
         summary: (diagnostic.summary ?? 'error').trim(),
         detail: diagnostic.detail?.trim().split('\n\n')[0]?.replaceAll('\n', ' '),
         address: diagnostic.address,
         place: filename ? placed(filename, String(start?.line ?? '')) : undefined,
+        check: /^check "([^"]+)"$/.exec(diagnostic.snippet?.context ?? '')?.[1],
       });
     }
     if (type === 'apply_complete' && hook?.action) this.#count(hook.action);
@@ -184,10 +206,6 @@ export class OutputReader {
         resourceImports: changes.import ?? 0,
       };
     }
-  }
-
-  #problem(problem: Problem): void {
-    if (this.#problems.length < maxErrors * 2) this.#problems.push(problem);
   }
 
   #count(action: string): void {

@@ -65,6 +65,42 @@ describe('the failure in the report', () => {
   });
 });
 
+describe('failed checks', () => {
+  const text = `╷
+│ Warning: Check block assertion failed
+│ 
+│   on main.tf line 5, in check "api":
+│    5:     condition     = terraform_data.a.output == "2"
+│ 
+│ The API answers with 1,
+│ which is not 2.
+╵
+╷
+│ Warning: Argument is deprecated
+│ 
+│   on main.tf line 9, in resource "a" "b":
+│ 
+│ Use another.
+╵
+`;
+  it('are the warnings of check blocks, in text and JSON, each once', () => {
+    const api = { address: 'check.api', message: 'The API answers with 1, which is not 2.' };
+    expect(read(`${text}${text}`).failedChecks).toEqual([api]);
+    expect(read(text).failure).toBeUndefined();
+    const line = (severity: string, context: string | null, detail: string) =>
+      `${JSON.stringify({ '@level': 'warn', type: 'diagnostic', diagnostic: { severity, summary: 'S', detail, snippet: { context } } })}\n`;
+    const lines = [line('warning', 'check "api"', api.message), line('warning', 'resource "a" "b"', 'x')];
+    expect(read(lines.join('')).failedChecks).toEqual([api]);
+  });
+  it('are limited in number and length', () => {
+    const many = Array.from({ length: 30 }, (_, n) =>
+      text.replace('"api"', `"c${n}"`).replace('with 1', 'y'.repeat(400)),
+    );
+    const checks = read(many.join('')).failedChecks;
+    expect([checks.length, checks[0]?.message.length]).toEqual([10, 200]);
+  });
+});
+
 describe('the applied changes', () => {
   it.each([
     ['Apply complete! Resources: 2 added, 1 changed, 3 destroyed.', [2, 1, 3, 0]],

@@ -5,6 +5,7 @@ import { overrideOf, waitsForOverride } from '#clients/client/run-facts.ts';
 import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
 import { Stages } from '#clients/web/parts/stages.tsx';
@@ -154,6 +155,7 @@ const Run = ({
       {attributes['end-reason'] && (
         <Notice kind={attributes.status === 'errored' ? 'bad' : 'warn'}>{attributes['end-reason']}</Notice>
       )}
+      <FailedChecks checks={attributes['failed-checks']} />
       {isOver(run) && workspace?.attributes.permissions['can-read-state-versions'] && (
         <ErroredState run={run} apply={apply} />
       )}

@@ -7,6 +7,7 @@ import { clock, useLive } from '#clients/web/live.ts';
 import { go, hrefOf } from '#clients/web/location.ts';
 import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { DiffList } from '#clients/web/parts/diff.tsx';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
 import { call, content, create, errorText } from '#clients/web/session.ts';
 
 /** Drift and failed checks of a workspace, and remedies. */
@@ -64,6 +65,7 @@ const Latest = ({ result, workspace, organization }: HealthProps & { result: Res
           <AssessNow workspace={workspace} />
         </div>
         {attributes['error-message'] && <Notice kind="bad">{attributes['error-message']}</Notice>}
+        <FailedChecks checks={attributes['failed-checks']} />
         <Facts
           facts={[
             ['Assessed', <Ago key="at" at={attributes['created-at']} />],
