@@ -1,3 +1,5 @@
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Route } from '#environments/host/route.ts';
 import { hostileTexts } from '#test/fuzz/random.ts';
@@ -14,22 +16,12 @@ let outsiders: Record<string, string>;
 /** Tokens that this API does not accept. */
 let others: Record<string, string>;
 
-const modules = () =>
-  Promise.all([
-    import('#environments/routes.ts').then(({ routes: all }) => all),
-    import('#environments/workspaces/create.ts').then((module) => module.createEnvironmentRoutes),
-    import('#environments/builds/build-routes.ts').then((module) => module.startBuildRoutes),
-    import('#environments/builds/state-routes.ts').then((module) => module.buildStateRoutes),
-    import('#environments/templates/file-routes.ts').then((module) => module.fileRoutes),
-    import('#environments/templates/template-routes.ts').then((module) => module.templateRoutes),
-    import('#environments/templates/version-routes.ts').then((module) => module.versionRoutes),
-    import('#environments/templates/dry-run-routes.ts').then((module) => module.dryRunRoutes),
-    import('#environments/templates/template-version-routes.ts').then((module) => module.templateVersionRoutes),
-    import('#environments/quotas/routes.ts').then((module) => module.quotaRoutes),
-    import('#environments/prebuilds/routes.ts').then((module) => module.prebuildRoutes),
-    import('#environments/audit/routes.ts').then((module) => module.auditRoutes),
-    import('#environments/metrics/routes.ts').then((module) => module.metricRoutes),
-  ]);
+const allRoutes = async (): Promise<Route[]> => {
+  const files = globSync('functions/environments/**/{*routes,create}.ts');
+  const modules = await Promise.all(files.map((file) => import(resolve(file))));
+  const lists = modules.flatMap((module) => Object.values(module)).filter(Array.isArray);
+  return [...new Set(lists.flat())].filter((route) => Object.hasOwn(route, 'answer'));
+};
 
 const tokensOfOthers = async (): Promise<Record<string, string>> => {
   const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
@@ -53,7 +45,7 @@ const tokensOfOthers = async (): Promise<Record<string, string>> => {
 
 beforeAll(async () => {
   world = await startEnvironments();
-  routes = (await modules()).flat();
+  routes = await allRoutes();
   const template = await world.addTemplate({ name: 'the-template' });
   const { api, members } = world;
   const removed = await members.withLevel('acme', 'write');

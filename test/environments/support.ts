@@ -13,7 +13,7 @@ import type { Run } from '#run/run.ts';
 import { type Answered, eventOf, type Sent, startApi, uniqueName } from '#test/support/api.ts';
 import { handlerOf } from '#test/support/handlers.ts';
 import { memberHelpers } from '#test/support/members.ts';
-import { resource } from '#test/support/state.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 /** A line of the Embedded Metric Format. */
 type EmittedMetrics = Record<string, unknown> & {
@@ -144,16 +144,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const runOf = async (build: Build): Promise<Run> => (await getRun(build.runIds[0] ?? '')) as Run;
 
   const stateOf = (resources: string[]): Buffer =>
-    Buffer.from(
-      JSON.stringify({
-        version: 4,
-        terraform_version: '1.11.4',
-        serial: 1,
-        lineage: 'l',
-        outputs: {},
-        resources: resources.map((name) => resource('terraform_data', name)),
-      }),
-    );
+    Buffer.from(stateFile({ resources: resources.map((name) => resource('terraform_data', name)) }).text);
 
   /** Writes the state that Terraform leaves in the workspace, regardless of the run's outcome. */
   const writeState = async (id: string, resources: string[]): Promise<void> => {
