@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEnvironments } from './support.ts';
 
 /** Scheduled actions of the platform; the test controls the clock. */
 
 const world = await startEnvironments();
 const { lookAt } = await import('#environments/workspaces/executor.ts');
-afterAll(() => world.api.close());
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -190,6 +189,10 @@ it('an environment is built once under concurrent checks', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
+  const builds = (await world.api.aws.items()).filter(
+    ({ sk, environmentId }) => sk === 'ENVBUILD' && environmentId === id,
+  );
+  expect(builds).toHaveLength(2);
   expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
 });
 

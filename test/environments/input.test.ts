@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { actingAs, type Sent, uniqueName } from '#test/support/api.ts';
 import { preset } from './presets.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Invalid input of the environments' API, and visibility of other users. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 describe('unknown input', () => {
   it('in a body is refused by name, and nothing is created', async () => {

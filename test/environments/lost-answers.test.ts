@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { preset } from './presets.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** The SDK retries a call whose response was lost, so a conditional write can find its own earlier write. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments({ attempts: 2 });
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments({ attempts: 2 });
 
 /** Calls the function once per AWS call that it makes, losing the response to that call. */
 const withEachAnswerLost = async (prepare: () => Promise<() => Promise<void>>): Promise<void> => {

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Environments, startEnvironments } from './support.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { startEnvironments } from './support.ts';
 
 /** An environment's workspace in the public API of runs (functions/resources/workspaces/managed.ts). */
 
-let world: Environments;
-let id: string;
-let workspaceId: string;
-
-beforeAll(async () => {
-  world = await startEnvironments();
-  id = await world.running(await world.addTemplate());
-  workspaceId = (await world.environmentOf(id)).workspaceId;
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
+const id = await world.running(await world.addTemplate());
+const { workspaceId } = await world.environmentOf(id);
 
 const data = (attributes: object, relationships: object = {}) => ({ data: { attributes, relationships } });
 const to = (type: string, one: string) => ({ data: { type, id: one } });

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Environments, builds and their logs as clients read them. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 const day = 24 * 3_600_000;
 const get = async (path: string, token = world.api.token) => (await world.call('GET', path, { token })).body;
@@ -295,4 +291,23 @@ it('a log that is longer than one read is complete, and leaves out no entry', as
   await updateRun(runIds[0] ?? '', { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
   const entries: { output: string; stage: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
   expect(entries.map(({ output }) => output).join('')).toBe(lines.join(''));
+});
+
+it('a log of quotes is shortened at its beginning to the size of a response', async () => {
+  const { fitting } = await import('#environments/logs/routes.ts');
+  const { isTooLarge } = await import('#api/response-size.ts');
+  const entry = (id: number) => ({
+    id,
+    created_at: '2026-01-01T00:00:00.000Z',
+    log_level: 'info' as const,
+    log_source: 'provisioner' as const,
+    stage: 'Planning',
+    output: '"'.repeat(1000),
+  });
+  const all = Array.from({ length: 2200 }, (_, id) => entry(id));
+  const shown = fitting(all);
+  expect(isTooLarge({ body: JSON.stringify(shown) })).toBe(false);
+  expect(shown.length).toBeGreaterThan(1200);
+  expect(shown.at(-1)?.id).toBe(2199);
+  expect(fitting(all.slice(0, 10))).toHaveLength(10);
 });

@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { policyFiles, policySetOf } from '#test/support/policies.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Settings of one environment, and of the versions of its template. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 const hour = 3_600_000;
 const begin = Date.parse('2026-01-05T08:00:00Z');
 beforeEach(() => {

@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda';
+import { afterAll } from 'vitest';
 import type { Build } from '#environments/builds/records.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
@@ -35,6 +36,7 @@ const catchMetrics = (): EmittedMetrics[] => {
 /** The environments' host in this process, with DynamoDB and S3 on this machine; tests decide how runs end. */
 export const startEnvironments = async (options: Parameters<typeof startApi>[0] = {}) => {
   const api = await startApi(options);
+  afterAll(() => api.close());
   const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';

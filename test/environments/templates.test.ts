@@ -1,17 +1,13 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import type { Plan } from '#environments/templates/plan.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Templates and their versions: files, imports, settings, and the active version. The tests end the imports' runs. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 const tarOf = async (files: Record<string, string>) => gunzipSync(await packFiles(files)).toString('latin1');
 
