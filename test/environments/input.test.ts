@@ -32,7 +32,7 @@ describe('unknown input', () => {
     ['a route for others', 'GET', '/deployment/config', {}, 403, /^Forbidden.*contact your administrator/],
     ['an unknown route', 'GET', '/nothing', {}, 404, /^Route not found\.$/],
     ['an id that is no UUID', 'GET', '/workspaces/x', {}, 400, /^Invalid UUID "x"/],
-    ['an unknown user', 'GET', '/users/nobody', {}, 404, /^Resource not found or you do not have access/],
+    ['an unknown user', 'GET', '/users/no-such-user', {}, 404, /^Resource not found or you do not have access/],
     ['a body of 3 MB', 'POST', '/authcheck', { body: ' '.repeat(3e6) }, 413, /^payload too large.*maximum is 2097152/],
   ])('gets an answer that names the reason: %s', async (_, method, path, sent, status, text) => {
     const { status: answered, body } = await world.call(method, path, sent);
