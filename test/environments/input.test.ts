@@ -114,7 +114,7 @@ it('an environment is created only from one template, with a usable version and 
     [{ template_id: id, ttl_ms: 59_999 }, 400, 'ttl_ms'],
     [{ template_id: id, ttl_ms: 30 * 24 * 3_600_000 }, 400, 'ttl_ms'],
     [{ template_id: id, ttl_ms: 60_000.5 }, 400, 'ttl_ms'],
-    [{ template_id: id, ttl_ms: 60_000, name: 'x'.repeat(32) }, 201, ''],
+    [{ template_id: id, ttl_ms: 60_000, name: uniqueName('dev').padEnd(32, 'x') }, 201, ''],
     [{ template_id: id, template_version_preset_id: old }, 400, 'The preset does not belong to the template version.'],
     [{ template_id: manual.id, ttl_ms: 60_000 }, 400, 'ttl_ms'],
     [{ template_id: deprecated.id }, 400, 'has been deprecated'],

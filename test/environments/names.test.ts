@@ -45,8 +45,7 @@ it('a deleted environment frees its name, and is read by it with include_deleted
   const name = uniqueName('dev');
   const { body } = await world.create(template, { name });
   await world.end(body.id);
-  await world.build(body.id, 'delete');
-  await world.end(body.id);
+  await world.built(body.id, 'delete');
   const path = `/users/me/workspace/${name.toUpperCase()}`;
   expect((await world.call('GET', path)).status).toBe(404);
   const deleted = await world.call('GET', `${path}?include_deleted=true`);

@@ -56,8 +56,7 @@ it('a start that exceeds the remaining quota is rejected, without a trace', asyn
   );
   expect((await world.call('GET', `/users/me/workspace/${name}`, user)).status).toBe(404);
   // A stopped environment costs nothing, so another one can start.
-  await world.build(first, 'stop', user);
-  await world.end(first);
+  await world.built(first, 'stop', user);
   expect((await world.create(template, { name }, user)).status).toBe(201);
   expect((await world.build(first, 'start', user)).body.message).toContain('Insufficient quota');
   expect((await world.latest(first)).number).toBe(2);

@@ -91,8 +91,7 @@ it('a list has the environments that fit the search and that the caller may see,
   const own = [];
   for (const name of [running, stopped, favorite]) own.push(await world.running(template, { name }));
   for (const id of own.slice(1)) {
-    await world.build(id, 'stop');
-    await world.end(id);
+    await world.built(id, 'stop');
   }
   const others = await world.running(template, { name: uniqueName('d') }, { token: person.token });
   const marked = `/workspaces/${own[2]}/favorite`;
@@ -135,8 +134,7 @@ it('a list has the environments that fit the search and that the caller may see,
   expect([page.count, page.workspaces[0].name]).toEqual([3, running]);
   expect(await statusOf('DELETE', marked)).toBe(204);
   expect(await search('owner:me')).toEqual([running, stopped, favorite]);
-  await world.build(own[1] ?? '', 'delete');
-  await world.end(own[1] ?? '');
+  await world.built(own[1] ?? '', 'delete');
   expect(await search('owner:me'), 'without deleted ones').toEqual([running, favorite]);
 });
 
@@ -224,7 +222,7 @@ it('the log of a build has a stage for each part of its run, with levels and tim
     line('info', { '@message': 'of the debug log' }),
     line('error', { '@message': 'wrong in the debug log' }),
     line('trace', { '@message': 'left out' }),
-    '{"@level": cut off\n',
+    '{"@level": cut off\nnull\n',
     `${'x'.repeat(16_000)}\n`,
     'half a l',
   ].join('');
@@ -245,6 +243,7 @@ it('the log of a build has a stage for each part of its run, with levels and tim
     `${stage} debug of the debug log`,
     `${stage} error wrong in the debug log`,
     `${stage} info {"@level": cut off`,
+    `${stage} info null`,
     // In parts that clients can read.
     ...Array(2).fill(`${stage} info ${'x'.repeat(8000)}`),
   ]);

@@ -180,6 +180,9 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       body: { template_id: template.id, name: uniqueName('dev'), ...more },
     });
 
+  const build = (id: string, transition: string, sent: Sent = {}) =>
+    call('POST', `/workspaces/${id}/builds`, { body: { transition }, ...sent });
+
   /** A running environment. */
   const running = async (template: Template, more: object = {}, sent: Sent = {}): Promise<string> => {
     const answer = await create(template, more, sent);
@@ -209,8 +212,12 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       const inputs = await openInputs(await runOf(await latest(id)));
       return Object.fromEntries(inputs.map(({ key, value }) => [key, value]));
     },
-    build: (id: string, transition: string, sent: Sent = {}) =>
-      call('POST', `/workspaces/${id}/builds`, { body: { transition }, ...sent }),
+    build,
+    /** A build that was applied. */
+    built: async (id: string, transition: string, sent: Sent = {}): Promise<Build> => {
+      await build(id, transition, sent);
+      return end(id);
+    },
   };
 };
 

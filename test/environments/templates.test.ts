@@ -450,8 +450,7 @@ it('a template is deleted once no environment uses it, with its workspace', asyn
   const id = await world.running(template);
   const path = `/templates/${template.id}`;
   expect((await world.call('DELETE', path)).status).toBe(400);
-  await world.build(id, 'delete');
-  await world.end(id);
+  await world.built(id, 'delete');
   expect((await world.call('DELETE', path)).status).toBe(200);
   expect((await world.call('GET', path)).status).toBe(404);
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
