@@ -128,7 +128,7 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   }
 };
 
-const limitMs = 900_000;
+const limitMs = 1_200_000;
 const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
 await chmod(folder, 0o711);
 const emulator = await startEmulator(folder, await provideOpa(say));
