@@ -11,6 +11,7 @@ import { bootstrap, deploy } from './deploy.ts';
 import { type Emulator, judgedFile, startEmulator } from './emulator.ts';
 import { functionLogs } from './function-logs.ts';
 import './localhost.mjs';
+import { recoveryProblems } from './recovery.ts';
 import { settingsProblems } from './settings.ts';
 import { verifyProblems } from './verify.ts';
 
@@ -121,6 +122,8 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
     problems.push(...(await rightsProblems(folder)));
     problems.push(...(await settingsProblems(emulator, folder)));
     say('settings of a second platform: kept, refused, confirmed');
+    problems.push(...(await recoveryProblems({ emulator, folder, deployment, token, organization })));
+    say('a restored table and a new bucket: checked, repaired, switched to, adopted without a stack');
     for (const problem of problems) console.error(problem);
     return code || (problems.length ? 1 : 0);
   } finally {
@@ -128,7 +131,7 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   }
 };
 
-const limitMs = 1_200_000;
+const limitMs = 1_500_000;
 const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
 await chmod(folder, 0o711);
 const emulator = await startEmulator(folder, await provideOpa(say));
