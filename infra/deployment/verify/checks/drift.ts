@@ -1,6 +1,6 @@
+import { elements } from '#clients/cli/account-checks.ts';
 import { query } from '#clients/cli/ask-aws.ts';
 import { type Check, differs, ok, skipped } from '../check.ts';
-import { elements } from '../target.ts';
 
 const stateful = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'];
 
