@@ -139,7 +139,7 @@ const deployedTarget = async (stackName: string): Promise<Target> => {
 };
 
 /** The platform on this machine serves the same AWS calls; this process uses its operator's credentials from now on. */
-const localTarget = async (): Promise<Target> => {
+const localTarget = (): Target => {
   const local = findLocalPlatform() as (Local & { path: string }) | undefined;
   if (!local) throw wrongUsage('No platform found on this machine. Start it, or set STEPFORM_DATA to its data folder.');
   const { accessKeyId, secretAccessKey } = local.awsCredentials;
@@ -166,8 +166,15 @@ const localTarget = async (): Promise<Target> => {
   };
 };
 
-export const findTarget = ({ local, stack }: { local: boolean; stack: string }): Promise<Target> =>
-  local ? localTarget() : deployedTarget(stack);
+/** @throws {CommandError} */
+export const findTarget = async ({ local, stack }: { local: boolean; stack: string }): Promise<Target> => {
+  if (local) return localTarget();
+  return deployedTarget(stack).catch((error: Error) => {
+    if (error instanceof CommandError) throw error;
+    const { message } = error.cause instanceof Error ? error.cause : error;
+    throw new CommandError(`AWS cannot be reached: ${message}. Check the region’s name and your network.`);
+  });
+};
 
 /** Invokes a function and returns its result. @throws {Error} the function's error */
 export const invoke = async <T>({ caller }: Target, name: string, event: object): Promise<T> => {
