@@ -34,7 +34,7 @@ it('their roles may manage network interfaces, and their own code may not', () =
   const roles = rolesWith(resources, 'ec2:CreateNetworkInterface');
   expect(roles).toHaveLength(callsOut.length);
   for (const id of roles) {
-    const [{ PolicyDocument }] = resources[id]?.Properties.Policies as [
+    const [{ PolicyDocument }] = (resources[id] as Resource).Properties.Policies as [
       { PolicyDocument: { Statement: { Effect: string; Action: string[]; Condition?: object }[] } },
     ];
     const [allowed, denied] = PolicyDocument.Statement.filter(({ Action }) =>
