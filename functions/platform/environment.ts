@@ -85,6 +85,10 @@ export const environment = {
     const url = process.env[`AWS_ENDPOINT_URL_${service}`] || process.env.AWS_ENDPOINT_URL;
     return url?.replace(/\/+$/, '');
   },
+  /** Trace header of the invocation, which the Lambda runtime sets. */
+  get trace() {
+    return process.env._X_AMZN_TRACE_ID || undefined;
+  },
   /** Maximum attempts of a call to AWS; the variable is the SDKs' own. */
   get maxAttempts() {
     return Number(process.env.AWS_MAX_ATTEMPTS || 4);
@@ -165,6 +169,23 @@ export const environment = {
   get notifyFunction() {
     return required('NOTIFY_FUNCTION');
   },
+  /** Name of the function that sends the traces of runs. */
+  get traceFunction() {
+    return required('TRACE_FUNCTION');
+  },
+  /**
+   * Base URL of the operator's receiver of traces (OTLP over HTTP), without a trailing slash; undefined if there is none.
+   */
+  get otlpEndpoint() {
+    return process.env.OTLP_ENDPOINT || undefined;
+  },
+  /**
+   * Headers for it: `parameter` is the name of the SecureString in Parameter Store with them; `text` are the headers
+   * themselves, on one machine, which has no Parameter Store.
+   */
+  get otlpHeaders() {
+    return { parameter: process.env.OTLP_HEADERS_PARAMETER || undefined, text: process.env.OTLP_HEADERS ?? '' };
+  },
   /** Name of the function that records the results of environment builds. */
   get environmentSettleFunction() {
     return required('ENVIRONMENT_SETTLE_FUNCTION');
@@ -244,8 +265,8 @@ export const environment = {
   get runnerTerraformVersion() {
     return process.env.RUNNER_TERRAFORM_VERSION || undefined;
   },
-  get holdSeconds() {
-    return Number(required('HOLD_SECONDS'));
+  get readySeconds() {
+    return Number(required('READY_SECONDS'));
   },
   get heartbeatSeconds() {
     return Number(required('HEARTBEAT_SECONDS'));

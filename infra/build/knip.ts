@@ -13,6 +13,7 @@ export default {
     // Started by path (cli/commands/platform.ts).
     'infra/deployment/main.ts',
     'infra/deployment/drain.ts',
+    'infra/deployment/verify/main.ts',
     // Replacements for files of the AWS SDK (sdk.ts).
     'infra/build/sdk/*.ts',
     // Injected into every bundle (bundle.ts).

@@ -209,8 +209,8 @@ const onFunctions = (parts: Parts) => {
     resources: names.map((name) => requirePart(parts, name).functionArn),
   });
   return {
-    /** Sends a run's notifications, environment updates and commit statuses. */
-    notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus'),
+    /** Sends a run's notifications, environment updates, commit statuses and trace. */
+    notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus', 'trace'),
     /** Sends notifications that are not about a run's status. */
     tellPeople: (): Permission => invoke('notify'),
     /** Starts due builds of environments. */
@@ -236,6 +236,9 @@ const onSecrets = ({ settings }: Parts) => ({
   /** Client secret of the sign-in issuer. */
   signInSecret: (): Permission[] =>
     settings.signInSecretParameter ? [readParameter(settings.signInSecretParameter)] : [],
+  /** Headers for the receiver of traces. */
+  otlpHeaders: (): Permission[] =>
+    settings.otlpHeadersParameter ? [readParameter(settings.otlpHeadersParameter)] : [],
   /** Key of the GitHub App, which signs tokens for its installations. */
   githubApp: (...secrets: GithubAppSecret[]): Permission[] => {
     const parameters = githubAppParameters(settings);

@@ -107,10 +107,11 @@ class Platform extends Stack {
     const commitStatus = build('CommitStatus');
     parts.commitStatus = commitStatus.function;
     const invoked = {
-      ...record(['Notify', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
+      ...record(['Notify', 'Trace', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
       CommitStatus: commitStatus,
     };
     parts.notify = invoked.Notify.function;
+    parts.trace = invoked.Trace.function;
     parts.environmentSettle = invoked.EnvironmentSettle.function;
     parts.fetchCommit = invoked.FetchCommit.function;
     parts.fetchProvider = invoked.FetchProvider.function;

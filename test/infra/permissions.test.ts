@@ -59,7 +59,9 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
-const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus'].map((name) => `lambda:InvokeFunction ${name}Function`);
+const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus', 'Trace'].map(
+  (name) => `lambda:InvokeFunction ${name}Function`,
+);
 const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
 const finisher = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -235,12 +237,18 @@ const expected: Record<FunctionId, string[]> = {
   ApplyQueued: launcher,
   EnterState: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
+  Trace: [
+    ...table('GetItem', 'Query'),
+    ...objects('GetObject', 'runs'),
+    's3:ListBucket bucket',
+    `kms:Decrypt key if kms:ViaService StringEquals ${storageKey}`,
+  ],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem')],
   TaskStageDone: [...passesConfirmation, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],
+  RunnerStopped: [...enter, ...table('Query'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
   StateUploaded: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),

@@ -264,6 +264,7 @@ describe('the HTTP API', () => {
       'RunTask',
       'Settings',
       'SignIn',
+      'Trace',
       'VersionControl',
       'VersionControlEvent',
       'Workspaces',
@@ -325,7 +326,7 @@ describe('the HTTP API', () => {
   });
 
   it('passes its URL to functions that start runners', () => {
-    for (const id of ['PlanQueued', 'ApplyQueued', 'RunnerStopped', 'Sweep'])
+    for (const id of ['PlanQueued', 'ApplyQueued', 'Sweep'])
       expect(readable(environmentOf(id).PUBLIC_URL), id).toMatch(/\.ApiEndpoint$/);
   });
 });

@@ -15,7 +15,7 @@ import { deliver } from '#resources/runs/execution.ts';
 import { updateRun } from '#resources/runs/records.ts';
 import { refusalOf } from '#resources/workspaces/admitted-runs.ts';
 import type { PhaseName, Run } from '#run/run.ts';
-import { isOffered, offerJob } from './agent-jobs.ts';
+import { isJobQueued, queueJob } from './agent-jobs.ts';
 
 /**
  * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container starts with
@@ -30,7 +30,7 @@ export class CapacityUnavailableError extends Error {
 
 /** Whether the phase needs a runner and has none. */
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
-  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
+  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isJobQueued(run, phase);
 
 /**
  * Reason why the run must not start (setting STEPFORM_RUNS_OF); only for runs created before the setting, which also
@@ -51,14 +51,15 @@ const refuse = async (run: Run, phase: PhaseName, message: string): Promise<void
 /** Writes a new claim and starts a runner with it, or queues the phase for an agent, unless it has a runner. */
 export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
-  if (run.agentPool) return offerJob(run, phase);
+  if (run.agentPool) return queueJob(run, phase);
   const refusal = refusalOfRun(run);
   if (refusal !== undefined) return refuse(run, phase, refusal);
   const { secret, set } = newClaim(phase);
   const claimed = await updateRun(run.id, {
     set,
-    remove: [`${phase}.offeredAt`, `${phase}.warm`],
-    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(cancel)`,
+    remove: [`${phase}.reserved`, 'plan.ready'],
+    // A claim that is written late must not void the claim of the container that a retry has started.
+    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskArn) AND attribute_not_exists(cancel)`,
   });
   if (claimed) await startRunner(claimed, phase, secret);
 };

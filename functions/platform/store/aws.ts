@@ -48,6 +48,15 @@ const sign = (
     ...options,
   }).sign();
 
+/**
+ * As the SDK sends it, unsigned: by it Lambda recognizes functions that invoke each other in a loop (Lambda: recursive
+ * loop detection).
+ */
+const traceHeader = (): http.OutgoingHttpHeaders => {
+  const { trace } = environment;
+  return trace ? { 'x-amzn-trace-id': trace } : {};
+};
+
 /** One attempt. Uses Node's own client: the first `fetch` of a process takes 50 ms longer. */
 const attempt = async (
   service: string,
@@ -57,7 +66,7 @@ const attempt = async (
 ): Promise<AwsResponse> => {
   const { method, body } = call;
   const signed = await sign(service, url, call, { region });
-  const headers: http.OutgoingHttpHeaders = Object.fromEntries(signed.headers);
+  const headers: http.OutgoingHttpHeaders = { ...Object.fromEntries(signed.headers), ...traceHeader() };
   const isStream = body instanceof Readable;
   if (body !== undefined && !isStream) headers['content-length'] = Buffer.byteLength(body);
   const { promise, resolve, reject } = Promise.withResolvers<AwsResponse>();
