@@ -122,18 +122,10 @@ export const buildJob = async (run: Run, phase: PhaseName, token: string): Promi
     environment: environmentOf(run),
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
-    readySeconds: readySeconds(run),
     ...(run.agentPool ? { silentSeconds } : {}),
     limits,
   };
 };
-
-/**
- * How long a plan's runner stays ready for its apply. Agents do not: a waiting agent would be missing in its pool, and
- * can start another process quickly.
- */
-export const readySeconds = ({ planOnly, savePlan, agentPool }: Run): number =>
-  planOnly || savePlan || agentPool ? 0 : environment.readySeconds;
 
 const operationOf = (run: Run): Job['operation'] => ({
   isDestroy: run.isDestroy,
