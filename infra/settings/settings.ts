@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { domainEntries, domainProblems } from '#infra/stack/domain-settings.ts';
 import { environmentEntries } from '#infra/stack/environments.ts';
+import { existingDataEntries, existingDataProblems } from '#infra/stack/existing-data.ts';
 import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
 import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
 import { organizationEntries, organizationProblems } from '#infra/stack/organizations.ts';
 import { sharedProviderEntries } from '#infra/stack/shared-providers.ts';
 import { signInEntries, signInProblems } from '#infra/stack/sign-in.ts';
 import { texts, yesOrNo } from '#infra/stack/text-list.ts';
+import { traceEntries, traceProblems } from '#infra/stack/traces.ts';
 import { warmRunnerEntries, warmRunnerProblems } from '#infra/stack/warm-runners.ts';
 import { shortestRetentionDays } from '#run/retention.ts';
 
@@ -107,11 +109,13 @@ const schema = v.object({
   outboundAllowedCidrs: v.optional(ranges),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...existingDataEntries,
   ...domainEntries,
   ...warmRunnerEntries,
   ...signInEntries,
   ...githubAppEntries,
   ...organizationEntries,
+  ...traceEntries,
   ...environmentEntries,
   /** How long the audit trail is kept; HCP Terraform keeps 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
@@ -187,10 +191,12 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
     problems.push('vpcId, subnetIds: set both, or neither for a new network');
   problems.push(
     ...domainProblems(ours),
+    ...existingDataProblems(ours),
     ...signInProblems(ours),
     ...githubAppProblems(ours),
     ...organizationProblems(ours),
     ...warmRunnerProblems(ours),
+    ...traceProblems(ours),
   );
   if (problems.length || !result.success)
     throw new SettingsError(

@@ -89,6 +89,9 @@ describe('settings', () => {
     [{ warmRunners: 51 }, 'warmRunners: must be at most 50'],
     [{ warmRunners: 1, warmRunnerHours: 'nine to five' }, 'warmRunnerHours: must be days, hours and a time zone'],
     [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: needs warmRunners'],
+    [{ otlpEndpoint: 'otlp.example.com' }, 'otlpEndpoint: must be the base URL of an OTLP/HTTP receiver'],
+    [{ otlpEndpoint: 'https://me:secret@otlp.example.com' }, 'otlpEndpoint: must be the base URL'],
+    [{ otlpHeadersParameter: '/stepform/otlp' }, 'otlpHeadersParameter: needs otlpEndpoint'],
     [{ stackName: 'my stack' }, 'stackName: must be letters, digits and hyphens'],
   ])('reject %j', (context, message) => {
     expect(problem(context)).toContain(message);

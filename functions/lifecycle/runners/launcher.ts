@@ -3,6 +3,7 @@ import {
   ListTasksCommand,
   RunTaskCommand,
   StopTaskCommand,
+  type Tag,
   type Task,
 } from '@aws-sdk/client-ecs';
 import { newClaim } from '#lifecycle/phases/phases.ts';
@@ -107,7 +108,7 @@ const noRoom = ({ name, message }: Error): boolean =>
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
-  const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
+  const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`, run);
   // Succeeds also if the runner has claimed already. Fails if the run is final, because nothing else would stop this
   // container, and if the claim was replaced, because this container's exit would be taken for the exit of its
   // successor.
@@ -119,13 +120,21 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
   if (!recorded) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
 };
 
+/** Once activated as cost allocation tags, they are in the account's cost reports (AWS Billing: cost allocation tags). */
+const tagsOf = ({ id, organization, workspaceName }: Run): Tag[] =>
+  Object.entries({ organization, workspace: workspaceName, run: id }).map(([key, value]) => ({
+    key: `stepform:${key}`,
+    value,
+  }));
+
 /**
  * @param startedBy run or warm runner that the container is for
  * @param claim sent with the container's first request
+ * @param run tags the container, so that its costs can be attributed; a warm runner is started for none
  * @returns the container's ARN
  * @throws {CapacityUnavailableError}
  */
-export const runContainer = async (startedBy: string, claim: string): Promise<string> => {
+export const runContainer = async (startedBy: string, claim: string, run?: Run): Promise<string> => {
   const refused = (why: string) =>
     new CapacityUnavailableError(`The container for ${startedBy} could not be started: ${why}`);
   const answer = await tasks()
@@ -135,6 +144,7 @@ export const runContainer = async (startedBy: string, claim: string): Promise<st
         taskDefinition: environment.taskDefinitionArn,
         launchType: 'FARGATE',
         startedBy,
+        tags: run && tagsOf(run),
         networkConfiguration: {
           awsvpcConfiguration: {
             subnets: environment.subnets,

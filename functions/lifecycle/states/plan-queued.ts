@@ -25,7 +25,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
     // The run's first state sends the notifications of a new run.
     if (!before.wait) await notify(before);
     if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
-    taskArn = await runContainer(runId, `${runId}.plan.${secret}`).catch((error) => {
+    taskArn = await runContainer(runId, `${runId}.plan.${secret}`, before).catch((error) => {
       refusal = error;
       return undefined;
     });

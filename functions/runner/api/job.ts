@@ -1,4 +1,5 @@
 import { environment } from '#platform/environment.ts';
+import { phaseSpan, traceparentOf } from '#platform/formats/trace-ids.ts';
 import { objects } from '#platform/store/keys.ts';
 import { keptStateContext, newDataKey } from '#platform/store/secrets.ts';
 import { type Archive, getConfigurationVersion } from '#resources/configurations/records.ts';
@@ -119,7 +120,7 @@ export const buildJob = async (run: Run, phase: PhaseName, token: string): Promi
     enclosedBytes: maxEnclosedBytes,
     variables,
     ...providerSets,
-    environment: environmentOf(run),
+    environment: { ...environmentOf(run), ...traceContext(run, phase) },
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
     ...(run.agentPool ? { silentSeconds } : {}),
@@ -149,6 +150,13 @@ const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<s
         TFC_WORKSPACE_NAME: workspaceName,
         TFC_WORKSPACE_SLUG: `${organization}/${workspaceName}`,
       };
+
+/**
+ * Programs of provisioners and providers can add their spans below the run's phase, and send them to a receiver of their
+ * own: they get no address or header of the platform's (decisions/0232).
+ */
+const traceContext = ({ id }: Run, phase: PhaseName): Record<string, string> =>
+  environment.otlpEndpoint ? { TRACEPARENT: traceparentOf(id, phaseSpan(phase)) } : {};
 
 /**
  * JSON lines of an apply contain everything that its text does, and the start and end of each resource. JSON lines of

@@ -48,6 +48,12 @@ export const report = v.object({
     v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, sha256])) as Checksums)),
   ),
   timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
+  steps: v.optional(
+    v.object({
+      at: v.pipe(v.string(), v.isoTimestamp()),
+      began: v.record(v.pipe(v.string(), v.maxLength(40)), v.number()),
+    }),
+  ),
   stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
   stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
   unsavedState: v.optional(stateIdentity),

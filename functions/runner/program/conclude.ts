@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { traceIdOf } from '#platform/formats/trace-ids.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
 import { maxOpenChanges, type PhaseReport, type ReadyAnswer, type ReportRequest } from '#run/protocols/runner.ts';
@@ -131,12 +132,14 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
     checksums: phase.artifacts.checksums,
     enclosed: phase.artifacts.enclosed,
     timings: phase.timings.all(),
+    steps: phase.timings.steps,
     key,
   };
   const { next, laterUrls } = await client.report(report, control.patience());
   phase.afterwards.urls = laterUrls;
   control.close();
-  console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
+  const named = { runId: job.runId, traceId: traceIdOf(job.runId) };
+  console.log(JSON.stringify({ message: 'phase ended', ...named, phase: job.phase, outcome, timings: report.timings }));
   return { result, next, defect };
 };
 
