@@ -66,8 +66,9 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
       // A ready runner was not started for this phase; the claim assigns it.
       ...(reserved?.keyHash === claimHash ? { [`${name}.taskArn`]: reserved?.taskArn } : {}),
     },
-    // Writes are billed by size.
-    remove: [`${name}.reserved`, ...(name === 'apply' ? ['plan.ready'] : [])],
+    // Writes are billed by size; the container shows that the apply has the plan's runner.
+    remove:
+      name === 'apply' ? ['plan.ready', ...(reserved?.taskArn === run.plan.taskArn ? ['apply.reserved'] : [])] : [],
     condition: `${name}.claimHash = :claim AND (attribute_not_exists(${name}.claimNonce) OR ${name}.claimNonce = :nonce) AND attribute_not_exists(${name}.report) AND attribute_not_exists(cancel)`,
     values: { ':claim': claimHash, ':nonce': nonce },
   });
