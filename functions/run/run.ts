@@ -202,6 +202,10 @@ export const defaultOptions = {
   variables: [] as Run['variables'],
 };
 
+/** Whether the runner of the plan has the apply. */
+export const hasPlanRunner = ({ plan, apply }: Run): boolean =>
+  apply.taskArn !== undefined && apply.taskArn === plan.taskArn;
+
 /** A plan or an apply: the unit of work of a runner. */
 export interface Phase {
   status: PhaseStatus;
