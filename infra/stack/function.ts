@@ -39,7 +39,7 @@ export class PlatformFunction extends Construct {
     for (const { wildcard, resources } of props.permissions) {
       if (wildcard) for (const resource of resources) acknowledgeWildcard(this.role, resource, wildcard);
     }
-    const { description, timeoutSeconds, memoryMiB = 512 } = props.declaration;
+    const { description, timeoutSeconds, memoryMiB = 512, recursion } = props.declaration;
     this.function = new lambda.Function(this, 'Function', {
       description,
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -55,6 +55,7 @@ export class PlatformFunction extends Construct {
       memorySize: memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
       environment: props.environment,
+      recursiveLoop: recursion ? lambda.RecursiveLoop.ALLOW : undefined,
     });
     // Fixed names: operators and the local platform find functions by them.
     (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);

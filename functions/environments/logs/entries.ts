@@ -128,6 +128,7 @@ const readPhase = async (
   index: number,
   { stage, run, phase }: Extract<Part, { run: Run }>,
   offset: number,
+  consistent: boolean,
 ): Promise<Read> => {
   const { status } = run[phase];
   const isFinal = isPhaseFinal(status);
@@ -135,7 +136,7 @@ const readPhase = async (
   if (status === 'unreachable') return { entries: [], cursor: next, isOver: true };
   if (status === 'pending' || status === 'queued')
     return { entries: [], cursor: { part: index, offset }, isOver: false };
-  const bytes = await readLog(run, phase, offset, pieceBytes);
+  const bytes = await readLog(run, phase, offset, pieceBytes, consistent);
   const ended = bytes.at(-1) === ETX || (isFinal && bytes.length === 0);
   // An incomplete line is read again.
   const whole = ended ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
@@ -164,11 +165,12 @@ const readPhase = async (
 };
 
 /** Entries from the cursor on, up to the first incomplete part. @returns `isOver`: all parts are complete */
-export const readEntries = async (parts: Part[], from: Cursor): Promise<Read> => {
+export const readEntries = async (parts: Part[], from: Cursor, consistent = false): Promise<Read> => {
   const entries: Entry[] = [];
   let cursor = from;
   for (let part = parts[cursor.part]; part; part = parts[cursor.part]) {
-    const read = 'run' in part ? await readPhase(cursor.part, part, cursor.offset) : readFixed(cursor.part, part);
+    const read =
+      'run' in part ? await readPhase(cursor.part, part, cursor.offset, consistent) : readFixed(cursor.part, part);
     const isSame = read.cursor.part === cursor.part && read.cursor.offset === cursor.offset;
     entries.push(...read.entries);
     cursor = read.cursor;

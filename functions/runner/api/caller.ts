@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { hashSecret } from '#platform/store/id.ts';
+import { noteRun } from '#platform/store/invocation.ts';
 import { heartbeat } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
 import { endingSignal } from '#run/agents.ts';
@@ -56,6 +57,7 @@ export const authenticate = async (authorization: string | undefined, { eventual
   const capability = readCapability(token);
   if (!capability) throw new ProtocolError(401, 'invalid token');
   const { runId, phase } = capability;
+  noteRun(runId);
   const eventual = eventually ? await getRunEventually(runId) : undefined;
   if (eventual && isTokenOf(eventual, phase, token)) return { run: eventual, phase, token };
   const run = await getRun(runId);

@@ -15,6 +15,7 @@ import { answerWarmRunner } from '#lifecycle/runners/warm-offers.ts';
 import { environment } from '#platform/environment.ts';
 import { keepRunEvent } from '#resources/audit/records.ts';
 import { deliver } from '#resources/runs/execution.ts';
+import { pushIfFollowed } from '#resources/runs/log-followers.ts';
 import { appendLog, maxPieceBytes } from '#resources/runs/logs.ts';
 import { getRunEventually } from '#resources/runs/records.ts';
 import { completeStateVersion, StateNotKeptError } from '#resources/states/finalize.ts';
@@ -104,7 +105,10 @@ const log = async ({ run, phase }: Caller, event: Event) => {
   const bytes = bytesOf(event);
   if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
   if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a log chunk can have at most ${maxPieceBytes} bytes`);
-  if (bytes.length) await appendLog(run.id, phase, offset, bytes);
+  if (bytes.length) {
+    await appendLog(run.id, phase, offset, bytes);
+    await pushIfFollowed(run);
+  }
   return recordHeartbeat({ run, phase });
 };
 
