@@ -66,7 +66,10 @@ type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'SESV2' | 'EXE
 
 /** Getters, so that a function without, for example, a bucket never fails on the missing variable. */
 export const environment = {
+  /** @throws {Error} if FIPS endpoints are required: requests without the SDK do not use them */
   get region() {
+    if (process.env.AWS_USE_FIPS_ENDPOINT === 'true')
+      throw new Error('AWS_USE_FIPS_ENDPOINT is not supported: unset it for the functions of this platform');
     return required('AWS_REGION');
   },
   /** Lambda sets these for every function; `sessionToken` is absent only for long-lived keys. */
@@ -266,8 +269,8 @@ export const environment = {
   get runnerTerraformVersion() {
     return process.env.RUNNER_TERRAFORM_VERSION || undefined;
   },
-  get holdSeconds() {
-    return Number(required('HOLD_SECONDS'));
+  get readySeconds() {
+    return Number(required('READY_SECONDS'));
   },
   get heartbeatSeconds() {
     return Number(required('HEARTBEAT_SECONDS'));

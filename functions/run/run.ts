@@ -214,8 +214,8 @@ export interface Phase {
   tokenHash?: string;
   /** SHA-256 of the token that Terraform sends to the public API (resources/runs/state-tokens.ts). */
   stateTokenHash?: string;
-  /** The warm runner that was offered this phase: the hash of its key, which serves as the claim, and its ECS task. */
-  warm?: { keyHash: string; taskArn: string };
+  /** The ready runner that is reserved for this phase: the hash of its key, which serves as the claim, and its ECS task. */
+  reserved?: { keyHash: string; taskArn: string };
   /** ECS task that executes it. */
   taskArn?: string;
   /** Agent that took it from its pool's queue, and the deadline for its first request. */
@@ -223,12 +223,10 @@ export interface Phase {
   takenUntil?: Timestamp;
   /** Set when the agent's runner has to stop. `killAt`: when to kill Terraform. `goneAt`: the runner has ended by then. */
   stop?: { killAt: Timestamp; goneAt: Timestamp };
-  /** The plan's runner stands by with an initialized directory until this time. */
-  heldUntil?: Timestamp;
+  /** The plan's runner is ready for the apply, with its initialized directory, until this time. */
+  ready?: { keyHash: string; until: Timestamp };
   /** For a saved plan: id of the state version that it is based on, empty for none. */
   basis?: string;
-  /** The apply was offered to the runner that made the plan. */
-  offeredAt?: Timestamp;
   /** Log and artifacts are hidden, or deleted (HCP API: plans, backing data). */
   content?: 'soft_deleted' | 'permanently_deleted';
   contentDeletedAt?: Timestamp;

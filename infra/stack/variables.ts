@@ -8,7 +8,7 @@ import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
 import { signInVariable } from './sign-in.ts';
-import type { Storage } from './storage.ts';
+import type { PlatformStorage } from './storage.ts';
 import { endpointVariable, traceVariables } from './traces.ts';
 import { warmRunnerVariable } from './warm-runners.ts';
 
@@ -28,7 +28,7 @@ export type InvokedPart =
 /** Resources whose names functions need. Names of functions are known later than the others. */
 export interface Parts extends Partial<Record<InvokedPart, lambda.IFunction>> {
   settings: Settings;
-  storage: Storage;
+  storage: PlatformStorage;
   identity: IdentityKeys;
   publicUrl: string;
   runners: Runners;
@@ -130,7 +130,7 @@ const settingVariables = ({ settings }: Parts) => ({
   }),
   runs: () => ({
     TERRAFORM_ENGINE: settings.terraformEngine,
-    HOLD_SECONDS: String(settings.holdSeconds),
+    READY_SECONDS: String(settings.readySeconds),
     HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
   }),
 });

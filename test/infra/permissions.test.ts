@@ -30,6 +30,7 @@ const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((
 });
 const launch = [
   'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
+  'ecs:TagResource arn:aws:ecs:region:account:task/cluster/* if ecs:CreateAction StringEquals RunTask',
   `iam:PassRole ${executionRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
   `iam:PassRole ${taskRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
 ];
@@ -248,7 +249,7 @@ const expected: Record<FunctionId, string[]> = {
   TaskStageDone: [...passesConfirmation, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],
+  RunnerStopped: [...enter, ...table('Query'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
   StateUploaded: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
@@ -314,6 +315,7 @@ const expected: Record<FunctionId, string[]> = {
     'lambda:InvokeFunction EnvironmentLogsFunction',
     'execute-api:ManageConnections arn:aws:execute-api:region:account:EnvironmentApiSockets242D0622/logs/*/@connections/*',
   ],
+  Drain: [...table('GetItem', 'PutItem', 'DeleteItem'), 'dynamodb:Query table/index/due'],
   Recover: [
     ...finisher,
     'dynamodb:Query table/index/due',

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import { environment } from '#platform/environment.ts';
 import { callConnection, invokeLater } from '#platform/store/aws.ts';
 import { logError } from '#platform/store/log.ts';
-import { readEntries } from './entries.ts';
+import { isSame, readEntries } from './entries.ts';
 import { addFollower, claim, type Follower, followersOf, jobOf, release, removeFollower } from './followers.ts';
 import { jobLog } from './jobs.ts';
 import { redeemTicket } from './tickets.ts';
@@ -77,9 +77,8 @@ const sendNew = async (follower: Follower, hasTime: () => boolean): Promise<Foll
       await (sentAt === 0 ? first(end) : end());
       return undefined;
     }
-    const isSame = read.cursor.part === cursor.part && read.cursor.offset === cursor.offset;
+    if (isSame(read.cursor, cursor)) break;
     cursor = read.cursor;
-    if (isSame) break;
   }
   if (sentAt > 0 && Date.now() - sentAt > keepAliveMs) {
     if (!(await post(connectionId, { ...nothing, created_at: new Date().toISOString() }))) return undefined;

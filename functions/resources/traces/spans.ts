@@ -163,11 +163,11 @@ const within = (parent: TraceSpan, from: number, to: number): Pick<TraceSpan, 'f
 const phaseSpans = ({ run, resources }: TraceFacts, phase: PhaseName, states: TraceSpan[]): TraceSpan[] => {
   const parent = states.find(({ key }) => key === phaseSpan(phase));
   if (!parent) return [];
-  const { report, agent, taskArn, warm } = run[phase];
+  const { report, agent, taskArn, reserved } = run[phase];
   const { steps, timings = {} } = report ?? {};
   Object.assign(parent.attributes ?? {}, {
     'cicd.worker.name': agent?.name ?? taskArn,
-    'stepform.runner.warm': warm !== undefined,
+    'stepform.runner.reserved': reserved !== undefined,
     'stepform.terraform.version': report?.terraformVersion,
   });
   const begun = steps ? ms(steps.at) : parent.from;

@@ -6,6 +6,8 @@ import { type Artifact, artifacts } from '#run/run.ts';
 
 /** What a runner may report (run/protocols/runner.ts: PhaseReport). */
 
+/** Chosen by a runner that is ready for a phase. */
+export const key = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url'));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const number = v.pipe(v.number(), v.integer(), v.minValue(0));
 const count = v.optional(number);
@@ -30,6 +32,7 @@ export const heartbeat = v.object({
   ),
 });
 export const report = v.object({
+  key: v.optional(key),
   outcome: v.picklist(['finished', 'errored', 'canceled']),
   message: v.optional(v.pipe(v.string(), v.transform(readable))),
   hasChanges: v.optional(v.boolean()),

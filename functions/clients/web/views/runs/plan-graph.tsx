@@ -9,11 +9,7 @@ import { configured } from '#platform/text/resource-times.ts';
 
 /** Dependency graph of a plan's changes; a click opens the change. */
 export const PlanGraph = ({ plan }: { plan: { id: string } }) => {
-  const live = useLive(
-    `graph/${plan.id}`,
-    () => planOf(plan.id),
-    () => undefined,
-  );
+  const live = useLive(plan.id, () => planOf(plan.id));
   return (
     <Loaded live={live} what="graph">
       {(details) => <Drawn {...details} />}
