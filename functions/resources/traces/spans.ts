@@ -167,7 +167,7 @@ const phaseSpans = ({ run, resources }: TraceFacts, phase: PhaseName, states: Tr
   const { steps, timings = {} } = report ?? {};
   Object.assign(parent.attributes ?? {}, {
     'cicd.worker.name': agent?.name ?? taskArn,
-    'stepform.runner.reserved': reserved !== undefined,
+    'stepform.runner.ready': reserved !== undefined,
     'stepform.terraform.version': report?.terraformVersion,
   });
   const begun = steps ? ms(steps.at) : parent.from;
