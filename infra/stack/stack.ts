@@ -106,9 +106,12 @@ class Platform extends Stack {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
     const commitStatus = build('CommitStatus');
     parts.commitStatus = commitStatus.function;
+    const environmentLogs = build('EnvironmentLogs');
+    parts.environmentLogs = environmentLogs.function;
     const invoked = {
       ...record(['Notify', 'Trace', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
       CommitStatus: commitStatus,
+      EnvironmentLogs: environmentLogs,
     };
     parts.notify = invoked.Notify.function;
     parts.trace = invoked.Trace.function;
