@@ -1,7 +1,6 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
-import { dataFolderCommands } from './commands/data-folder.ts';
 import { exportCommand } from './commands/export.ts';
 import { githubAppCommands } from './commands/github-app.ts';
 import { importCommand } from './commands/import.ts';
@@ -39,7 +38,6 @@ export const commands: Command[] = [
   open,
   agent,
   ...platformCommands,
-  ...dataFolderCommands,
   ...githubAppCommands,
 ];
 

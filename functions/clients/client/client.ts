@@ -242,6 +242,12 @@ export const related = (resource: Resource | undefined, name: string): string | 
   return Array.isArray(data) ? data[0]?.id : data?.id;
 };
 
+/** Ids of a relationship to several resources. */
+export const relatedIds = (resource: Pick<Resource, 'relationships'> | undefined, name: string): string[] => {
+  const data = resource?.relationships?.[name]?.data;
+  return Array.isArray(data) ? data.map(({ id }) => String(id)) : [];
+};
+
 /** Polls with backoff until the condition is met. @throws {Error} after the time limit */
 export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boolean, ms: number): Promise<T> => {
   const deadline = Date.now() + ms;

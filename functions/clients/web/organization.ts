@@ -51,12 +51,6 @@ export type OrganizationPermission = keyof Resource<'organizations'>['attributes
 export const may = (organization: string, permission: OrganizationPermission): boolean =>
   organizationNow(organization)?.attributes.permissions[permission] === true;
 
-/** Ids of a relationship to several resources. */
-export const idsOf = (resource: Resource | undefined, relationship: string): string[] => {
-  const data = resource?.relationships?.[relationship]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => id) : [];
-};
-
 /** Items for a picker. `tab`: of a workspace, for its link. */
 export const itemsOf = (
   resources: Resource<'workspaces' | 'projects'>[],

@@ -3,50 +3,51 @@ import type { Command } from '../arguments.ts';
 import { program } from '../program.ts';
 import { root, runProgram } from '../run-program.ts';
 
-/** Demonstrates, runs or deploys the platform, from a checkout or from the package. */
+/** Programs that demonstrate, run, deploy or save the platform, from a checkout or from the package. */
 
-const demo: Command = {
-  name: 'demo',
-  isProgram: true,
-  about: 'Show a first apply and a failed run on an empty platform on this machine',
-  options: { full: { about: 'also show run tasks, policies and a cost estimate' } },
-  more: 'It uses its own data folder and removes it at the end.',
-  run: (call) => runProgram([join(root, 'infra/local/demo/main.ts'), ...(call.flag('full') ? ['--full'] : [])]),
-};
+const dataFolder = 'Data folder: STEPFORM_DATA, or .stepform in this folder.';
 
-const start: Command = {
-  name: 'start',
-  isProgram: true,
-  about: 'Run the platform on this machine',
-  options: {
-    'recovered-to': { about: 'after a restore: first end the runs that were in progress then', value: 'time' },
+interface Program extends Pick<Command, 'name' | 'about' | 'takes' | 'options' | 'more'> {
+  /** Its path, and arguments before those of the command. */
+  file: readonly [path: string, ...first: string[]];
+}
+
+const programs: Program[] = [
+  {
+    name: 'demo',
+    file: ['infra/local/demo/main.ts'],
+    about: 'Show a first apply and a failed run on an empty platform on this machine',
+    options: { full: { about: 'also show run tasks, policies and a cost estimate' } },
+    more: 'It uses its own data folder and removes it at the end.',
   },
-  more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT, HTTPS_PORT and ENVIRONMENTS_PORT. Ctrl-C stops it;
+  {
+    name: 'start',
+    file: ['infra/local/commands/start.ts'],
+    about: 'Run the platform on this machine',
+    options: {
+      'recovered-to': { about: 'after a restore: first end the runs that were in progress then', value: 'time' },
+    },
+    more: `Data folder: STEPFORM_DATA, or .stepform in this folder. Ports: PORT, HTTPS_PORT and ENVIRONMENTS_PORT. Ctrl-C stops it;
 unfinished runs continue at the next start.
 
   ${program} start --recovered-to 2026-01-31T08:00:00Z`,
-  run: (call) => {
-    const time = call.text('recovered-to');
-    return runProgram([join(root, 'infra/local/commands/start.ts'), ...(time ? ['--recovered-to', time] : [])]);
   },
-};
-
-const deploy: Command = {
-  name: 'deploy',
-  isProgram: true,
-  about: 'Deploy the platform to your AWS account, or update it',
-  options: {
-    context: {
-      about: 'setting, e.g. alarmEmail=ops@example.com; repeatable',
-      value: 'name=value',
-      short: 'c',
-      multiple: true,
+  {
+    name: 'deploy',
+    file: ['infra/deployment/main.ts'],
+    about: 'Deploy the platform to your AWS account, or update it',
+    options: {
+      context: {
+        about: 'setting, e.g. alarmEmail=ops@example.com; repeatable',
+        value: 'name=value',
+        short: 'c',
+        multiple: true,
+      },
+      reset: { about: 'return a setting to its default; repeatable', value: 'name', multiple: true },
+      check: { about: 'only check the prerequisites and compare the settings' },
+      yes: { about: 'do not ask before changes of settings and permissions', short: 'y' },
     },
-    reset: { about: 'return a setting to its default; repeatable', value: 'name', multiple: true },
-    check: { about: 'only check the prerequisites and compare the settings' },
-    yes: { about: 'do not ask before changes of settings and permissions', short: 'y' },
-  },
-  more: `Keeps the settings of the deployed platform, except for those given here or in cdk.json. Prints what changes, and asks before changes that
+    more: `Keeps the settings of the deployed platform, except for those given here or in cdk.json. Prints what changes, and asks before changes that
 affect security, existing data or addresses.
 First checks region, credentials, CDK bootstrap, ECS's role, the network's quota and zones, and Docker (not needed with -c runnerImage=…), and
 lists everything missing and low quotas.
@@ -54,11 +55,47 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com
   ${program} deploy --reset alarmEmail`,
-  run: (call) => {
-    const repeated = (name: string) => call.texts(name).flatMap((value) => [`--${name}`, value]);
-    const flags = ['check', 'yes'].filter((name) => call.flag(name)).map((name) => `--${name}`);
-    return runProgram([join(root, 'infra/deployment/main.ts'), ...repeated('context'), ...repeated('reset'), ...flags]);
   },
-};
+  {
+    name: 'backup',
+    file: ['infra/local/commands/backup-command.ts', 'backup'],
+    about: 'Save the data of the platform on this machine to one private file',
+    takes: '<file>',
+    options: { force: { about: 'overwrite the file' } },
+    more: `${dataFolder} The platform may run. The file contains tokens, variables and states.`,
+  },
+  {
+    name: 'restore',
+    file: ['infra/local/commands/backup-command.ts', 'restore'],
+    about: 'Restore the data of the platform on this machine from a backup',
+    takes: '<file>',
+    options: { force: { about: 'replace a data folder that is not empty' } },
+    more: `${dataFolder} Stop the platform first. If anything was planned or applied after the backup: ${program} start --recovered-to <time>`,
+  },
+  {
+    name: 'recover',
+    file: ['infra/local/commands/recover-command.ts'],
+    about: 'After a restore: end the runs in progress on this machine’s platform',
+    takes: '<time>',
+    more: `${dataFolder} The platform must be running. The time is that of the backup, in UTC. Repeat it until "done" is true.
 
-export const platformCommands = [demo, start, deploy];
+  ${program} recover 2026-01-31T08:00:00Z`,
+  },
+  {
+    name: 'open-state',
+    file: ['infra/local/commands/open-state.ts'],
+    about: 'Print a state that a runner on this machine could not upload and kept encrypted',
+    takes: '<file>',
+    more: `${dataFolder} The platform must be running: it has the key.
+
+  ${program} open-state <file> > recovered.tfstate`,
+  },
+];
+
+export const platformCommands = programs.map(
+  ({ file: [path, ...first], ...command }): Command => ({
+    ...command,
+    isProgram: true,
+    run: (call) => runProgram([join(root, path), ...first, ...call.args]),
+  }),
+);

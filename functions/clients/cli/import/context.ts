@@ -42,12 +42,6 @@ export const copiedFrom = (attributes: Record<string, unknown>, table: MovingTab
 export const named = (resources: Resource[], name: string): Resource | undefined =>
   resources.find((resource) => nameOf(resource) === name);
 
-/** Ids of a to-many relationship. */
-export const idsIn = ({ relationships }: Resource, name: string): string[] => {
-  const data = relationships?.[name]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => String(id)) : [];
-};
-
 /** Ids at the target for ids at the source, without those that were not copied. */
 export const mapped = (ids: string[], copies: Map<string, Resource>): string[] =>
   ids.flatMap((id) => copies.get(id)?.id ?? []);

@@ -1,6 +1,6 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { policySetAttributes } from '#resources/policies/set-attributes.ts';
-import { copiedFrom, type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import { copiedFrom, type Import, mapped, named, nameOf, pick } from './context.ts';
 import { part } from './source.ts';
 import { isPlaceholder } from './target.ts';
 import { copyParameters } from './variables.ts';
@@ -51,13 +51,13 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
     initial: pick(set.attributes, 'kind'),
   });
   const lists: [string, string, string[]][] = [
-    ['policies', 'policies', mapped(idsIn(set, 'policies'), policies)],
+    ['policies', 'policies', mapped(relatedIds(set, 'policies'), policies)],
     ['workspaces', 'workspaces', idsOfWorkspaces(set, 'workspaces', work)],
-    ['projects', 'projects', mapped(idsIn(set, 'projects'), projects)],
+    ['projects', 'projects', mapped(relatedIds(set, 'projects'), projects)],
     ['workspace-exclusions', 'workspaces', idsOfWorkspaces(set, 'workspace-exclusions', work)],
   ];
   for (const [relation, type, ids] of lists) {
-    const present = existing ? idsIn(existing, relation) : [];
+    const present = existing ? relatedIds(existing, relation) : [];
     await target.add(item, `/policy-sets/${copy.id}/relationships/${relation}`, type, present, ids);
   }
   const parameters = (id: string) => `/policy-sets/${id}/parameters`;

@@ -8,10 +8,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const AgentPools = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="agent pool"
-    type="agent-pools"
     view="agent-pool"
-    permission="can-update-agent-pools"
     empty="No agent pools yet. Create one to run Terraform on your own machines, for example inside a private network. Agents need outbound access only."
     fields={<AgentPoolFields />}
   >

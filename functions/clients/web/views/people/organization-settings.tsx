@@ -16,8 +16,7 @@ import { OrganizationTokens } from './organization-tokens.tsx';
 export const OrganizationSettings = ({ organization }: OrganizationProps) => {
   const live = useLive(`settings/${organization}`, () => get<'organizations'>(`/organizations/${organization}`));
   return (
-    <OrganizationShell organization={organization} at="organization-settings">
-      <h1>Settings of {organization}</h1>
+    <OrganizationShell organization={organization} at="organization-settings" title={`Settings of ${organization}`}>
       <Loaded live={live} what="organization">
         {(value) => (
           <div class="stack narrow">

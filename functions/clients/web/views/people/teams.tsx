@@ -9,10 +9,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const Teams = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="team"
-    type="teams"
     view="team"
-    permission="can-create-team"
     note={({ length }) =>
       length < 2 && (
         <p class="soft">

@@ -9,10 +9,7 @@ import { type Tag, tagsIn, textOfTags } from '#clients/web/text/tags.ts';
 export const Projects = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="project"
-    type="projects"
     view="project"
-    permission="can-create-project"
     fields={<ProjectFields tagged inherited={organizationNow(organization)?.attributes['default-execution-mode']} />}
     attributesOf={withoutTags}
     relationshipsOf={(data) => tagsOf(data)}

@@ -23,15 +23,17 @@ export const Modules = ({ organization }: OrganizationProps) => {
   const isSought = ({ attributes: { name, provider } }: Resource<'registry-modules'>) =>
     `${name} ${provider}`.toLowerCase().includes(search.value.trim().toLowerCase());
   return (
-    <OrganizationShell organization={organization} at="modules">
-      <div class="row spread">
-        <h1>Modules</h1>
-        {may(organization, 'can-create-module') && (
+    <OrganizationShell
+      organization={organization}
+      at="modules"
+      action={
+        may(organization, 'can-create-module') && (
           <DialogButton text="Publish module" primary>
             {(close) => <NewModule organization={organization} onClose={close} />}
           </DialogButton>
-        )}
-      </div>
+        )
+      }
+    >
       <Loaded live={live} what="modules">
         {(modules) =>
           modules.length === 0 ? (

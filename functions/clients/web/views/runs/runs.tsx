@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { everyOperation } from '#clients/client/run-facts.ts';
 import { pollMs, useLive } from '#clients/web/live.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { List, Pager } from '#clients/web/parts/list.tsx';
@@ -11,9 +12,6 @@ import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
 import type { WorkspaceAndRun } from '../workspaces/workspace.tsx';
 
 const size = 20;
-
-/** The API lists plan-only runs only when their operation is named. */
-export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 interface ViewData {
   runs: Resource<'runs'>[];

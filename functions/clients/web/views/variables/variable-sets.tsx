@@ -9,10 +9,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const VariableSets = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="variable set"
-    type="varsets"
     view="variable-set"
-    permission="can-manage-varsets"
     empty="No variable sets yet. Create one to share variables, such as cloud credentials, between workspaces."
     fields={<SetFields />}
   >

@@ -62,15 +62,17 @@ export const Connections = ({ organization }: OrganizationProps) => {
   const live = useLive(path, () => all<'oauth-clients'>(path), 15_000);
   const manages = may(organization, 'can-update-oauth');
   return (
-    <OrganizationShell organization={organization} at="version-control">
-      <div class="row spread">
-        <h1>Version control</h1>
-        {manages && (
+    <OrganizationShell
+      organization={organization}
+      at="version-control"
+      action={
+        manages && (
           <DialogButton text="New connection" primary onClose={live.refresh}>
             {(close) => <NewConnection organization={organization} onClose={close} />}
           </DialogButton>
-        )}
-      </div>
+        )
+      }
+    >
       <Outcome />
       <Loaded live={live} what="connections">
         {({ data: clients, included }) => (

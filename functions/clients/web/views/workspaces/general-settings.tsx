@@ -34,7 +34,7 @@ export const GeneralSettings = ({ workspace, organization, onChange }: Workspace
         {(current) => (
           <>
             <Fields workspace={current} organization={organization} />
-            {current.attributes['vcs-repo'] && <MergeFields workspace={current} />}
+            {workspace.attributes['vcs-repo'] && <MergeFields workspace={current} />}
           </>
         )}
       </SettingsForm>
