@@ -9,6 +9,7 @@ import { ConfigurationUploaded } from '#infra/functions/configuration-uploaded.t
 import { Confirmed } from '#infra/functions/confirmed.ts';
 import { CostEstimating } from '#infra/functions/cost-estimating.ts';
 import { DataRetention } from '#infra/functions/data-retention.ts';
+import { Drain } from '#infra/functions/drain.ts';
 import { EnterState } from '#infra/functions/enter-state.ts';
 import { EnvironmentBuilds } from '#infra/functions/environment-builds.ts';
 import { EnvironmentFiles } from '#infra/functions/environment-files.ts';
@@ -50,6 +51,7 @@ import { Sweep } from '#infra/functions/sweep.ts';
 import { TaskStageDone } from '#infra/functions/task-stage-done.ts';
 import { TaskUnanswered } from '#infra/functions/task-unanswered.ts';
 import { TestRuns } from '#infra/functions/test-runs.ts';
+import { Trace } from '#infra/functions/trace.ts';
 import { VersionControl } from '#infra/functions/version-control.ts';
 import { VersionControlEvent } from '#infra/functions/version-control-event.ts';
 import { Web } from '#infra/functions/web.ts';
@@ -115,6 +117,7 @@ export const stateFunctions = {
 const otherFunctions = {
   ExecutionStopped,
   Notify,
+  Trace,
   CommitStatus,
   FetchCommit,
   FetchProvider,
@@ -125,6 +128,7 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
+  Drain,
   EnvironmentFiles,
   EnvironmentGovernance,
   EnvironmentLogs,

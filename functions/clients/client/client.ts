@@ -258,35 +258,3 @@ export const until = async <T>(ask: () => Promise<T>, done: (answer: T) => boole
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
 };
-
-const pieceOf = async (logReadUrl: string, offset: number): Promise<Uint8Array | undefined> => {
-  const response = await fetch(`${logReadUrl}?limit=65536&offset=${offset}`);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  return response.ok ? bytes : undefined;
-};
-
-/** Follows a growing log: yields text, ends with the log's closing byte or when `over` returns true. */
-export async function* followLog(
-  logReadUrl: string,
-  over: () => boolean | Promise<boolean>,
-  everyMs = 100,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  // Read once more after the end, for output since the last read.
-  let isLastRead = false;
-  for (let offset = 0; ; ) {
-    // A failed read is retried while the log may still grow.
-    const bytes = await pieceOf(logReadUrl, offset).catch(() => undefined);
-    if (bytes?.length) {
-      offset += bytes.length;
-      const ended = bytes.at(-1) === 0x03;
-      const text = bytes.subarray(bytes[0] === 0x02 ? 1 : 0, ended ? -1 : undefined);
-      yield decoder.decode(text, { stream: !ended });
-      if (ended) return;
-      continue;
-    }
-    if (isLastRead) return;
-    isLastRead = await over();
-    if (!isLastRead) await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}

@@ -21,6 +21,12 @@ export interface WorkspaceProps extends OrganizationProps {
   workspace: Resource<'workspaces'>;
 }
 
+export interface WorkspaceAndRun {
+  workspace: Resource<'workspaces'>;
+  /** The run in progress, or else the latest completed run. */
+  run: Resource<'runs'> | undefined;
+}
+
 const minute = 60_000;
 
 /** Polls an organization while a view of it is on screen. */

@@ -3,6 +3,7 @@ import { newId } from '#platform/store/id.ts';
 import { type Change, update } from '#platform/store/table.ts';
 import { getUser } from '#resources/users/users.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { checkNotDraining } from '#resources/workspaces/drain.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { newUuid, prebuildsUser } from '../host/uuid.ts';
@@ -69,7 +70,7 @@ const claimEnvironment = (
       activeBuildId: build.id,
       latestBuildId: build.id,
       buildNumber: build.number,
-      ...(isScheduled ? {} : { lastUsedAt: build.createdAt }),
+      lastUsedAt: isScheduled ? undefined : build.createdAt,
       updatedAt: build.createdAt,
       ...dueIn(environment.id, 60),
       ...change?.set,
@@ -81,7 +82,12 @@ const claimEnvironment = (
   });
 };
 
-const newBuild = (environment: Environment, request: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
+const newBuild = (
+  environment: Environment,
+  request: NewBuild,
+  stateVersionId: string | undefined,
+  isEmpty: boolean,
+): Build => {
   const { transition, version, parameters, presetId, reason, initiator } = request;
   const at = new Date().toISOString();
   const prebuild = request.prebuild ?? (environment.prebuild ? ('pool' as const) : undefined);
@@ -102,11 +108,11 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
     createdAt: at,
     updatedAt: at,
     parameters,
-    ...(presetId ? { presetId } : {}),
-    ...(prebuild ? { prebuild } : {}),
-    ...(withoutRun ? { withoutRun } : {}),
-    ...(request.isDebugged ? { isDebugged: true } : {}),
-    ...(source ? { stateVersionId: source } : {}),
+    presetId,
+    prebuild,
+    withoutRun,
+    isDebugged: request.isDebugged,
+    stateVersionId,
     runIds: withoutRun ? [] : [newId('run')],
   };
 };
@@ -114,7 +120,7 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
 /**
  * @throws {CoderError} 409 while another build is in progress, or the workspace is locked by a user or for an unsaved
  * state
- * @throws {ApiError} 409 when runs of the organization cannot start
+ * @throws {ApiError} 409 when runs of the organization cannot start, or none can
  */
 export const build = async (environment: Environment, request: NewBuild): Promise<Build> => {
   if (environment.activeBuildId) throw alreadyActive();
@@ -125,7 +131,10 @@ export const build = async (environment: Environment, request: NewBuild): Promis
   if (workspace && isLocked && request.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
   const isEmpty = workspace?.state === undefined && request.state === undefined;
   const created = newBuild(environment, request, workspace?.state?.id, isEmpty);
-  if (workspace && !created.withoutRun) checkAdmitted(workspace);
+  if (workspace && !created.withoutRun) {
+    checkAdmitted(workspace);
+    await checkNotDraining();
+  }
   if (created.transition === 'start') {
     const { template, version, newOwnerId: ownerId = environment.ownerId } = request;
     await holdQuota({ environment, template, versionId: version.id, ownerId });
@@ -200,10 +209,8 @@ const begin = async (build: Build, environment: Environment): Promise<Build> => 
   return build;
 };
 
-const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> => {
-  if (number === 1) return [];
-  return (await findBuild(environmentId, number - 1))?.parameters ?? [];
-};
+const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
+  (await findBuild(environmentId, number - 1))?.parameters ?? [];
 
 /** Starts a build whose creation was interrupted after the claim. */
 export const beginAgain = async (environmentId: string): Promise<void> => {

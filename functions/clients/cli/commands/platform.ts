@@ -3,7 +3,7 @@ import type { Command } from '../arguments.ts';
 import { program } from '../program.ts';
 import { root, runProgram } from '../run-program.ts';
 
-/** Programs that demonstrate, run, deploy or save the platform, from a checkout or from the package. */
+/** Programs that demonstrate, run, deploy, verify or save the platform, from a checkout or from the package. */
 
 const dataFolder = 'Data folder: STEPFORM_DATA, or .stepform in this folder.';
 
@@ -55,6 +55,44 @@ Credentials and region come from the environment, or from the profile in AWS_PRO
 
   ${program} deploy -c terraformVersion=1.11.4 -c alarmEmail=ops@example.com
   ${program} deploy --reset alarmEmail`,
+  },
+  {
+    name: 'verify',
+    file: ['infra/deployment/verify/main.ts'],
+    about: 'Check a deployment from end to end, and remove everything that the check created',
+    options: {
+      stack: { about: 'the stack of the platform (default: Stepform)', value: 'name' },
+      local: { about: 'check the platform on this machine instead' },
+      json: { about: 'print one JSON document, e.g. to attach it to an issue' },
+      canary: { about: 'only the checks for a schedule: less than three minutes' },
+      only: { about: 'only the check of that name; repeatable', value: 'check', multiple: true },
+      full: { about: 'also restore a backup of the table beside it, for up to an hour' },
+      listen: { about: 'URL that leads to this machine, for run tasks and notifications', value: 'URL' },
+      port: { about: 'port that the URL of --listen leads to (default: 8787)', value: 'number' },
+      clean: { about: 'only remove what an interrupted check left; reads the whole table' },
+    },
+    more: `Takes about five minutes and costs cents. Creates an organization of its own, and uses AWS with your credentials as deploy does. Each line is
+ok, differs (works, but not as documented), failed, or skipped with the reason.
+Exit code: 0, or 1 if a check failed, or 15 if one differs.
+
+  ${program} verify
+  ${program} verify --json > verify.json`,
+  },
+  {
+    name: 'drain',
+    file: ['infra/deployment/drain.ts'],
+    about: 'Refuse new runs, and wait until none is in progress; before a risky upgrade or a destroy',
+    options: {
+      reason: { about: 'shown to users whose run is refused (default: maintenance)', value: 'text' },
+      status: { about: 'only list the runs in progress' },
+      resume: { about: 'end the drain' },
+      stack: { about: 'name of the platform on AWS', value: 'name' },
+    },
+    more: `For the platform on this machine if its data folder is here (STEPFORM_DATA, or .stepform), otherwise for the stack Stepform on AWS. Existing
+runs continue; those that wait for a user are listed. Pushes, scheduled destroys and schedules of environments wait until the drain ends.
+
+  ${program} drain --reason "upgrade to 0.2, back at 18:00 UTC"
+  ${program} drain --resume`,
   },
   {
     name: 'backup',

@@ -5,6 +5,11 @@ import type { Secrets } from './secrets.ts';
 import type { Source } from './source.ts';
 import type { Target } from './target.ts';
 
+/** What selected workspaces use, as ids at the source. Undefined: everything is copied. */
+export type Needs =
+  | { workspaces: Set<string>; projects: Set<string>; pools: Set<string>; teams: Set<string>; tasks: Set<string> }
+  | undefined;
+
 /** Context shared by all parts of an import. The maps lead from ids at the source to copies at the target. */
 export interface Import {
   source: Source;
@@ -16,6 +21,7 @@ export interface Import {
   into: string;
   /** Names of the workspaces to copy; empty: all. */
   only: string[];
+  needs: Needs;
   projects: Map<string, Resource>;
   pools: Map<string, Resource>;
   teams: Map<string, Resource>;

@@ -5,7 +5,8 @@ import type { Resource } from '#clients/client/client.ts';
 import type { ResourceType } from '#clients/client/documents.ts';
 import { call, change, changed, create, get, type Relationships } from '../session.ts';
 import { type ButtonProps, DialogButton } from './button.tsx';
-import { Field, Form, type FormProps, type Values } from './form.tsx';
+import { Field, type Values } from './fields.tsx';
+import { Form, type FormProps } from './form.tsx';
 
 interface DialogProps {
   title: string;

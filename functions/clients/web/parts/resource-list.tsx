@@ -8,7 +8,7 @@ import { create, type Relationships } from '#clients/web/session.ts';
 import { capitalized } from '#clients/web/text/lists.ts';
 import { Loaded } from './basics.tsx';
 import { FormButton } from './dialog.tsx';
-import type { Values } from './form.tsx';
+import type { Values } from './fields.tsx';
 import { type Kind, kinds, type TypeOf } from './kinds.ts';
 import { List } from './list.tsx';
 import { OrganizationShell } from './organization-shell.tsx';

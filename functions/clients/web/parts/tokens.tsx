@@ -7,7 +7,7 @@ import { create } from '../session.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import type { ButtonProps } from './button.tsx';
 import { DeleteButton, FormButton } from './dialog.tsx';
-import { Select, Text, type Values } from './form.tsx';
+import { Select, Text, type Values } from './fields.tsx';
 import { Item, List } from './list.tsx';
 import { Section } from './section.tsx';
 

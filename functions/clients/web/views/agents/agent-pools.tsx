@@ -1,6 +1,6 @@
 import { count } from '#clients/client/text/time.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Choice, Name } from '#clients/web/parts/form.tsx';
+import { Choice, Name } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 

@@ -5,7 +5,7 @@ import { Attached, type Item as Attachment, relating } from '#clients/web/parts/
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { Section } from '#clients/web/parts/section.tsx';

@@ -5,7 +5,7 @@ import type { Item as Attachment } from '#clients/web/parts/attached.tsx';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choices, Text } from '#clients/web/parts/form.tsx';
+import { Choices, Text } from '#clients/web/parts/fields.tsx';
 import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { account, all, create, related } from '#clients/web/session.ts';

@@ -4,7 +4,7 @@ import { go } from '#clients/web/location.ts';
 import { knowOrganization, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
-import { Choice, Select, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text } from '#clients/web/parts/fields.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { SettingsForm } from '#clients/web/parts/settings-form.tsx';

@@ -5,7 +5,7 @@ import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Select } from '#clients/web/parts/form.tsx';
+import { Choice, Select } from '#clients/web/parts/fields.tsx';
 import { Line, Tags } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { all, change, create, related } from '#clients/web/session.ts';

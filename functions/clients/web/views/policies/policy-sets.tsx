@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { relatedIds } from '#clients/client/client.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Choices, type Option } from '#clients/web/parts/form.tsx';
+import { Choices, type Option } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';

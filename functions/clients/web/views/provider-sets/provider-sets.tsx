@@ -5,7 +5,7 @@ import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Choices, Text } from '#clients/web/parts/fields.tsx';
 import { Line, LiveList } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { get } from '#clients/web/session.ts';

@@ -9,7 +9,7 @@ import { DependencyGraph } from '#clients/web/parts/graph.tsx';
 import { LongList, Table } from '#clients/web/parts/list.tsx';
 import { all, related } from '#clients/web/session.ts';
 import { natural, wordsOf } from '#clients/web/text/lists.ts';
-import { configured } from '#clients/web/text/resource-times.ts';
+import { configured } from '#platform/text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
 import { ResourceDetails } from './resource-details.tsx';
 

@@ -5,7 +5,7 @@ import { useList } from '#clients/web/live.ts';
 import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
 import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { AskedFields } from '#clients/web/parts/task-fields.tsx';

@@ -5,7 +5,7 @@ import type { OrganizationProps, WorkspaceProps } from '#clients/web/organizatio
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Select } from '#clients/web/parts/form.tsx';
+import { Select } from '#clients/web/parts/fields.tsx';
 import { Line, Tags } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { AskedFields } from '#clients/web/parts/task-fields.tsx';

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { findingsOf } from '#clients/client/text/health.ts';
 import { type Difference, differencesOf, type RedactedPlan } from '#clients/client/text/plan.ts';
 import { count } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
@@ -11,7 +12,6 @@ import { DiffList } from '#clients/web/parts/diff.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Empty } from '#clients/web/parts/section.tsx';
 import { call, content, create } from '#clients/web/session.ts';
-import { findingsOf } from '#clients/web/text/health.ts';
 
 /** Drift and failed checks of a workspace, and remedies. */
 
