@@ -1,5 +1,5 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
-import { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
+import { everyOperation, factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
 import { ago, duration } from '#clients/client/text/time.ts';
 import { displayStatus } from '#run/display.ts';
 import { stagesOf } from '#run/stages.ts';
@@ -15,9 +15,6 @@ import { changesOf, fetchSnapshot, type RunSnapshot, workspaceOf } from '../run-
 import { ofList, printList } from '../table.ts';
 import { columns, print, printJson, say } from '../terminal.ts';
 import { changesInWords, checkLines, paintTone, WatchText } from '../watch-text.ts';
-
-/** The API lists plan-only runs only when their operation is named. */
-const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 export const limitOf = (text = '20'): number => {
   const limit = Number(text);
