@@ -56,7 +56,5 @@ export class PlatformFunction extends Construct {
       timeout: Duration.seconds(timeoutSeconds),
       environment: props.environment,
     });
-    // Fixed names: operators and the local platform find functions by them.
-    (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);
   }
 }

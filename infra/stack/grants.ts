@@ -2,7 +2,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
 import type { GithubAppSecret } from '#platform/environment.ts';
 import { githubAppParameters } from './github-app.ts';
-import type { Storage } from './storage.ts';
+import type { PlatformStorage } from './storage.ts';
 import { type InvokedPart, type Parts, requirePart } from './variables.ts';
 
 /** Permissions of a function, in addition to its own log. No other code adds to a function's role. */
@@ -34,7 +34,7 @@ const trailStays = (tableArn: string): Permission => ({
  * The minimum that DynamoDB requires of every caller if the table has a customer managed key (DynamoDB: encryption at
  * rest, authorizing use of a customer managed key): it decrypts the table key with the caller's permissions.
  */
-const tableKey = ({ key }: Storage): Permission => ({
+const tableKey = ({ key }: PlatformStorage): Permission => ({
   actions: [
     'kms:CreateGrant',
     'kms:Decrypt',
@@ -50,7 +50,7 @@ const tableKey = ({ key }: Storage): Permission => ({
 });
 
 /** Adds the consequences of rights on the table: its key, and the limits on functions that change items. */
-export const withTableRules = (storage: Storage, statements: Permission[]): Permission[] => {
+export const withTableRules = (storage: PlatformStorage, statements: Permission[]): Permission[] => {
   const verbs = statements.flatMap(({ actions }) => actions).filter((action) => action.startsWith('dynamodb:'));
   if (verbs.length === 0) return statements;
   const changes = verbs.some((verb) => /:(Update|Delete)Item/.test(verb));

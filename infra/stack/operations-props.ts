@@ -10,12 +10,14 @@ import type { FunctionId } from './functions.ts';
 
 export interface OperationsProps {
   settings: Settings;
+  /** Of the platform. */
+  name: string;
   functions: Record<FunctionId, PlatformFunction>;
   machine: sfn.StateMachine;
   lostEvents: sqs.Queue;
   api: HttpApi;
   sweepLog: logs.LogGroup;
-  key: kms.Key;
+  key: kms.IKey;
 }
 
 /** Metrics counted from logs, so that a healthy platform publishes no metric and pays for none. */

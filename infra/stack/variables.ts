@@ -8,7 +8,7 @@ import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
 import { signInVariable } from './sign-in.ts';
-import type { Storage } from './storage.ts';
+import type { PlatformStorage } from './storage.ts';
 import { warmRunnerVariable } from './warm-runners.ts';
 
 /** Functions that other functions invoke. */
@@ -25,7 +25,7 @@ export type InvokedPart =
 /** Resources whose names functions need. Names of functions are known later than the others. */
 export interface Parts extends Partial<Record<InvokedPart, lambda.IFunction>> {
   settings: Settings;
-  storage: Storage;
+  storage: PlatformStorage;
   identity: IdentityKeys;
   publicUrl: string;
   runners: Runners;
