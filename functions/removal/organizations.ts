@@ -39,7 +39,7 @@ import { deleteWorkspace, endRecovery } from './workspaces.ts';
 type Home = Pick<Organization, 'name' | 'externalId'>;
 type Ended = Home & Key & { deletedAt: string; deletedBy?: string };
 
-/** Parallel deletions: an organization may have thousands of members. */
+/** Parallel deletions, and workspaces per pass: an organization may have thousands of members. */
 const atOnce = 20;
 
 /** Deletes an organization with all its contents. Can be repeated. */
@@ -57,7 +57,7 @@ export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: 
  * Continues the deletion of an organization. False when the organization is not marked as deleted.
  * @param maxWorkspaces number of workspaces to delete now, at some twenty requests each; the sweep deletes the others
  */
-export const completeEnd = async (name: string, maxWorkspaces = 20): Promise<boolean> => {
+export const completeEnd = async (name: string, maxWorkspaces = atOnce): Promise<boolean> => {
   const home = await get<Ended>(keys.organization(name));
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);

@@ -3,6 +3,10 @@ import type { PhaseName, Run } from './run.ts';
 /** Default time limits of Terraform, in seconds; an organization can set others. */
 const usualSeconds: Record<PhaseName, number> = { plan: 2 * 3600, apply: 24 * 3600 };
 
+/** Maximum of a packed configuration and of a state, in bytes. */
+export const maxArchiveBytes = 100 * 1024 * 1024;
+export const maxStateBytes = 64 * 1024 * 1024;
+
 /** The run's limit, fixed when it is created. No credential for a phase is valid for longer. */
 export const phaseSeconds = (run: Pick<Run, 'timeLimits'>, phase: PhaseName): number =>
   run.timeLimits?.[phase] ?? usualSeconds[phase];

@@ -94,6 +94,17 @@ export const finishDelivery = async ({ uuid, id }: Delivery, outcome: string): P
   });
 };
 
+/** Seconds between attempts while the platform is drained. */
+const drainSeconds = 300;
+
+/** Handles it again until the platform starts runs. */
+export const waitForDrain = async ({ uuid, id }: Delivery, why: string): Promise<void> => {
+  await update(keys.delivery(uuid, id), {
+    set: { outcome: why, ...dueIn(id, drainSeconds) },
+    condition: 'attribute_exists(pk)',
+  });
+};
+
 /** Number of failures after which it is given up. */
 const maxFailures = 6;
 

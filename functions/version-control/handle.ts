@@ -3,11 +3,19 @@ import { logError } from '#platform/store/log.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import type { PolicySet } from '#resources/policies/set-records.ts';
 import type { Module } from '#resources/registry/modules/records.ts';
+import { DrainingError } from '#resources/workspaces/drain.ts';
 import { getWorkspace, getWorkspaces, type Workspace } from '#resources/workspaces/records.ts';
 import { accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
 import { handleComment } from './comments.ts';
-import { type Delivery, finishDelivery, getDelivery, postponeDelivery, type RepositoryTask } from './deliveries.ts';
+import {
+  type Delivery,
+  finishDelivery,
+  getDelivery,
+  postponeDelivery,
+  type RepositoryTask,
+  waitForDrain,
+} from './deliveries.ts';
 import { follows } from './follows.ts';
 import { type ForgeError, mayPass } from './forge-error.ts';
 import { pullForges } from './forges/pull-forges.ts';
@@ -253,6 +261,7 @@ export const handleDelivery = async (
     await tell(outcome);
     await finishDelivery(delivery, outcome.message);
   } catch (error) {
+    if (error instanceof DrainingError) return waitForDrain(delivery, error.message);
     const { message, failure } = asForgeError('Version control', error) as ForgeError;
     if (!mayPass(error)) {
       await tell({

@@ -12,6 +12,8 @@ export default {
     'infra/stack/app.ts',
     // Started by path (cli/commands/platform.ts).
     'infra/deployment/main.ts',
+    'infra/deployment/drain.ts',
+    'infra/deployment/verify/main.ts',
     // Replacements for files of the AWS SDK (sdk.ts).
     'infra/build/sdk/*.ts',
     // Injected into every bundle (bundle.ts).

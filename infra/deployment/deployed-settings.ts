@@ -25,12 +25,32 @@ const textOf = (xml: string, name: string): string | undefined => {
 /** Statuses of a stack whose creation never succeeded: it has no outputs. */
 const neverCreated = ['REVIEW_IN_PROGRESS', 'CREATE_FAILED', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED'];
 
+const describeStack = (caller: Caller, stackName: string) =>
+  query('cloudformation', caller, { Action: 'DescribeStacks', StackName: stackName, Version: '2010-05-15' });
+
+const outputIn = (text: string, name: string): string | undefined => {
+  const outputs = [...text.matchAll(/<member>(?:(?!<member>).)*?<\/member>/gs)].map(([member]) => member);
+  const output = outputs.find((member) => textOf(member, 'OutputKey') === name);
+  return output && textOf(output, 'OutputValue');
+};
+
+/** @returns a finding if the stack cannot be read, or has no such output */
+export const stackOutput = async (caller: Caller, stackName: string, name: string): Promise<string | Finding> => {
+  const { ok, text } = await describeStack(caller, stackName);
+  const value = ok ? outputIn(text, name) : undefined;
+  if (value) return value;
+  return {
+    what: ok
+      ? `Stack ${stackName} in ${caller.region} has no output ${name}.`
+      : `Stack ${stackName} in ${caller.region} cannot be read (${textOf(text, 'Message') ?? text.slice(0, 200)}).`,
+    todo: ok
+      ? 'Deploy this version first.'
+      : 'Check region, name of the stack, and permission for cloudformation:DescribeStacks.',
+  };
+};
+
 const stackSettings = async (caller: Caller, stackName: string): Promise<Deployed | Finding | undefined> => {
-  const { ok, text } = await query('cloudformation', caller, {
-    Action: 'DescribeStacks',
-    StackName: stackName,
-    Version: '2010-05-15',
-  });
+  const { ok, text } = await describeStack(caller, stackName);
   if (!ok) {
     const reason = textOf(text, 'Message') ?? text.slice(0, 200);
     if (reason.includes('does not exist')) return undefined;
@@ -40,9 +60,7 @@ const stackSettings = async (caller: Caller, stackName: string): Promise<Deploye
     };
   }
   if (neverCreated.includes(textOf(text, 'StackStatus') ?? '')) return undefined;
-  const outputs = [...text.matchAll(/<member>(?:(?!<member>).)*?<\/member>/gs)].map(([member]) => member);
-  const output = outputs.find((member) => textOf(member, 'OutputKey') === settingsOutput);
-  const value = output && textOf(output, 'OutputValue');
+  const value = outputIn(text, settingsOutput);
   const updatedAt = textOf(text, 'LastUpdatedTime') ?? textOf(text, 'CreationTime');
   if (!value || !updatedAt) {
     return {

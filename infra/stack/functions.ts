@@ -9,6 +9,7 @@ import { ConfigurationUploaded } from '#infra/functions/configuration-uploaded.t
 import { Confirmed } from '#infra/functions/confirmed.ts';
 import { CostEstimating } from '#infra/functions/cost-estimating.ts';
 import { DataRetention } from '#infra/functions/data-retention.ts';
+import { Drain } from '#infra/functions/drain.ts';
 import { EnterState } from '#infra/functions/enter-state.ts';
 import { EnvironmentBuilds } from '#infra/functions/environment-builds.ts';
 import { EnvironmentFiles } from '#infra/functions/environment-files.ts';
@@ -125,6 +126,7 @@ const otherFunctions = {
   RunApplied,
   Sweep,
   Bootstrap,
+  Drain,
   EnvironmentFiles,
   EnvironmentGovernance,
   EnvironmentLogs,

@@ -31,6 +31,7 @@ export const platformStacks = (app: App, settings: Settings, bundles: Bundles) =
     StateMachineArn: lifecycle.stateMachineArn,
     BootstrapFunctionName: handlers.Bootstrap.function.functionName,
     RecoverFunctionName: handlers.Recover.function.functionName,
+    DrainFunctionName: handlers.Drain.function.functionName,
   };
   for (const [name, value] of Object.entries(outputs)) new CfnOutput(platform, name, { value });
   return { data, platform };

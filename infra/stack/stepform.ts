@@ -126,6 +126,8 @@ export class Stepform extends Construct {
   readonly bootstrapFunction: lambda.IFunction;
   /** Ends runs of a restored table (infra/docs/recovery.md). */
   readonly recoverFunction: lambda.IFunction;
+  /** Refuses new runs for a while (infra/docs/operations.md). */
+  readonly drainFunction: lambda.IFunction;
   /** Each run is one execution. */
   readonly stateMachine: sfn.IStateMachine;
   /** As given, or created. */
@@ -145,6 +147,7 @@ export class Stepform extends Construct {
     this.environmentsUrl = platform.environmentsUrl;
     this.bootstrapFunction = platform.handlers.Bootstrap.function;
     this.recoverFunction = platform.handlers.Recover.function;
+    this.drainFunction = platform.handlers.Drain.function;
     this.stateMachine = platform.lifecycle.machine;
     this.table = storage.table;
     this.bucket = storage.bucket;

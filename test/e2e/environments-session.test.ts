@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { api, coder, read, shortName, startSession, template } from './support/coder-session.ts';
-import { sweep } from './support/environments.ts';
+import { coder, read, shortName, startSession, template } from './support/coder-session.ts';
 
 /** A day with the unmodified coder command line, command by command, with the state that each reads and writes. */
 
@@ -153,29 +152,6 @@ describe.skipIf(!coder)('coder', () => {
     await coderSays('templates', 'pull', demo, './out', '-y');
     expect(await readFile(join(session.folder, 'out/main.tf'), 'utf8')).toBe(template);
   });
-
-  it('schedules stop an environment a minute after its start, and start it at its time', async () => {
-    const timed = shortName('timed');
-    const built = async () => {
-      await sweep();
-      return latest(timed);
-    };
-    const options = ['--preset', 'none', ...parameters, '--stop-after', '1m'];
-    await coderSays('create', timed, '--template', demo, '-y', ...options);
-    const succeeded = { job: { status: 'succeeded' } };
-    await expect
-      .poll(built, { timeout: 240_000, interval: 2000 })
-      .toMatchObject({ build_number: 2, transition: 'stop', reason: 'autostop', ...succeeded });
-    const at = new Date(Date.now() + 60_000);
-    const schedule = `CRON_TZ=UTC ${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
-    const { id } = await read(`/users/me/workspace/${timed}`);
-    const set = await api(`/workspaces/${id}/autostart`, { method: 'PUT', body: JSON.stringify({ schedule }) });
-    expect(set.status).toBe(204);
-    await expect
-      .poll(built, { timeout: 240_000, interval: 2000 })
-      .toMatchObject({ build_number: 3, transition: 'start', reason: 'autostart', ...succeeded });
-    await coderSays('delete', timed, '-y');
-  }, 300_000);
 
   it('delete: destroys, from the last build’s state, and the workspace is gone', async () => {
     expect((await session.run(['templates', 'delete', demo, '-y'])).text).toContain('must be deleted before');

@@ -168,6 +168,24 @@ it('a dry run of an import lists the changes, without making them', async () => 
   expect((await here.list(at('workspaces'))).length).toBe(0);
 });
 
+it('an import of one workspace copies what it uses, and nothing else', async () => {
+  const items = async (name: string) => {
+    const { out } = await bring('--dry-run', '--workspace', name);
+    return [
+      ...new Set(out.match(/(?<=^\+ )(agent pool|project|team|variable set|policy set|policy|workspace) [\w-]+/gm)),
+    ];
+  };
+  const both = ['project Platform', 'team builders'];
+  expect(await items('agents')).toEqual(['agent pool ours', ...both, 'workspace agents']);
+  expect(await items('network')).toEqual([
+    ...both,
+    'workspace network',
+    'variable set common',
+    'policy no-friday',
+    'policy set rules',
+  ]);
+});
+
 it('an import copies everything possible, names the rest, and changes nothing when repeated', async () => {
   const first = await bring();
   expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });

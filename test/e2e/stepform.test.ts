@@ -140,18 +140,27 @@ it('stepform signs in, starts, watches and confirms a run; scripts get states, o
   expect(planned.out).toContain('# terraform_data.a will be created');
   expect(planned.out).toMatch(/✓ Plan +[\d.]+ s {2}1 to add, 0 to change, 0 to destroy/);
   expect(planned.out).not.toContain('\x1b');
-  const confirm = /stepform (runs confirm run-\w+)/.exec(planned.out)?.[1]?.split(' ') ?? [];
+  const [, id = ''] = /stepform runs confirm (run-\w+)/.exec(planned.out) ?? [];
 
   const left = await stepform(['runs', 'watch', '--wait'], { interruptAt: '✓ Plan' });
   const goesOn = expect.stringMatching(/The run (continues|is still waiting for a decision)/);
   expect(left).toMatchObject({ code: exit.interrupted, err: goesOn });
 
-  const applied = await stepform([...confirm, '--watch', '-m', 'Looks good']);
+  const waiting = await succeed(['status']);
+  expect(waiting).toMatch(new RegExp(`Waiting for you\\n  .*${workspace} +Needs Confirmation .* First`));
+  const unnamed = await stepform(['runs', 'confirm']);
+  expect(unnamed).toMatchObject({ code: exit.usage, err: expect.stringContaining('--workspace <name>') });
+  const applied = await stepform(['runs', 'confirm', '-w', workspace, '--watch', '-m', 'Looks good']);
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
   expect(applied.out).not.toContain('will be created');
   expect((await json(['runs', 'show'])).data.attributes).toMatchObject({ status: 'applied', message: 'First' });
-  expect(await succeed(['runs', 'show'])).toMatch(/Queued (just now|\d+ \w+ ago) from the command line/);
-  const late = await stepform(['runs', 'discard', confirm[2] ?? '']);
+  expect(await succeed(['runs', 'show'])).toMatch(
+    new RegExp(`${organization}/${workspace}, queued (just now|\\d+ \\w+ ago) by \\S+ from the command line`),
+  );
+  const logs = await succeed(['runs', 'logs']);
+  expect(logs).toMatch(/will be created.*Apply complete!/s);
+  expect(await succeed(['runs', 'logs', '--phase', 'apply'])).not.toContain('will be created');
+  const late = await stepform(['runs', 'discard', id]);
   expect(late).toMatchObject({ code: exit.notNow, err: expect.stringContaining('has status Applied') });
 
   expect(await succeed(['state', 'outputs'])).toBe('n = "a \\"b\\""\nsecret = (sensitive)\n');
@@ -167,11 +176,18 @@ it('stepform pulls and pushes states, and rolls back', async () => {
   expect(await succeed(['state', 'outputs'])).toContain('No outputs');
   const older = await stepform(['state', 'push', '-'], { input: JSON.stringify({ ...next, serial: 0 }) });
   expect(older.code).toBe(exit.notNow);
+  const text = await stepform(['state', 'push', '-'], { input: 'serial = 1' });
+  expect(text).toMatchObject({ code: exit.usage, err: expect.stringContaining('- is not JSON') });
   await succeed(['state', 'rollback', String(state.serial)]);
   expect(JSON.parse(await succeed(['state', 'pull'])).outputs).toEqual(state.outputs);
   // Each command has released the lock.
   await succeed(['lock', '--reason', 'hands off']);
-  expect((await stepform(['lock'])).code).toBe(exit.notNow);
+  const again = await stepform(['lock']);
+  expect(again).toMatchObject({
+    code: exit.notNow,
+    err: expect.stringMatching(/locked by User \S+ since .* \(hands off\)/),
+  });
+  expect(await succeed(['workspaces', 'list'])).toMatch(/locked by \S+ just now: hands off/);
   await succeed(['unlock']);
 });
 

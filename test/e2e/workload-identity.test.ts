@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { verifyToken } from '#test/runner/identity/verifier.ts';
+import { verifyIdentity } from '#infra/deployment/verify/identity.ts';
+import { identityIn, printIdentity } from '#infra/deployment/verify/probes.ts';
 import { client, newWorkspace, organization, platform, readLog, startRun, untilFinal } from './support/world.ts';
 
 /** A service that trusts only the platform, and a Terraform in a run that authenticates to it. */
 
 const audience = 'e2e.workload.identity';
 
-/** Prints the token in a form that the log does not mask. */
 const shows = (name: string) => `resource "terraform_data" "${name}" {
   provisioner "local-exec" {
-    command = "printf %s \\"$TFC_WORKLOAD_IDENTITY_TOKEN\\" | rev | tr -d '\\\\n' | fold -w 60 | sed 's/^/shown:/; s/$/:/'"
+    command = ${JSON.stringify(printIdentity)}
   }
 }
 output "shared_config" {
@@ -21,14 +21,6 @@ variable "tfc_aws_dynamic_credentials" {
     aliases = map(object({ shared_config_file = string }))
   })
 }`;
-
-const shownIn = (log: string): string =>
-  [...log.matchAll(/shown:(\S+):/g)]
-    .map((match) => match[1])
-    .join('')
-    .split('')
-    .reverse()
-    .join('');
 
 describe('workload identity', () => {
   it('Terraform in a run has a verifiable token, and credentials from it', async () => {
@@ -47,7 +39,7 @@ describe('workload identity', () => {
     const [planLog, applyLog] = await Promise.all([readLog(run, 'plan'), readLog(run, 'apply')]);
     expect(planLog).toContain(role('reader'));
 
-    const claims = await verifyToken(shownIn(applyLog), { issuer: platform.url, audience });
+    const claims = await verifyIdentity(identityIn(applyLog), { issuer: platform.url, audience });
     const inProject = workspace.relationships?.project?.data as { id: string } | undefined;
     const project = await client.get(`/projects/${inProject?.id}`);
     const { attributes: home } = await client.get(`/organizations/${organization}`);

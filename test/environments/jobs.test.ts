@@ -71,11 +71,17 @@ const schedule = { autostartSchedule: 'CRON_TZ=UTC 0 9 * * *' };
 const days = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 
 it.each<[string, object, object, object, [string, string][]]>([
-  ['a running one stops at its deadline', {}, {}, { transition: 'start', deadline }, [['autostop', deadline]]],
+  [
+    'a running one stops at its deadline',
+    {},
+    { failureTtlMs: hour },
+    { transition: 'start', deadline },
+    [['autostop', deadline]],
+  ],
   ['a running one without a deadline has no action', schedule, {}, { transition: 'start' }, []],
   ['a stopped one starts', schedule, {}, { transition: 'stop', deadline }, [['autostart', '2026-01-05T09:00:00Z']]],
   ['a stopped one without a schedule has no action', {}, {}, { transition: 'stop' }, []],
-  ['a failed stop starts nothing', schedule, {}, { transition: 'stop', error: 'x' }, []],
+  ['a failed stop starts nothing', schedule, { failureTtlMs: hour }, { transition: 'stop', error: 'x' }, []],
   [
     'a failed start stops',
     {},

@@ -16,32 +16,40 @@ const planOf = (...resources: ReturnType<typeof data>[]): Plan => ({
 it('an import reads parameters in order, with limits only where they apply', () => {
   const found = parametersIn(
     planOf(
+      data('coder_workspace', 'me', { name: 'me' }),
       data('coder_parameter', 'b', {
         name: 'b',
         order: 2,
         type: 'number',
         default: '3',
         optional: true,
+        mutable: true,
+        ephemeral: true,
         validation: [{ min: 0, max: 9, max_disabled: true }],
       }),
+      data('coder_parameter', 'y', { name: 'y', order: 1 }),
+      data('coder_parameter', 'z', { name: 'Z' }),
+      data('coder_parameter', 'x', { name: 'x' }),
       data('coder_parameter', 'a', {
         name: 'a',
-        order: 1,
+        order: 0,
         default: null,
         optional: false,
         option: [{ name: 'A', value: 'x' }],
       }),
     ),
   );
-  expect(found.map(({ name }) => name)).toEqual(['a', 'b']);
+  expect(found.map(({ name }) => name)).toEqual(['a', 'x', 'Z', 'y', 'b']);
   expect(found[0]).toMatchObject({
     required: true,
+    mutable: false,
+    ephemeral: false,
     defaultValue: '',
     type: 'string',
     options: [{ name: 'A', value: 'x' }],
   });
-  expect(found[1]).toMatchObject({ required: false, min: 0 });
-  expect(found[1]).not.toHaveProperty('max');
+  expect(found[4]).toMatchObject({ required: false, mutable: true, ephemeral: true, min: 0 });
+  expect(found[4]).not.toHaveProperty('max');
 });
 
 it('an import fails on duplicate names, two defaults, and external sign-in', () => {
@@ -51,8 +59,12 @@ it('an import fails on duplicate names, two defaults, and external sign-in', () 
     data('coder_workspace_preset', 'a', { name: 'a', default: true }),
     data('coder_workspace_preset', 'b', { name: 'b', default: true }),
   );
-  expect(() => presetsIn(defaults, (name) => name)).toThrow('marked as default');
-  expect(() => checkExternalAuth(planOf(data('coder_external_auth', 'g', { id: 'github' })))).toThrow('github');
+  expect(() => presetsIn(defaults, (name) => name)).toThrow('marked as default, but a, b are');
+  const same = ['a', 'b'].map((address) => data('coder_workspace_preset', address, { name: 'same' }));
+  expect(() => presetsIn(planOf(...same), (name) => name)).toThrow('"same" appears several times');
+  const auth = (optional?: boolean) => planOf(data('coder_external_auth', 'g', { id: 'github', optional }));
+  expect(() => checkExternalAuth(auth())).toThrow('github');
+  expect(() => checkExternalAuth(auth(true))).not.toThrow();
 });
 
 it('an import lists managed resources with their metadata, without agents and secrets', () => {
@@ -63,19 +75,31 @@ it('an import lists managed resources with their metadata, without agents and se
     name,
     values,
   });
+  const expressions = { resource_id: { references: ['terraform_data.home.id', 'terraform_data.home'] } };
   const plan: Plan = {
     planned_values: {
       root_module: {
         resources: [
           managed('terraform_data', 'home'),
+          managed('coder_metadata', 'of_nothing', { icon: '/i.svg' }),
           managed('coder_agent', 'main'),
           managed('coder_metadata', 'm', {
             daily_cost: 3,
+            hide: true,
             item: [
               { key: 'k', value: 's', sensitive: true },
+              { key: 'p', value: 'v' },
               { key: 'n', is_null: true },
             ],
           }),
+        ],
+        child_modules: [
+          {
+            resources: ['terraform_data.home', 'coder_metadata.m'].map((address) => {
+              const [type = '', name = ''] = address.split('.');
+              return { ...managed(type, name, { daily_cost: 5 }), address: `module.sub[0].${address}` };
+            }),
+          },
         ],
       },
     },
@@ -86,9 +110,14 @@ it('an import lists managed resources with their metadata, without agents and se
             address: 'coder_metadata.m',
             type: 'coder_metadata',
             name: 'm',
-            expressions: { resource_id: { references: ['terraform_data.home.id', 'terraform_data.home'] } },
+            expressions,
           },
         ],
+        module_calls: {
+          sub: {
+            module: { resources: [{ address: 'coder_metadata.m', type: 'coder_metadata', name: 'm', expressions }] },
+          },
+        },
       },
     },
   };
@@ -96,11 +125,15 @@ it('an import lists managed resources with their metadata, without agents and se
     {
       type: 'terraform_data',
       name: 'home',
-      hide: false,
+      hide: true,
       icon: '',
       dailyCost: 3,
-      metadata: [{ key: 'k', value: '', sensitive: true }],
+      metadata: [
+        { key: 'k', value: '', sensitive: true },
+        { key: 'p', value: 'v', sensitive: false },
+      ],
     },
+    { type: 'terraform_data', name: 'home', hide: false, icon: '', dailyCost: 5, metadata: [] },
   ]);
 });
 
@@ -109,13 +142,19 @@ it('an import reads the pools of presets, with their schedules and the age of th
     data('coder_workspace_preset', 'a', {
       name: 'small',
       icon: '/i.svg',
+      default: true,
       parameters: { size: 1, none: null },
       prebuilds: [
         {
-          instances: 2,
+          instances: 1,
           expiration_policy: [{ ttl: 3600 }],
-          scheduling: [{ timezone: 'Europe/Dublin', schedule: [{ cron: '* 9-17 * * 1-5', instances: 5 }] }],
         },
+      ],
+    }),
+    data('coder_workspace_preset', 'c', {
+      name: 'timed',
+      prebuilds: [
+        { scheduling: [{ timezone: 'Europe/Dublin', schedule: [{ cron: '* 9-17 * * 1-5', instances: 5 }] }] },
       ],
     }),
     data('coder_workspace_preset', 'b', { name: 'plain', prebuilds: [{ instances: 0 }] }),
@@ -126,10 +165,14 @@ it('an import reads the pools of presets, with their schedules and the age of th
       name: 'small',
       description: '',
       icon: '/i.svg',
-      isDefault: false,
+      isDefault: true,
       parameters: { size: '1', none: '' },
-      instances: 2,
+      instances: 1,
       ttlMs: 3_600_000,
+    },
+    {
+      ...{ id: 'id of timed', name: 'timed', description: '', icon: '', isDefault: false, parameters: {} },
+      instances: 0,
       scheduled: [{ cron: '* 9-17 * * 1-5', zone: 'Europe/Dublin', instances: 5 }],
     },
     { id: 'id of plain', name: 'plain', description: '', icon: '', isDefault: false, parameters: {} },
@@ -158,9 +201,11 @@ it('declared variables keep their types, and sensitive values of a run are encry
   expect(frozenVariables('v1', [plain, list, declared[2], sealed] as never)).toEqual([
     { key: 'plain', value: 'v', category: 'terraform', hcl: false, sensitive: false },
     { key: 'list', value: 'v', category: 'terraform', hcl: true, sensitive: false },
-    expect.objectContaining({ key: 's', sealed: 'eA==', sensitive: true }),
+    expect.objectContaining({
+      ...{ key: 's', sealed: 'eA==', sensitive: true, context: { 'template-version': 'v1', name: 's' } },
+    }),
   ]);
   const counts = [true, false].flatMap((starts) => startCount(declared, starts));
-  expect(counts).toMatchObject([{ value: '1' }, { value: '0' }]);
+  expect(counts).toMatchObject(['1', '0'].map((value) => ({ value, hcl: false, sensitive: false })));
   expect(startCount(declared.slice(0, 1), true)).toEqual([]);
 });

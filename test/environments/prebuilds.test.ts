@@ -31,16 +31,21 @@ describe('a decision about a pool', () => {
   });
 
   it('replaces expired and invalidated environments', () => {
-    const members = [member('running', 90), member('running', 10)];
+    const members = [member('running', 60), member('running', 10)];
     const both = { create: 1, remove: [members[0]?.id] };
     expect(decide(preset({ ttlMs: 3_600_000 }), none, members, now)).toMatchObject(both);
-    expect(decide(preset(), { ...none, lastInvalidatedAt: ago(60) }, members, now)).toMatchObject(both);
+    expect(decide(preset(), { ...none, lastInvalidatedAt: ago(10) }, members, now)).toMatchObject(both);
   });
 
   it('waits a minute for each failure of the last hour, and stops after three', () => {
-    const failures = [50, 2].map((minutes) => ({ id: `${minutes}`, at: now - minutes * 60_000 }));
-    expect(backoffUntil({ failures }, now)).toBe(now);
+    const failed = (...minutes: number[]) => minutes.map((n) => ({ id: `${n}`, at: now - n * 60_000 }));
+    const failures = failed(50, 2);
+    expect([backoffUntil({ failures }, now), backoffUntil({ failures: failed(60, 2) }, now)]).toEqual([
+      now,
+      now - 60_000,
+    ]);
     expect(decide(preset(), { failures }, [], now - 1)).toMatchObject({ create: 0, isLimited: false });
+    expect(decide(preset(), { failures }, [], now)).toMatchObject({ create: 2, isLimited: false });
     const third = [...failures, { id: '0', at: now - 7_200_000 }];
     expect(decide(preset(), { failures: third }, [], now)).toMatchObject({ create: 0, isLimited: true });
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, expect, it } from 'vitest';
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Template } from '#environments/templates/records.ts';
 import { uniqueName } from '#test/support/api.ts';
 import { type Environments, startEnvironments } from './support.ts';
@@ -16,6 +16,10 @@ beforeAll(async () => {
   const { putFound } = await import('#environments/templates/versions.ts');
   const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: size, metadata: [] };
   await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 /** A user who can create environments, in a team of their own. */
@@ -74,6 +78,26 @@ it('running environments continue and can stop with any quota', async () => {
   expect((await world.build(id, 'stop', user)).status).toBe(201);
 });
 
+it('a start reserves its expected cost until its build ends, and for five minutes if no build follows', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const later = (minutes: number) => vi.setSystemTime(Date.now() + minutes * 60_000);
+  const user = await person();
+  await world.call('PUT', user.path, { body: { budget: 2 * size } });
+  const { id } = (await world.create(template, {}, user)).body;
+  later(6);
+  expect(await quotaOf(user)).toMatchObject({ credits_consumed: size });
+  await world.end(id);
+  expect(await quotaOf(user), 'the actual cost').toMatchObject({ credits_consumed: 0 });
+  const { holdQuota } = await import('#environments/quotas/check.ts');
+  const environment = await world.environmentOf(id);
+  const request = { template: { ...template, hasQuotas: true } as const, versionId: template.activeVersionId };
+  for (const one of [environment, { ...environment, id: 'never-created' }])
+    await holdQuota({ ...request, environment: one, ownerId: user.id });
+  expect((await world.create(template, {}, user)).status).toBe(409);
+  later(5);
+  expect((await world.create(template, {}, user)).status).toBe(201);
+});
+
 it('as many concurrent starts are admitted as the quota allows', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 0, max: 4 }), async (wishes, room) => {
@@ -108,6 +132,7 @@ it('the allowances of teams add up, unless the user has a quota', async () => {
     expect((await world.call('GET', path)).status).toBe(404);
   const change = { body: { quota_allowance: 70 } };
   expect((await world.call('PATCH', `/groups/${group.id}`, change)).body.quota_allowance).toBe(70);
+  expect((await world.call('PATCH', `/groups/${group.id}`, { body: {} })).body.quota_allowance).toBe(70);
   expect((await quotaOf(user)).budget).toBe(70);
   await world.call('PUT', user.path, { body: { budget: 5 } });
   expect((await quotaOf(user)).budget).toBe(5);
@@ -116,21 +141,27 @@ it('the allowances of teams add up, unless the user has a quota', async () => {
 });
 
 it.each([
-  [{ quota_allowance: -2 }, 'quota_allowance'],
-  [{ quota_allowance: 1.5 }, 'quota_allowance'],
-  [{ quota_allowance: 'many' }, 'quota_allowance'],
-  [{ add_users: ['x'] }, 'add_users'],
-])('the change %j of a group is rejected', async (body, field) => {
+  [{ quota_allowance: -2 }, /must be 0 or more/],
+  [{ quota_allowance: 1.5 }, /whole number/],
+  [{ quota_allowance: 'many' }, /a number/],
+  [{ add_users: ['x'] }, /change the team instead/],
+])('the change %j of a group is rejected', async (body, detail) => {
   const [group] = (await world.call('GET', '/organizations/acme/groups')).body;
   const answer = await world.call('PATCH', `/groups/${group.id}`, { body });
   expect(answer.status).toBe(400);
-  expect(answer.body.validations).toMatchObject([{ field }]);
+  expect(answer.body.validations).toMatchObject([
+    { field: Object.keys(body)[0], detail: expect.stringMatching(detail) },
+  ]);
 });
 
 it('a quota is set by owners only, and visible to them and the user', async () => {
   const [one, other] = [await person(), await person()];
-  expect((await world.call('PUT', one.path, { ...one, body: { budget: 1_000_000 } })).status).toBe(403);
-  expect((await world.call('GET', one.path, other)).status).toBe(404);
+  const set = (of: typeof one, budget: number, sent = {}) => world.call('PUT', of.path, { body: { budget }, ...sent });
+  await Promise.all([set(one, 1), set(other, 2)]);
+  expect([await quotaOf(one), await quotaOf(other)]).toMatchObject([{ budget: 1 }, { budget: 2 }]);
+  expect((await set(one, 1_000_000, one)).status).toBe(403);
+  for (const user of [other, await world.members.withFlags('acme', 'manage-membership')])
+    expect((await world.call('GET', one.path, user)).status).toBe(404);
   expect((await world.call('GET', '/organizations/acme/groups', one)).status).toBe(404);
   const [group] = (await world.call('GET', '/organizations/acme/groups')).body;
   const body = { quota_allowance: 1_000_000 };

@@ -304,6 +304,7 @@ const expected: Record<FunctionId, string[]> = {
     'lambda:InvokeFunction EnvironmentLogsFunction',
     'execute-api:ManageConnections arn:aws:execute-api:region:account:EnvironmentApiSockets242D0622/logs/*/@connections/*',
   ],
+  Drain: [...table('GetItem', 'PutItem', 'DeleteItem'), 'dynamodb:Query table/index/due'],
   Recover: [
     ...finisher,
     'dynamodb:Query table/index/due',

@@ -22,6 +22,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#lifecycle/decisions/decisions.ts')),
   applyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
+  fetching: (await import('#lifecycle/states/fetching.ts')).handler,
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
@@ -90,28 +91,38 @@ it('a run that was canceled during its start leaves no container', async () => {
   expect(aws.sent.at(-1)).toMatchObject({ input: { error: 'Canceled' } });
 });
 
-it('a late container is stopped without ending the phase of the current one', async () => {
-  await open({ status: 'pending', current: true });
-  // The first attempt to start a container is so slow that another attempt starts a second one meanwhile.
-  let held = true;
-  let calls = 0;
-  const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
-  aws.gate = async () => {
-    if (held && ++calls === 3) await slow;
-  };
-  const first = planQueued();
-  while (containers().length < 1 || calls < 3) await new Promise((resolve) => setImmediate(resolve));
-  held = false;
-  await planQueued();
-  const [late, atWork] = containers() as [StartedContainer, StartedContainer];
-  expect(await claim(atWork, 'nonce')).toBeDefined();
-  goOn();
-  await first;
-  expect((await now()).plan.taskArn).toBe(atWork.arn);
-  expect([late.stopped, atWork.stopped]).toEqual([true, undefined]);
-  await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
-  expect((await now()).plan.report).toBeUndefined();
-});
+it.each([false, true])(
+  'a slow start of a container ends in one runner (second start refused: %s)',
+  async (isRefused) => {
+    await open({ status: 'pending', current: true });
+    // The first attempt to start a container is so slow that another attempt starts a second one meanwhile.
+    let held = true;
+    let calls = 0;
+    const { promise: slow, resolve: goOn } = Promise.withResolvers<void>();
+    aws.gate = async () => {
+      if (held && ++calls === 3) await slow;
+    };
+    const first = planQueued();
+    while (containers().length < 1 || calls < 3) await new Promise((resolve) => setImmediate(resolve));
+    held = false;
+    if (isRefused) aws.refusal = { tasks: [] };
+    expect(
+      await planQueued().then(
+        () => false,
+        () => true,
+      ),
+    ).toBe(isRefused);
+    aws.refusal = undefined;
+    const [late, second] = containers() as [StartedContainer, StartedContainer?];
+    if (second) expect(await claim(second, 'nonce')).toBeDefined();
+    goOn();
+    await first;
+    expect((await now()).plan.taskArn).toBe((second ?? late).arn);
+    expect(containers().map(({ stopped }) => stopped)).toEqual(isRefused ? [undefined] : [true, undefined]);
+    if (second) await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
+    expect((await now()).plan.report).toBeUndefined();
+  },
+);
 
 it('a stopped apply reports how many resources its state has, unless stored changes are still missing in the state', async () => {
   const { endPhase } = await import('#lifecycle/runners/lost-runners.ts');
@@ -222,22 +233,39 @@ it.each([
   const plan = { status: 'finished', statusTimestamps: {}, report, heldUntil } as const;
   await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan, ...set });
   const offer = isOffer ? ({ isOffer } as const) : {};
-  await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...offer });
-  expect([(await now()).apply.offeredAt !== undefined, containers().length]).toEqual(expected);
+  const enterQueue = async (input: object) => {
+    await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...input });
+    return [(await now()).apply.offeredAt !== undefined, containers().length];
+  };
+  expect(await enterQueue(offer)).toEqual(expected);
+  expect(await enterQueue({}), 'an offer that was not taken').toEqual([false, 'cancel' in set ? 0 : 1]);
 });
 
-it('a run whose first state is its plan sends the notification of a new run, once', async () => {
-  await open({ status: 'pending', current: true, notifies: true });
-  aws.invoked.length = 0;
+it.each(['planQueued', 'fetching'] as const)(
+  'a new run whose first state is %s sends a notification',
+  async (state) => {
+    aws.invoked.length = 0;
+    for (const before of [{}, { wait: { state: 'Pending', token: 'earlier' } }] as const) {
+      await open({ status: 'pending', current: true, notifies: true, ...before });
+      await store[state]({ runId: run.id, token: `${run.id} token` });
+      expect(aws.invoked).toMatchObject([{ event: { trigger: 'run:created' } }]);
+    }
+  },
+);
+
+it('a run that was discarded before its plan gets no container', async () => {
+  await open({ status: 'pending', current: true, decision: { action: 'discard', by: 'user-1', at: '' } });
   await planQueued();
-  await planQueued();
-  expect(aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run.id, trigger: 'run:created' }]);
+  expect(containers()).toEqual([]);
+  expect(aws.sent.at(-1)).toMatchObject({ input: { error: 'Discarded' } });
 });
 
 it('other RunTask errors fail the phase immediately', async () => {
   await open({ status: 'pending', current: true });
   aws.refusal = new AwsError('InvalidParameterException', 'TaskDefinition is inactive');
+  const before = aws.calls;
   await expect(planQueued()).rejects.toMatchObject({ name: 'InvalidParameterException' });
+  expect(aws.calls - before, 'read, RunTask and write').toBe(3);
 });
 
 it.each([

@@ -63,3 +63,16 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   expect(await completeEnd(name)).toBe(true);
   expect(await rest()).toEqual([false, false, false]);
 });
+
+it('only a marked resource is deleted by the sweep', async () => {
+  const { completeDeletionOf } = await import('#removal/unfinished.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  const { get, update } = await import('#platform/store/table.ts');
+  const { id } = (await api.post('organizations/acme/teams', { name: 'unmarked' })).body.data;
+  expect(await completeDeletionOf(keys.team('team-none'))).toBe(false);
+  expect(await completeDeletionOf(keys.team(id))).toBe(false);
+  expect(await get(keys.team(id))).toBeDefined();
+  await update(keys.team(id), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
+  expect(await completeDeletionOf(keys.team(id))).toBe(true);
+  expect(await get(keys.team(id))).toBeUndefined();
+});

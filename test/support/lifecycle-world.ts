@@ -154,7 +154,7 @@ export class LifecycleWorld {
         const { runId, taskResultId, ...attempt } = payload as RunTaskInput;
         const awaited = await store.awaitResult(taskResultId, attempt);
         if (awaited) await store.acknowledgeResult(awaited.result);
-        return this.#handlers.runTask({ runId, taskResultId, ...attempt }, { tries: 1, pauseMs: 0 });
+        return this.#handlers.runTask({ runId, taskResultId, ...attempt }, []);
       }
       case 'PolicyEvaluating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyEvaluating');

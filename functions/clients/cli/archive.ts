@@ -2,6 +2,9 @@ import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative } from 'node:path';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
+import { bytes } from '#clients/client/text/time.ts';
+import { maxArchiveBytes } from '#run/limits.ts';
+import { CommandError } from './exit.ts';
 import { type Ignore, ignoreRules } from './ignore.ts';
 
 const isInside = (root: string, path: string): boolean => {
@@ -13,6 +16,8 @@ class FolderArchive {
   readonly #archive: Pack;
   readonly #root: string;
   readonly #ignore: Ignore;
+  /** Bytes by path. */
+  readonly sizes = new Map<string, number>();
 
   constructor(archive: Pack, root: string, ignore: Ignore) {
     this.#archive = archive;
@@ -42,6 +47,7 @@ class FolderArchive {
       // An ignored folder may contain files that are not ignored: `!.terraform/modules/`.
       if (!this.#ignore.ignores(`${name}/`) || name === '.terraform') await this.folder(path, name, above);
     } else if (stats?.isFile() && !this.#ignore.ignores(name)) {
+      this.sizes.set(name, stats.size);
       this.#archive.entry({ name, mode: stats.mode }, await readFile(path));
     }
   }
@@ -60,15 +66,30 @@ const gzipped = async (archive: Pack): Promise<Buffer> => {
   return Buffer.concat(parts);
 };
 
-/** Packs a folder as a configuration archive (gzip tar), without the files in `.terraformignore`. */
+const largestOf = (sizes: Map<string, number>): string =>
+  [...sizes]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 3)
+    .map(([name, size]) => `${name} (${bytes(size)})`)
+    .join(', ');
+
+/**
+ * Packs a folder as a configuration archive (gzip tar), without the files in `.terraformignore`.
+ * @throws {CommandError} if it is larger than the platform accepts
+ */
 export const packFolder = async (folder: string): Promise<Buffer> => {
   const root = await realpath(folder);
   const rules = await readFile(join(root, '.terraformignore'), 'utf8').catch(() => '');
   const archive = pack();
   const compressed = gzipped(archive);
-  await new FolderArchive(archive, root, ignoreRules(rules)).folder(root, '');
+  const packing = new FolderArchive(archive, root, ignoreRules(rules));
+  await packing.folder(root, '');
   archive.finalize();
-  return compressed;
+  const packed = await compressed;
+  if (packed.length <= maxArchiveBytes) return packed;
+  throw new CommandError(
+    `${folder} has ${bytes(packed.length)} packed; at most ${bytes(maxArchiveBytes)} can be uploaded. Exclude what Terraform does not need with a .terraformignore file. Largest: ${largestOf(packing.sizes)}`,
+  );
 };
 
 /** Packs files, by path, as a configuration archive. */

@@ -6,6 +6,7 @@ import { exportCommand } from './commands/export.ts';
 import { githubAppCommands } from './commands/github-app.ts';
 import { importCommand } from './commands/import.ts';
 import { loginCommands } from './commands/login.ts';
+import { logs } from './commands/logs.ts';
 import { open } from './commands/open.ts';
 import { platformCommands } from './commands/platform.ts';
 import { projectCommands } from './commands/projects.ts';
@@ -13,6 +14,7 @@ import { repositoryCommands } from './commands/repositories.ts';
 import { runCommands } from './commands/runs.ts';
 import { start, watch } from './commands/start.ts';
 import { stateCommands } from './commands/state.ts';
+import { status } from './commands/status.ts';
 import { variableCommands } from './commands/variables.ts';
 import { versionControlCommands } from './commands/version-control.ts';
 import { workspaceSettingCommands } from './commands/workspace-settings.ts';
@@ -21,27 +23,19 @@ import { wrongUsage } from './exit.ts';
 import { nearest } from './nearest-word.ts';
 import { program } from './program.ts';
 
-export const commands: Command[] = [
-  ...loginCommands,
-  ...workspaceCommands,
-  ...workspaceSettingCommands,
-  ...projectCommands,
-  ...runCommands,
-  start,
-  watch,
-  ...actCommands,
-  ...variableCommands,
-  ...stateCommands,
-  ...versionControlCommands,
-  ...repositoryCommands,
-  importCommand,
-  exportCommand,
-  open,
-  agent,
-  ...platformCommands,
-  ...dataFolderCommands,
-  ...githubAppCommands,
-];
+/** All commands, by subject, in the order of the help. */
+export const subjects: Record<string, Command[]> = {
+  'Sign in': loginCommands,
+  Runs: [status, ...runCommands, start, watch, logs, ...actCommands, open],
+  Workspaces: [...workspaceCommands, ...workspaceSettingCommands, ...projectCommands],
+  Variables: variableCommands,
+  States: stateCommands,
+  'Version control': [...versionControlCommands, ...repositoryCommands],
+  Organizations: [importCommand, exportCommand],
+  Platform: [...platformCommands, ...dataFolderCommands, ...githubAppCommands, agent],
+};
+
+export const commands: Command[] = Object.values(subjects).flat();
 
 export const groupOf = (word: string): Command[] => commands.filter(({ name }) => name.startsWith(`${word} `));
 
@@ -63,7 +57,9 @@ export const findCommand = (args: string[]): { command: Command; rest: string[] 
     group.length > 0
       ? candidates.map(({ name }) => name)
       : [...new Set(candidates.map(({ name }) => name.split(' ')[0] ?? ''))];
-  const similar = nearest(typed, words);
+  // `stepform confirm`
+  const whole = commands.find(({ name }) => name.split(' ')[1] === first)?.name;
+  const similar = whole ?? nearest(typed, words);
   const advice = similar
     ? `Did you mean: ${program} ${similar}`
     : `See: ${program} ${group.length > 0 ? `${first} ` : ''}--help`;

@@ -11,6 +11,7 @@ export const exit = {
   discarded: 12,
   canceled: 13,
   needsPerson: 14,
+  differs: 15,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof exit)[keyof typeof exit];
@@ -30,6 +31,7 @@ export const exitMeanings: [ExitCode, string][] = [
   [exit.discarded, 'the watched run was discarded'],
   [exit.canceled, 'the watched run was canceled'],
   [exit.needsPerson, 'the watched run waits for a confirmation or an override'],
+  [exit.differs, 'the verified deployment works, but differs from its documentation'],
   [exit.interrupted, 'interrupted; the run is not canceled'],
 ];
 

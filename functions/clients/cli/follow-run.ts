@@ -119,21 +119,29 @@ class Attended {
     if (this.#options.wait) return 'stay';
     if (this.#options.json || !isAttended()) return 'leave';
     if (waitsForOthers(snapshot)) return 'leave';
-    const answer = await this.#answer(questionOn(snapshot));
+    const words = snapshot.override ? ['override', 'discard'] : ['yes', 'discard'];
+    const answer = await this.#choice(questionOn(snapshot), words);
     const override = snapshot.override && answer === 'override' ? snapshot.override : undefined;
     const reason = override && (await this.#answer(`Reason: ${dim('Recorded in the run’s timeline')}\n> `));
     if (!answer || reason === '' || (override && reason === undefined)) return 'leave';
     try {
       if (override) await this.#client.call('POST', override, { comment: reason });
       else if (answer === 'discard') await this.#client.act(this.#id, 'discard');
-      else if (answer === 'yes' && !snapshot.override) await this.#client.act(this.#id, 'apply');
-      else return 'leave';
+      else if (answer === 'yes') await this.#client.act(this.#id, 'apply');
     } catch (error) {
       // Another user decided at the same time; the watch shows the result.
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
       say('The run has changed in the meantime.');
     }
     return 'stay';
+  }
+
+  /** One of the words, or empty for Enter; asks again after any other. Undefined for Ctrl-C. */
+  async #choice(question: string, words: string[]): Promise<string | undefined> {
+    for (let text = question; ; text = `Type ${words.map((word) => `"${word}"`).join(' or ')}, or press Enter\n> `) {
+      const answer = await this.#answer(text);
+      if (!answer || words.includes(answer)) return answer;
+    }
   }
 
   /** Undefined for Ctrl-C. */

@@ -48,15 +48,40 @@ runs watch and runs start --watch print one object per line while the run is in 
 
   ${program} runs list --json | jq -r '.data[] | [.id, .attributes.status] | @tsv'`;
 
-export const generalHelp = (commands: Command[]): string =>
+const getStarted = `Get started: ${program} login <host>, then in a folder with Terraform files: ${program} runs start --watch`;
+
+/** First words of the commands, by subject. */
+export const overview = (subjects: Record<string, Command[]>): string =>
   [
-    `${bold('stepform')}: manage runs, states and variables from the terminal`,
+    `${bold('stepform')}: Terraform runs, states and variables from the terminal`,
     '',
-    ...columns(commands.map((command) => [`  ${usage(command)}`, dim(command.about)])),
+    ...columns(
+      Object.entries(subjects).map(([subject, commands]) => [
+        `  ${subject}`,
+        [...new Set(commands.map(({ name }) => name.split(' ')[0]))].join(', '),
+      ]),
+    ),
     '',
+    getStarted,
+    `All commands: ${program} help. Commands of one kind: ${program} runs --help`,
+  ].join('\n');
+
+export const generalHelp = (subjects: Record<string, Command[]>): string => {
+  const width = Math.max(
+    ...Object.values(subjects)
+      .flat()
+      .map((command) => usage(command).length),
+  );
+  return [
+    ...Object.entries(subjects).flatMap(([subject, commands]) => [
+      bold(subject),
+      ...commands.map((command) => `  ${usage(command).padEnd(width)}  ${dim(command.about)}`),
+      '',
+    ]),
     `Options of a command: ${program} <command> --help. JSON output: ${program} help json. Exit codes: ${program} help exit-codes. Version: ${program} --version. Tab completion: ${program} completion bash, zsh or fish`,
     'Server, organization and workspace come from the options, else from TFE_ADDRESS (with TFE_TOKEN), else from the cloud block',
     'of the current folder, else from the local server (stepform start). Tokens are shared with terraform login.',
     '',
-    `Get started:  ${program} login <host>          then, in a folder with Terraform files:  ${program} runs start --watch`,
+    getStarted,
   ].join('\n');
+};

@@ -1,9 +1,9 @@
 import { parse } from './arguments.ts';
-import { commands, findCommand, groupOf } from './commands.ts';
+import { commands, findCommand, groupOf, subjects } from './commands.ts';
 import { completionScript, isShell, shells } from './completion.ts';
 import { type ExitCode, exit, wrongUsage } from './exit.ts';
 import { failureOf } from './failures.ts';
-import { commandHelp, exitHelp, generalHelp, groupHelp, jsonHelp } from './help.ts';
+import { commandHelp, exitHelp, generalHelp, groupHelp, jsonHelp, overview } from './help.ts';
 import { plain, red } from './paint.ts';
 import { program, version } from './program.ts';
 import { Session } from './session.ts';
@@ -16,7 +16,7 @@ const helpOn = (words: string[]): string => {
   if (words[0] === 'json') return jsonHelp();
   const match = words.length ? findCommand(words) : undefined;
   if (match) return commandHelp(match.command);
-  return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(commands);
+  return words[0] ? groupHelp(words[0], groupOf(words[0])) : generalHelp(subjects);
 };
 
 /** Session of the running command. */
@@ -29,7 +29,11 @@ const wantsJson = (args: string[]): boolean =>
   );
 
 const run = async (args: string[]): Promise<ExitCode> => {
-  const [first = '--help'] = args;
+  const [first] = args;
+  if (first === undefined) {
+    print(overview(subjects));
+    return exit.done;
+  }
   if (first === 'help' || first === '--help' || first === '-h') {
     print(helpOn(args.slice(1)));
     return exit.done;

@@ -96,6 +96,13 @@ const lowQuota = async (
   return [{ what, todo: increase(caller.region, service, code, request) }];
 };
 
+/** Low quotas, and the number of quotas that can be read. */
+export const quotaFindings = async (caller: Caller): Promise<{ known: number; low: Finding[] }> => {
+  const values = await Promise.all(quotas.map(({ service, code }) => quotaOf(caller, service, code)));
+  const low = await Promise.all(quotas.map((quota) => lowQuota(caller, quota)));
+  return { known: values.filter((value) => value !== undefined).length, low: low.flat() };
+};
+
 /** A check that fails reports nothing: the deployment may still work. */
 const all = async (checks: Promise<Finding[]>[]): Promise<Finding[]> =>
   (await Promise.all(checks.map((check) => check.catch(() => [])))).flat();

@@ -19,6 +19,6 @@ export const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCod
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       if (signal === 'SIGINT') return resolve(exit.interrupted);
-      resolve(code === 0 ? exit.done : exit.failed);
+      resolve(code === exit.done || code === exit.differs || code === exit.interrupted ? code : exit.failed);
     });
   });

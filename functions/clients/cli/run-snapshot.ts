@@ -10,8 +10,9 @@ export interface RunSnapshot {
   apply: Resource<'applies'> | undefined;
   costEstimate: Resource<'cost-estimates'> | undefined;
   stages: Resource<'task-stages'>[];
-  /** The commit of its configuration, if requested and present. */
+  /** The commit of its configuration and the user who started it, if requested and present. */
   commit: Resource<'ingress-attributes'> | undefined;
+  createdBy: Resource<'users'> | undefined;
   /** Id of the failed policy check or evaluation to override, while the run waits for that. */
   override: string | undefined;
   /** The run ended because policies failed. */
@@ -27,8 +28,8 @@ export interface Changes {
 
 const includes = 'plan,apply,cost_estimate,task_stages';
 
-export const fetchSnapshot = async (client: Client, id: string, { commit = false } = {}): Promise<RunSnapshot> => {
-  const include = commit ? `${includes},configuration_version.ingress_attributes` : includes;
+export const fetchSnapshot = async (client: Client, id: string, { origin = false } = {}): Promise<RunSnapshot> => {
+  const include = origin ? `${includes},created_by,configuration_version.ingress_attributes` : includes;
   const { data: run, included = [] } = await client.call('GET', `/runs/${id}?include=${include}`);
   const find = (type: string) => included.find((resource) => resource.type === type);
   const stages = included.filter(({ type }) => type === 'task-stages');
@@ -39,6 +40,7 @@ export const fetchSnapshot = async (client: Client, id: string, { commit = false
     costEstimate: find('cost-estimates'),
     stages,
     commit: find('ingress-attributes'),
+    createdBy: find('users'),
     override: overrideOf(run, stages),
     policyFailed: false,
   };

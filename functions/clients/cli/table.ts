@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { csvCell } from '#platform/formats/csv.ts';
 import type { Call, Option } from './arguments.ts';
 import { wrongUsage } from './exit.ts';
+import { dim } from './paint.ts';
 import { columns, print, printJson } from './terminal.ts';
 
 /** Prints lists in the requested format. */
@@ -48,6 +49,12 @@ export interface Listing<T> {
   none: string;
 }
 
+/** A certificate or a key, for example, is shown by its length. */
+const oneLine = (cell: string): string => {
+  const lines = cell.trimEnd().split('\n').length;
+  return lines > 1 ? dim(`(${lines} lines)`) : cell;
+};
+
 /** Prints a list in the format of `--output`. */
 export const printList = <T>(call: Call, { headings, entries, row, values, json, none }: Listing<T>): undefined => {
   const format = formatOf(call);
@@ -60,7 +67,9 @@ export const printList = <T>(call: Call, { headings, entries, row, values, json,
         .join('\n'),
     );
   }
-  const rows = entries.map(row);
-  if (format === 'table') return print(columns([headings.map((text) => text.toUpperCase()), ...rows]).join('\n'));
-  return print(entries.length ? columns(rows).join('\n') : none);
+  const rows = entries.map((entry) => row(entry).map(oneLine));
+  const { isTTY, columns: width } = process.stdout;
+  const lines = (cells: string[][]) => columns(cells, isTTY ? width : undefined).join('\n');
+  if (format === 'table') return print(lines([headings.map((text) => text.toUpperCase()), ...rows]));
+  return print(entries.length ? lines(rows) : none);
 };

@@ -83,16 +83,55 @@ export const readSecret = async (question: string): Promise<string> =>
 
 const widthOf = (text: string): number => [...stripVTControlCharacters(text)].length;
 
-/** Pads each column to its widest cell, except the last one. */
-export const columns = (rows: string[][]): string[] => {
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no width
+const characters = /\x1b\[[\d;]*m|./gsu;
+
+/** Cuts a text to a width in characters, with an ellipsis. Colours stay. */
+export const cut = (text: string, width: number): string => {
+  if (widthOf(text) <= width) return text;
+  let left = width - 1;
+  return (text.match(characters) ?? [])
+    .map((character) => {
+      if (character.startsWith('\x1b')) return character;
+      left -= 1;
+      return left >= 0 ? character : left === -1 ? '…' : '';
+    })
+    .join('');
+};
+
+const gap = '  ';
+/** A column is not cut below this width. */
+const readable = 12;
+
+/** Narrows the widest columns until the row fits the terminal. */
+const fitted = (widths: number[], total: number): number[] => {
+  const fits = [...widths];
+  for (
+    let surplus = fits.reduce((sum, width) => sum + width + gap.length, -gap.length) - total;
+    surplus > 0;
+    surplus--
+  ) {
+    const widest = Math.max(...fits);
+    if (widest <= readable) break;
+    fits[fits.lastIndexOf(widest)] = widest - 1;
+  }
+  return fits;
+};
+
+/** Pads each column to its widest cell, except the last one. @param width of the terminal, where cells are cut to fit */
+export const columns = (rows: string[][], width = Number.POSITIVE_INFINITY): string[] => {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, widthOf(cell));
   }
+  const fits = width === Number.POSITIVE_INFINITY ? widths : fitted(widths, width);
   return rows.map((row) =>
     row
-      .map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - widthOf(cell))))
-      .join('  ')
+      .map((cell, i) => {
+        const text = cut(cell, fits[i] ?? 0);
+        return i === row.length - 1 ? text : text + ' '.repeat((fits[i] ?? 0) - widthOf(text));
+      })
+      .join(gap)
       .trimEnd(),
   );
 };

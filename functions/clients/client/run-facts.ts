@@ -88,6 +88,15 @@ export const awaitsRunner = (phase: Resource<'plans'> | Resource<'applies'> | un
 export const waitsForOverride = ({ attributes }: Resource<'runs'>): boolean =>
   statuses[attributes.status as RunStatus]?.overrides != null;
 
+/** Waits for a decision that this user may make. */
+export const mayDecide = (run: Resource<'runs'>): boolean => {
+  const { actions, permissions } = run.attributes;
+  return (
+    (actions['is-confirmable'] && permissions['can-apply']) ||
+    (waitsForOverride(run) && permissions['can-override-policy-check'])
+  );
+};
+
 /** Path to override the policies that the run waits for; undefined while it does not wait for that. */
 export const overrideOf = (run: Resource<'runs'>, stages: Resource<'task-stages'>[]): string | undefined => {
   if (!waitsForOverride(run)) return undefined;

@@ -3,6 +3,7 @@ import { newId } from '#platform/store/id.ts';
 import { type Change, update } from '#platform/store/table.ts';
 import { getUser } from '#resources/users/users.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { checkNotDraining } from '#resources/workspaces/drain.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { CoderError } from '../host/errors.ts';
 import { newUuid, prebuildsUser } from '../host/uuid.ts';
@@ -114,7 +115,7 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
 /**
  * @throws {CoderError} 409 while another build is in progress, or the workspace is locked by a user or for an unsaved
  * state
- * @throws {ApiError} 409 when runs of the organization cannot start
+ * @throws {ApiError} 409 when runs of the organization cannot start, or none can
  */
 export const build = async (environment: Environment, request: NewBuild): Promise<Build> => {
   if (environment.activeBuildId) throw alreadyActive();
@@ -125,7 +126,10 @@ export const build = async (environment: Environment, request: NewBuild): Promis
   if (workspace && isLocked && request.withoutRun !== 'orphan') throw await lockedBy(workspace.id);
   const isEmpty = workspace?.state === undefined && request.state === undefined;
   const created = newBuild(environment, request, workspace?.state?.id, isEmpty);
-  if (workspace && !created.withoutRun) checkAdmitted(workspace);
+  if (workspace && !created.withoutRun) {
+    checkAdmitted(workspace);
+    await checkNotDraining();
+  }
   if (created.transition === 'start') {
     const { template, version, newOwnerId: ownerId = environment.ownerId } = request;
     await holdQuota({ environment, template, versionId: version.id, ownerId });

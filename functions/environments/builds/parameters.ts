@@ -58,8 +58,7 @@ const checkNumber = (parameter: Parameter, value: string, previous: string | und
     throw new ParameterError(name, problemText(parameter, value, `value ${number} is less than the minimum ${min}`));
   if (max !== undefined && number > max)
     throw new ParameterError(name, problemText(parameter, value, `value ${number} is more than the maximum ${max}`));
-  if (previous === undefined || previous === '') return;
-  const before = Number(previous);
+  const before = Number(previous || Number.NaN);
   if (monotonic === 'increasing' && number < before)
     throw new ParameterError(
       name,
@@ -83,12 +82,11 @@ const matches = (regex: string, value: string): boolean => {
   }
 };
 
-const checkText = (parameter: Parameter, value: string): void => {
-  if (!parameter.regex) return;
-  if (!matches(parameter.regex, value))
+const checkPattern = ({ name, regex, error }: Parameter, value: string): void => {
+  if (regex && !matches(regex, value))
     throw new ParameterError(
-      parameter.name,
-      `${parameter.error || 'value does not match the pattern'} (value "${value}" does not match "${parameter.regex}")`,
+      name,
+      `${error || 'value does not match the pattern'} (value "${value}" does not match "${regex}")`,
     );
 };
 
@@ -98,13 +96,13 @@ const check = (parameter: Parameter, value: string, previous: string | undefined
     if (parameter.required && value === '') throw new ParameterError(name, 'parameter value is required');
     checkOptions(parameter, value);
     if (type === 'number' && value !== '') checkNumber(parameter, value, previous);
-    if (type === 'string') checkText(parameter, value);
+    checkPattern(parameter, value);
     if (type === 'bool' && value !== 'true' && value !== 'false')
       throw new ParameterError(name, 'boolean value can be either "true" or "false"');
     if (type === 'list(string)' && value !== '') listIn(parameter, value);
   } catch (error) {
-    if (!(error instanceof ParameterError)) throw error;
-    throw new ParameterError(name, `can't validate build parameter "${displayName || name}": ${error.message}`);
+    const { message } = error as Error;
+    throw new ParameterError(name, `can't validate build parameter "${displayName || name}": ${message}`);
   }
 };
 

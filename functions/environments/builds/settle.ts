@@ -15,7 +15,7 @@ import { readPlan } from '../templates/read-plan.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { dueChange, nextDue } from '../workspaces/due.ts';
 import { type Environment, forgetEnvironment, getAnyEnvironment, noteDeletion } from '../workspaces/records.ts';
-import { deadlinesAfter } from '../workspaces/schedule.ts';
+import { deadlinesFrom } from '../workspaces/schedule.ts';
 import { type Build, completeBuild } from './records.ts';
 
 /** Completes builds whose run has ended. Every reader of a build calls this, and it can be repeated. */
@@ -119,7 +119,8 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
   const note = isInterrupted ? interruptedNote(run, workspace) : await replacementNote(build, run);
   const resources = await resourcesOf(run, stateVersionId);
   const runs = done && build.transition === 'start' && !environment.prebuild;
-  const deadlines = runs ? await deadlinesAfter(environment, outcome.completedAt) : {};
+  const template = await getAnyTemplate(environment.templateId);
+  const deadlines = runs && template ? deadlinesFrom(environment, template, Date.parse(outcome.completedAt)) : {};
   const isDeleted = done && build.transition === 'delete';
   const dailyCost = done ? estimatedCost(run, resources) : undefined;
   const set: Partial<Build> = {
@@ -130,7 +131,6 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
     ...deadlines,
     note,
   };
-  const template = await getAnyTemplate(environment.templateId);
   const due = template && nextDue(environment, template, { ...build, ...set });
   await freeEnvironment(build, isDeleted, due);
   if (isDeleted) await endEnvironment(environment, workspace, build.initiatorId);

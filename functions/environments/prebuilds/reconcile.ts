@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { decide as decideRun } from '#lifecycle/decisions/decisions.ts';
 import { logError } from '#platform/store/log.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
+import { getDrain } from '#resources/workspaces/drain.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { isAccepted } from '#run/actions.ts';
 import { build } from '../builds/create.ts';
@@ -155,7 +156,7 @@ const pass = async (template: Template): Promise<number | undefined> => {
   const presets = version ? (await getFound(version.id)).presets.filter(hasPool) : [];
   const members = (await Promise.all((await listPool(template.id, { tidy: true })).map(memberOf))).flat();
   if (presets.length === 0 && members.length === 0) return undefined;
-  if (await isPaused(template.organization)) return restSeconds;
+  if ((await isPaused(template.organization)) || (await getDrain())) return restSeconds;
   const of = (presetId: string) => members.filter(({ environment }) => environment.prebuild?.presetId === presetId);
   const ids = new Set(presets.map(({ id }) => id));
   const old = members.filter(({ environment }) => !ids.has(environment.prebuild?.presetId ?? ''));

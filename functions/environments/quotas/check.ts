@@ -1,11 +1,10 @@
 import { getMembership } from '#resources/users/memberships.ts';
 import { type Build, costOf, getBuilds } from '../builds/records.ts';
 import { CoderError } from '../host/errors.ts';
-import { prebuildsUser } from '../host/uuid.ts';
 import type { Template } from '../templates/records.ts';
 import { getFound } from '../templates/versions.ts';
 import { type Environment, listOfOwner } from '../workspaces/records.ts';
-import { getLedger, getQuotas, type Ledger, putLedger, type Quotas } from './records.ts';
+import { getLedger, getQuotas, type Ledger, putLedger, type Quotas, repeated } from './records.ts';
 
 /** Checks a user's quota and reserves the cost, with one conditional write of the user's ledger. */
 
@@ -51,7 +50,8 @@ const spentBy = async (userId: string, organization: string, ledger: Ledger): Pr
     Object.entries(ledger.holds).filter(([id, hold]) => isAhead(hold, byId.get(id), buildOf(byId.get(id)))),
   );
   const costs = new Map(own.map((environment) => [environment.id, costOf(buildOf(environment))]));
-  for (const [id, { cost }] of Object.entries(holds)) costs.set(id, Math.max(cost, costs.get(id) ?? 0));
+  // A hold costs at least as much as the build before it.
+  for (const [id, { cost }] of Object.entries(holds)) costs.set(id, cost);
   return { costs, holds };
 };
 
@@ -60,8 +60,6 @@ const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, num
 /** 3 reads. */
 export const spending = async (organization: string, userId: string): Promise<number> =>
   sum((await spentBy(userId, organization, await getLedger(userId, organization))).costs.values());
-
-const maxTries = 10;
 
 /** The quota is not sufficient for the start. */
 export class QuotaError extends CoderError {
@@ -89,14 +87,14 @@ export interface QuotaRequest {
  * @throws {CoderError} 409 when the owner's quota is not sufficient; nothing has changed then
  */
 export const holdQuota = async ({ environment, template, versionId, ownerId }: QuotaRequest): Promise<void> => {
-  if (!template.hasQuotas || ownerId === prebuildsUser.id) return;
+  if (!template.hasQuotas) return;
   const { organization } = template;
   const budget = await budgetOf(organization, ownerId);
   if (budget === undefined) return;
   const { start } = await getFound(versionId);
   const before = costOf((await getBuilds([environment.latestBuildId].filter(Boolean))).get(environment.latestBuildId));
   const cost = Math.max(sum(start.map(({ dailyCost }) => dailyCost)), before);
-  for (let tries = 0; tries < maxTries; tries++) {
+  const isHeld = await repeated(async () => {
     const ledger = await getLedger(ownerId, organization);
     const { costs, holds } = await spentBy(ownerId, organization, ledger);
     const former = costs.get(environment.id) ?? 0;
@@ -105,7 +103,7 @@ export const holdQuota = async ({ environment, template, versionId, ownerId }: Q
     if (cost > former && spent + cost > budget) throw exceeded(cost, spent, budget);
     const hold = { cost, number: environment.buildNumber + 1, at: new Date().toISOString() };
     const next = { holds: { ...holds, [environment.id]: hold }, version: ledger.version };
-    if (await putLedger(ownerId, organization, next)) return;
-  }
-  throw new CoderError(409, 'Too many of your builds are starting at once. Try again.');
+    return putLedger(ownerId, organization, next);
+  });
+  if (!isHeld) throw new CoderError(409, 'Too many of your builds are starting at once. Try again.');
 };

@@ -1,4 +1,4 @@
-import { keys as shared } from '#platform/store/keys.ts';
+import { type Key, keys as shared } from '#platform/store/keys.ts';
 import { get, put, update } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
@@ -30,6 +30,19 @@ const mark = async (organization: string): Promise<void> => {
 
 const maxTries = 10;
 
+/** Repeats a conditional write after concurrent changes. @returns false after too many */
+export const repeated = async (write: () => Promise<boolean>): Promise<boolean> => {
+  for (let tries = 0; tries < maxTries; tries++) if (await write()) return true;
+  return false;
+};
+
+/** False after a concurrent change. */
+const putNext = (key: Key, item: { version: number }): Promise<boolean> =>
+  put(
+    { ...key, ...item, version: item.version + 1 },
+    { condition: 'attribute_not_exists(pk) OR version = :version', values: { ':version': item.version } },
+  );
+
 /** @param allowance undefined removes it */
 export const setQuota = async (
   organization: string,
@@ -37,21 +50,12 @@ export const setQuota = async (
   id: string,
   allowance: number | undefined,
 ): Promise<void> => {
-  if (allowance !== undefined) await mark(organization);
-  for (let tries = 0; tries < maxTries; tries++) {
+  await mark(organization);
+  const isSet = await repeated(async () => {
     const quotas = await getQuotas(organization);
-    const { [id]: _, ...rest } = quotas[of];
-    const next = { ...quotas, [of]: allowance === undefined ? rest : { ...rest, [id]: allowance } };
-    const { version } = quotas;
-    const isNext = await put(
-      { ...keys.quotas(organization), ...next, version: version + 1 },
-      version
-        ? { condition: 'version = :version', values: { ':version': version } }
-        : { condition: 'attribute_not_exists(pk)' },
-    );
-    if (isNext) return;
-  }
-  throw new Error('quotas: too many changes at once');
+    return putNext(keys.quotas(organization), { ...quotas, [of]: { ...quotas[of], [id]: allowance } });
+  });
+  if (!isSet) throw new Error('quotas: too many changes at once');
 };
 
 /** Expected costs of a user's builds that have started. */
@@ -64,10 +68,5 @@ export const getLedger = async (userId: string, organization: string): Promise<L
   (await get<Ledger>(keys.quotaLedger(userId, organization))) ?? { holds: {}, version: 0 };
 
 /** False after a concurrent change. */
-export const putLedger = (userId: string, organization: string, { holds, version }: Ledger): Promise<boolean> =>
-  put(
-    { ...keys.quotaLedger(userId, organization), holds, version: version + 1 },
-    version
-      ? { condition: 'version = :version', values: { ':version': version } }
-      : { condition: 'attribute_not_exists(pk)' },
-  );
+export const putLedger = (userId: string, organization: string, ledger: Ledger): Promise<boolean> =>
+  putNext(keys.quotaLedger(userId, organization), ledger);

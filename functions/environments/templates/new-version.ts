@@ -3,6 +3,7 @@ import { newId } from '#platform/store/id.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import { getUser } from '#resources/users/users.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { checkNotDraining } from '#resources/workspaces/drain.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { rightsIn } from '../access.ts';
 import { created } from '../host/answers.ts';
@@ -127,6 +128,7 @@ export const postVersion = async (call: Call) => {
   return audited(call, organization.name, { ...auditAction, id }, async () => {
     const workspace = await workspaceFor(home, template);
     checkAdmitted(workspace);
+    await checkNotDraining();
     const version = versionOf(id, call, input, { workspace, variables, username: user?.username ?? '' });
     if (!(await createVersion(version))) throw conflict(name);
     await noteUse(file, home);

@@ -97,7 +97,7 @@ const all = (module: Module | undefined): Resource[] => [
 const dataSources = (plan: Plan, type: string): Record<string, unknown>[] => {
   const resources = [plan.prior_state?.values?.root_module, plan.planned_values?.root_module]
     .flatMap(all)
-    .filter((resource) => resource.mode === 'data' && resource.type === type);
+    .filter((resource) => resource.type === type);
   return [...new Map(resources.map((resource) => [resource.address, resource.values ?? {}])).values()];
 };
 
@@ -170,7 +170,7 @@ const presetOf = (values: Record<string, unknown>, id: string): Preset => {
     isDefault: values.default === true,
     parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, text(value)])),
     ...(prebuilds && (instances > 0 || scheduled.length > 0) ? { instances } : {}),
-    ...(ttlMs > 0 ? { ttlMs } : {}),
+    ...(ttlMs ? { ttlMs } : {}),
     ...(scheduled.length > 0 ? { scheduled } : {}),
   };
 };
@@ -212,16 +212,15 @@ const hidden = new Set([
 
 const withoutIndex = (address: string): string => address.replace(/\[[^\]]*\]/g, '');
 
-/** Maps each metadata block, such as `module.a`, to the resource of its resource_id. */
-const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): Map<string, string> => {
-  const targets = new Map<string, string>();
-  for (const { address, type, expressions } of module?.resources ?? []) {
-    if (type !== 'coder_metadata') continue;
+/** Maps each block, such as `module.a.coder_metadata.b`, to the resource of its resource_id. */
+const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): Map<string, string | undefined> => {
+  const targets = new Map<string, string | undefined>();
+  for (const { address, expressions } of module?.resources ?? []) {
     // For a resource with a count, Terraform lists the instance first: `terraform_data.compute[0]`.
     const reference = expressions?.resource_id?.references
       ?.map(withoutIndex)
       .find((address) => address.split('.').length === 2);
-    if (reference) targets.set(`${prefix}${address}`, `${prefix}${reference}`);
+    targets.set(`${prefix}${address}`, reference && `${prefix}${reference}`);
   }
   for (const [name, call] of Object.entries(module?.module_calls ?? {})) {
     for (const [from, to] of metadataTargets(call.module, `${prefix}module.${name}.`)) targets.set(from, to);
@@ -229,15 +228,12 @@ const metadataTargets = (module: ConfigurationModule | undefined, prefix = ''): 
   return targets;
 };
 
-const metadataOf = (plan: Plan, managed: Resource[]): Map<string, Record<string, unknown>> => {
+const metadataOf = (plan: Plan, managed: Resource[]): Map<string | undefined, Record<string, unknown>> => {
   const targets = metadataTargets(plan.configuration?.root_module);
   return new Map(
     managed
       .filter(({ type }) => type === 'coder_metadata')
-      .flatMap(({ address, values }) => {
-        const target = targets.get(withoutIndex(address));
-        return target ? [[target, values ?? {}] as const] : [];
-      }),
+      .map(({ address, values }) => [targets.get(withoutIndex(address)), values ?? {}]),
   );
 };
 

@@ -11,7 +11,7 @@ export interface Variable {
   /** Type as declared: `string`, `list(string)`; empty for any. */
   type: string;
   /** An HCL expression; absent when there is none. */
-  defaultValue?: string;
+  defaultValue?: string | undefined;
   sensitive: boolean;
   required: boolean;
   /** Value given with the version; encrypted when sensitive. */
@@ -43,7 +43,7 @@ export const declaredVariables = (files: ArchiveFile[]): Variable[] => {
         name: label,
         description: plain(attributes.description ?? ''),
         type: (attributes.type ?? '').replaceAll(/\s+/g, ' '),
-        ...(attributes.default === undefined ? {} : { defaultValue: plain(attributes.default) }),
+        defaultValue: attributes.default && plain(attributes.default),
         sensitive: attributes.sensitive === 'true',
         required: attributes.default === undefined,
       });

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
 import { CoderError } from '../host/errors.ts';
-import { type ArchiveFile, checkName, maxFiles, maxUnpackedBytes, refuse, tidy } from './archive.ts';
+import { type ArchiveFile, maxFiles, maxUnpackedBytes, refuse, tidy } from './archive.ts';
 
 /** Zip archives of templates, which browsers upload and download. */
 
@@ -21,12 +21,11 @@ export const filesInZip = async (zip: Buffer): Promise<ArchiveFile[]> => {
 
 /** The sizes in the directory are reliable: the reader fails on an entry that unpacks to another size. */
 const readZip = async (zip: Buffer): Promise<ArchiveFile[]> => {
-  const archive = await fromBufferPromise(zip, { lazyEntries: true });
+  const archive = await fromBufferPromise(zip);
   const files: ArchiveFile[] = [];
   let bytes = 0;
   for await (const entry of archive.eachEntry()) {
     const { fileName, externalFileAttributes, uncompressedSize } = entry;
-    checkName(fileName);
     if (((externalFileAttributes >>> 16) & unixTypes) === unixSymlink) {
       throw refuse(`${fileName}: links are not allowed`);
     }

@@ -17,14 +17,14 @@ const numberOf = (text: string, names: string[]): number => {
 };
 
 /** Values of a field; undefined if it is invalid. */
-const valuesOf = (field: string, [least, most]: [number, number], names: string[] = []): number[] | undefined => {
+const valuesOf = (field: string, most: number, names: string[] = []): number[] | undefined => {
   const values = new Set<number>();
   for (const part of field.split(',')) {
     const [, range = '', from = '', to, every] = /^(\*|(\w+)(?:-(\w+))?)(?:\/(\d{1,2}))?$/.exec(part) ?? [];
     const step = every === undefined ? 1 : Number(every);
-    const first = range === '*' ? least : numberOf(from, names);
+    const first = range === '*' ? 0 : numberOf(from, names);
     const last = range === '*' ? most : to === undefined ? (every === undefined ? first : most) : numberOf(to, names);
-    if (!(step >= 1) || !(first >= least) || !(last <= most) || !(first <= last)) return undefined;
+    if (!(step >= 1 && first <= last && last <= most)) return undefined;
     for (let value = first; value <= last; value += step) values.add(value);
   }
   return [...values].sort((a, b) => a - b);
@@ -46,9 +46,9 @@ export const parseSchedule = (text: string): Schedule | undefined => {
   if (zone !== undefined) fields.shift();
   const [minute = '', hour = '', dayOfMonth, month, dayOfWeek = ''] = fields;
   if (fields.length !== 5 || dayOfMonth !== '*' || month !== '*' || !isZone(zone ?? 'UTC')) return undefined;
-  const minutes = valuesOf(minute, [0, 59]);
-  const hours = valuesOf(hour, [0, 23]);
-  const days = valuesOf(dayOfWeek.replaceAll(/\b7\b/g, '0'), [0, 6], dayNames);
+  const minutes = valuesOf(minute, 59);
+  const hours = valuesOf(hour, 23);
+  const days = valuesOf(dayOfWeek.replaceAll(/\b7\b/g, '0'), 6, dayNames);
   return minutes && hours && days ? { zone: zone ?? 'UTC', minutes, hours, days } : undefined;
 };
 
@@ -84,13 +84,13 @@ const dayMs = 86_400_000;
 export const nextOccurrence = (
   { zone, minutes, hours, days }: Schedule,
   after: number,
-  allowed: readonly number[] = [0, 1, 2, 3, 4, 5, 6],
+  allowed?: readonly number[],
 ): number | undefined => {
   const today = Math.floor((after + offsetAt(zone, after)) / dayMs) * dayMs;
-  for (let day = 0; day <= 8; day++) {
+  for (let day = 0; day <= 7; day++) {
     const date = today + day * dayMs;
     const weekday = new Date(date).getUTCDay();
-    if (!days.includes(weekday) || !allowed.includes(weekday)) continue;
+    if (!days.includes(weekday) || allowed?.includes(weekday) === false) continue;
     for (const hour of hours) {
       for (const minute of minutes) {
         const at = toUtc(zone, date + (hour * 60 + minute) * 60_000);

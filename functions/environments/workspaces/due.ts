@@ -39,9 +39,8 @@ export const dueActions = (environment: Environment, template: Template, latest:
   const stop = !failed && transition === 'start' && deadline ? Date.parse(deadline) : undefined;
   // The first scheduled start after the last build: a missed start is due at once.
   const start = !failed && transition === 'stop' ? nextStart(environment, template, Date.parse(createdAt)) : undefined;
-  const mend =
-    failed && transition === 'start' && failureTtlMs > 0 ? Date.parse(completedAt) + failureTtlMs : undefined;
-  const sleep = timeTilDormantMs > 0 ? Date.parse(environment.lastUsedAt) + timeTilDormantMs : undefined;
+  const mend = failed && transition === 'start' && failureTtlMs ? Date.parse(completedAt) + failureTtlMs : undefined;
+  const sleep = timeTilDormantMs ? Date.parse(environment.lastUsedAt) + timeTilDormantMs : undefined;
   return [
     ...when('autostop', stop),
     ...when('autostart', start),

@@ -1,6 +1,7 @@
 import { logError, logWarning } from '#platform/store/log.ts';
 import { update } from '#platform/store/table.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
+import { DrainingError } from '#resources/workspaces/drain.ts';
 import { beginAgain, build, type NewBuild } from '../builds/create.ts';
 import { ParameterError, resolveParameters, type Value } from '../builds/parameters.ts';
 import { type Build, getBuild } from '../builds/records.ts';
@@ -124,8 +125,8 @@ export const lookAt = async (environmentId: string): Promise<void> => {
       logWarning('scheduled start rejected', { environment: environmentId, reason: error.message });
       return reschedule(environment, template, settled, nextStart(environment, template, now));
     }
-    // Another build is in progress, or the workspace is locked.
-    const isBusy = error instanceof CoderError && error.status === 409;
+    // Another build is in progress, the workspace is locked, or the platform is drained.
+    const isBusy = (error instanceof CoderError && error.status === 409) || error instanceof DrainingError;
     if (!isBusy) logError('scheduled build failed', error, { environment: environmentId, action: due.action });
     await postpone(environmentId, isBusy ? soonSeconds : laterSeconds);
   }

@@ -1,4 +1,4 @@
-import { getAnyTemplate, type Template } from '../templates/records.ts';
+import type { Template } from '../templates/records.ts';
 import { nextOccurrence, parseSchedule } from './cron.ts';
 import type { Environment } from './records.ts';
 
@@ -22,7 +22,7 @@ export const deletingAt = (
   { dormantAt }: Pick<Environment, 'dormantAt'>,
   { timeTilDormantAutodeleteMs }: Template,
 ): number | undefined =>
-  dormantAt && timeTilDormantAutodeleteMs > 0 ? Date.parse(dormantAt) + timeTilDormantAutodeleteMs : undefined;
+  dormantAt && timeTilDormantAutodeleteMs ? Date.parse(dormantAt) + timeTilDormantAutodeleteMs : undefined;
 
 /** In ms; 0 disables automatic stops. */
 const ttlOf = ({ ttlMs }: Pick<Environment, 'ttlMs'>, template: Template): number =>
@@ -35,11 +35,11 @@ const leewayMs = 2 * hourMs;
 
 /** The next midnight (UTC) at which the template requires a stop; undefined when it requires none. */
 export const requiredStop = ({ autostopDays, autostopWeeks }: Template, from: number): number | undefined => {
-  if (autostopDays.length === 0) return undefined;
   const days = autostopDays.map((day) => weekdayNumbers.indexOf(day));
   const weeks = Math.max(1, autostopWeeks);
   const today = Math.floor(from / dayMs) * dayMs;
-  for (let day = 0; day <= 7 * (weeks + 1); day++) {
+  // A stop tomorrow can be too close, and the one after it is `weeks` later.
+  for (let day = 1; day <= 7 * weeks + 1; day++) {
     const at = today + day * dayMs;
     const week = Math.floor((at - firstMonday) / (7 * dayMs));
     if (at >= from + leewayMs && week % weeks === 0 && days.includes(new Date(at).getUTCDay())) return at;
@@ -67,16 +67,10 @@ export const deadlinesFrom = (
   const ttl = ttlOf(environment, template);
   const max = requiredStop(template, from);
   const maxDeadline = max === undefined ? {} : { maxDeadline: iso(max) };
-  if (ttl <= 0) return max === undefined ? {} : { deadline: iso(max), ...maxDeadline };
-  const next = nextStart(environment, template, from);
-  const deadline = next !== undefined && from + ttl > next ? next + ttl : from + ttl;
+  if (!ttl) return max === undefined ? {} : { deadline: iso(max), ...maxDeadline };
+  const next = nextStart(environment, template, from) ?? Infinity;
+  const deadline = from + ttl > next ? next + ttl : from + ttl;
   return { deadline: iso(Math.min(deadline, max ?? Infinity)), ...maxDeadline };
-};
-
-/** 1 read. */
-export const deadlinesAfter = async (environment: Environment, completedAt: string): Promise<Deadlines> => {
-  const template = await getAnyTemplate(environment.templateId);
-  return template ? deadlinesFrom(environment, template, Date.parse(completedAt)) : {};
 };
 
 /** A bump by less than this fraction is not worth a write. */
@@ -90,9 +84,9 @@ export const bumpedDeadline = (
   now: number,
 ): string | undefined => {
   const bump = template.activityBumpMs;
-  if (!deadline || bump <= 0) return undefined;
-  const next = nextStart(environment, template, now);
-  const target = next !== undefined && now + bump > next ? next + ttlOf(environment, template) : now + bump;
+  if (!deadline || !bump) return undefined;
+  const next = nextStart(environment, template, now) ?? Infinity;
+  const target = now + bump > next ? next + ttlOf(environment, template) : now + bump;
   const bumped = Math.min(target, maxDeadline ? Date.parse(maxDeadline) : Infinity);
   return bumped - Date.parse(deadline) >= bump * leastPart ? iso(bumped) : undefined;
 };

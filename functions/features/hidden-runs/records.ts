@@ -6,10 +6,10 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { createLimited, type Limit } from '#platform/store/limited.ts';
 import { batchGet, create, put, queryAll, remove } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
-import { getOrganization } from '#resources/organizations/records.ts';
 import { startExecution } from '#resources/runs/execution.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { organizationOfNewRun } from '#resources/workspaces/drain.ts';
 import { secondsIn } from '#run/limits.ts';
 import type { Run } from '#run/run.ts';
 
@@ -39,7 +39,8 @@ const prepare = async (
   { freeze, pointer }: Pick<Storing, 'freeze' | 'pointer'>,
 ): Promise<Run> => {
   const id = newId('run');
-  const [inputsKey, organization] = await Promise.all([freeze(id), getOrganization(home.organization)]);
+  const organization = await organizationOfNewRun(home.organization);
+  const inputsKey = await freeze(id);
   const planTimeout = organization?.terraformBuildWorkerPlanTimeout;
   const run = await pendingRun(home, {
     ...options,
@@ -58,7 +59,7 @@ const prepare = async (
 
 /**
  * Freezes the inputs of the run, and starts it. 3 reads, 3 writes, 1 put with variables, 1 StartExecution.
- * @throws the limit's error when there are too many, and 409 where runs of the organization cannot start
+ * @throws the limit's error when there are too many, and 409 if the organization's runs cannot start, or none can
  */
 export const createHiddenRun = async (home: RunHome, options: NewHiddenRun, storing: Storing): Promise<Run> => {
   checkAdmitted(home);

@@ -16,6 +16,7 @@ import { getRun } from '#resources/runs/records.ts';
 import { createVariable, listVariables, updateVariable, type VariableValues } from '#resources/variables/records.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
 import { workspaceDocument } from '#resources/workspaces/document.ts';
+import { checkNotDraining } from '#resources/workspaces/drain.ts';
 import { startHealthTimer } from '#resources/workspaces/health-timer.ts';
 import { readNewWorkspace } from '#resources/workspaces/input.ts';
 import { createWorkspace, getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
@@ -109,6 +110,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
     );
   }
   checkAdmitted({ ...settings, organization: record.name });
+  await checkNotDraining();
   await checkRequired(release, variables, { ...settings, id: 'none' });
   const sourceModule = {
     noCodeId: noCode.id,
@@ -206,6 +208,7 @@ const upgrade = async (context: Context<OfModule>): Promise<Answer> => {
   const { workspace, noCode } = subject;
   checkUpgrade(request);
   checkAdmitted(subject.workspace);
+  await checkNotDraining();
   const { module, release } = await releaseFor(noCode);
   const home = await getOrganization(workspace.organization);
   const declared = withVariables(release, await variablesOfSets(home, workspace));

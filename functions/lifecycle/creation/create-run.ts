@@ -6,6 +6,7 @@ import { freezeVariables } from '#resources/runs/inputs.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { checkAdmitted, refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import { DrainingError } from '#resources/workspaces/drain.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { defaultOptions, type Run } from '#run/run.ts';
 import { configurationSettled } from './fetching.ts';
@@ -46,6 +47,7 @@ export const queueRun = async (request: RunRequest): Promise<Run> =>
  * Freezes variables and checks, then creates and starts the run. automatic-apply.ts decides whether it may apply
  * without confirmation.
  * @throws {ApiError} 409 if the organization's runs cannot start
+ * @throws {DrainingError}
  */
 export const createFrom = async (request: RunRequest): Promise<Run> => {
   const { workspace, version, granted, rendersLogs = true, move, ...wanted } = request;
@@ -92,13 +94,17 @@ export const createFrom = async (request: RunRequest): Promise<Run> => {
   return createRun(workspace.id, newRun, move);
 };
 
-/** Creates the run of an uploaded configuration that has auto-queue-runs. */
+const unlessDraining = (error: unknown): undefined => {
+  if (!(error instanceof DrainingError)) throw error;
+};
+
+/** Creates the run of an uploaded configuration that has auto-queue-runs; none while the platform is drained. */
 const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undefined> => {
   if (version.status !== 'uploaded' || !version.autoQueueRuns) return undefined;
   const workspace = await getWorkspace(version.workspaceId);
   if (!workspace || workspace.executionMode === 'local' || refusalIn(workspace)) return undefined;
   const granted = await grantsOfUser(version.createdBy).on({ organization: version.organization, workspace });
-  return queueRun({
+  const run = queueRun({
     workspace,
     version,
     message: 'Queued by a configuration upload',
@@ -108,6 +114,7 @@ const queueUploaded = async (version: ConfigurationVersion): Promise<Run | undef
     source: 'tfe-configuration-version',
     id: version.runId,
   });
+  return run.catch(unlessDraining);
 };
 
 /** Accepts an upload when its configuration version is read; the S3 event does the same (configuration-uploaded.ts). */

@@ -1,7 +1,8 @@
-import { getOrganization, type Organization } from '#resources/organizations/records.ts';
+import type { Organization } from '#resources/organizations/records.ts';
 import { freezePolicies } from '#resources/policies/run-policies.ts';
 import { freezeProviderSets } from '#resources/provider-sets/effective.ts';
 import { freezeTaskStages } from '#resources/run-tasks/stages.ts';
+import { organizationOfNewRun } from '#resources/workspaces/drain.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Checks } from '#run/check-record.ts';
 import { newCostEstimate } from '#run/cost-estimate.ts';
@@ -20,6 +21,7 @@ export interface NewRunFacts extends Pick<Run, 'planOnly' | 'targetAddrs'> {
 /**
  * The checks, provider sets and time limits of a run that is about to be created, frozen with it. 1 read and 3 queries,
  * which are shared with the reads of variable sets, and no write if there are none.
+ * @throws {DrainingError}
  */
 export const freezeChecks = async (
   workspace: Workspace,
@@ -29,7 +31,7 @@ export const freezeChecks = async (
   const [{ stages }, policies, home] = await Promise.all([
     freezeTaskStages({ runId: id, organization, workspaceId, templateWorkspaceId, planOnly }),
     freezePolicies(workspace, id, templateWorkspaceId),
-    getOrganization(organization),
+    organizationOfNewRun(organization),
   ]);
   const checks: Checks = {
     ...(fetching ? { fetching: true } : {}),

@@ -4,6 +4,7 @@ import { latestConfigurationVersion } from '#resources/configurations/latest.ts'
 import { recordRunEvent } from '#resources/runs/events.ts';
 import { listRunTriggers, type RunTrigger } from '#resources/runs/triggers.ts';
 import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import { DrainingError } from '#resources/workspaces/drain.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 import { queueRun } from './create-run.ts';
@@ -48,7 +49,7 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
   if (refusal !== undefined) return skip(`No run was queued in ${workspace.name}. ${refusal}`);
   const version = await latestConfigurationVersion(workspaceId);
   if (!version) return skip(`No run was queued in ${workspace.name}: it has no configuration yet.`);
-  await queueRun({
+  const queued = queueRun({
     workspace,
     version,
     message: `Triggered by an apply in ${run.workspaceName} (${run.id})`,
@@ -57,5 +58,9 @@ const queueOne = async (run: Run, { id, workspaceId }: RunTrigger): Promise<void
     source: 'tfe-api',
     id: derivedId('run', `${run.id} ${workspaceId}`),
     trigger: { runId: run.id, workspaceId: run.workspaceId, workspaceName: run.workspaceName, via },
+  });
+  await queued.catch((error) => {
+    if (!(error instanceof DrainingError)) throw error;
+    return skip(`No run was queued in ${workspace.name}. ${error.message}`);
   });
 };

@@ -6,8 +6,9 @@ import { update } from '#platform/store/table.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { InvalidStateError, md5Of, parseState } from '#resources/states/content.ts';
 import { storeContent } from '#resources/states/finalize.ts';
-import { createStateVersion, getStateVersion, maxStateBytes } from '#resources/states/records.ts';
+import { createStateVersion, getStateVersion } from '#resources/states/records.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { maxStateBytes } from '#run/limits.ts';
 
 /**
  * The bucket is never restored: each state is a separate object under its checksum and is not overwritten. States

@@ -25,14 +25,8 @@ export interface RunTaskInput extends WaitingTask {
   taskResultId: string;
 }
 
-/** Maximum attempts for a task that does not respond with 200, and the delay before the second one. */
-interface RetryPolicy {
-  tries: number;
-  pauseMs: number;
-}
-
-/** Fits into the function's two minutes, even if each attempt takes the maximum time. */
-export const defaultRetryPolicy: RetryPolicy = { tries: 6, pauseMs: 1_000 };
+/** Pauses between attempts. They fit into the function's two minutes, even if each attempt takes the maximum time. */
+export const defaultPausesMs: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000];
 
 const isOver = (run: Run | undefined): boolean => !run || run.cancel !== undefined || isFinal(run.status);
 
@@ -63,23 +57,19 @@ const giveUp = async ({ id }: TaskResult, reason: string): Promise<void> => {
   if (result) await deliverResult(result);
 };
 
-const ask = async (
-  run: Run,
-  result: TaskResult,
-  accessToken: string,
-  { tries, pauseMs }: RetryPolicy,
-): Promise<void> => {
+const ask = async (run: Run, result: TaskResult, accessToken: string, pausesMs: readonly number[]): Promise<void> => {
   const task = await getTask(result.taskId);
   if (!task) return giveUp(result, 'The run task was deleted before it was called.');
   const [payload, hmacKey] = await Promise.all([payloadOf(run, result, accessToken), openHmacKey(task)]);
   const { publicUrl: baseUrl } = environment;
-  for (let n = 1; ; n++) {
+  for (const [failed, pauseMs] of [...pausesMs, undefined].entries()) {
     const failure = await askTask({ url: task.url, hmacKey, payload, baseUrl });
     if (!failure) return acknowledgeResult(result);
-    if (await isMoot(result)) return;
     if (failure.final) return giveUp(result, `The run task was not called: ${failure.reason}.`);
-    if (n === tries) return giveUp(result, `The run task was called ${n} times without success: ${failure.reason}.`);
-    await delay(pauseMs * 2 ** (n - 1));
+    if (pauseMs === undefined) {
+      return giveUp(result, `The run task was called ${failed + 1} times without success: ${failure.reason}.`);
+    }
+    await delay(pauseMs);
     if (await isMoot(result)) return;
   }
 };
@@ -92,7 +82,7 @@ const stateOf = Object.fromEntries(Object.entries(taskStates).map(([state, stage
 /** Waits for a run task's result: stores the token, and calls the task until it accepts the request. */
 export const runTask = async (
   { runId, taskResultId, ...attempt }: RunTaskInput,
-  patience = defaultRetryPolicy,
+  pausesMs = defaultPausesMs,
 ): Promise<void> => {
   const awaited = await awaitResult(taskResultId, attempt);
   if (!awaited) throw new Error(`run ${runId} has no task result ${taskResultId} for this attempt`);
@@ -104,7 +94,7 @@ export const runTask = async (
     return;
   }
   if (isResultFinal(result.status)) await deliverResult(result);
-  else if (!result.acknowledgedAt) await ask(run, result, accessToken, patience);
+  else if (!result.acknowledgedAt) await ask(run, result, accessToken, pausesMs);
 };
 
 export const handler = (input: RunTaskInput): Promise<void> => runTask(input);

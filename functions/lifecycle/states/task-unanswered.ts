@@ -14,13 +14,15 @@ export interface TaskUnansweredInput {
   error: CaughtError;
 }
 
+/** Part of the silence by which the two clocks may differ, because they start at different moments. */
+const clockDifference = 0.1;
+
 const duration = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} seconds`);
 
 /** A missed heartbeat and a time limit have the same error name; the elapsed time distinguishes them. */
 const timedOut = ({ waitingSince }: TaskResult): string => {
   const waited = Date.now() - Date.parse(waitingSince ?? '');
-  // The two clocks start at different moments.
-  return waited >= (resultSeconds() - silenceSeconds() / 10) * 1000
+  return waited >= (resultSeconds() - silenceSeconds() * clockDifference) * 1000
     ? `The run task timed out: it did not finish within ${duration(resultSeconds())}.`
     : `The run task timed out: it sent no callback for ${duration(silenceSeconds())}.`;
 };

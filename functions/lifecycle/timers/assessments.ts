@@ -7,6 +7,7 @@ import { now } from '#platform/store/time.ts';
 import { freezeVariables } from '#resources/runs/inputs.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
+import { DrainingError, getDrain } from '#resources/workspaces/drain.ts';
 import { firstQueued } from '#resources/workspaces/queue-entries.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { healthAssessment, type Run } from '#run/run.ts';
@@ -77,6 +78,8 @@ const takeBack = async ({ id, assessing }: Workspace): Promise<void> => {
 export const assess = async (workspace: Workspace): Promise<Obstacle | undefined> => {
   const basis = await basisOf(workspace);
   if ('reason' in basis) return basis;
+  const drain = await getDrain();
+  if (drain) return passing(new DrainingError(drain).message.replace(/\.$/, ''));
   await takeBack(workspace);
   const id = newId('run');
   const claimed = await update<Workspace>(keys.workspace(workspace.id), {

@@ -9,6 +9,7 @@ import { latestConfigurationVersion } from '#resources/configurations/latest.ts'
 import { getRun } from '#resources/runs/records.ts';
 import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
 import type { AutoDestroyTimer } from '#resources/workspaces/auto-destroy.ts';
+import { DrainingError } from '#resources/workspaces/drain.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { finalFailures, nextStep, timeAfterFailure } from '#run/auto-destroy.ts';
 import { autoDestroy, type Run } from '#run/run.ts';
@@ -26,6 +27,9 @@ interface Look {
 
 /** Seconds until the next check while the destroy run is in progress. */
 const runningSeconds = 60;
+
+/** Seconds until the next attempt while the platform is drained. */
+const drainSeconds = 600;
 
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
@@ -85,7 +89,10 @@ const destroy = async ({ workspace, timer }: Look): Promise<void> => {
     granted: noPermissions,
     source: 'tfe-infrastructure-lifecycle',
     id: derivedId('run', `${workspace.id} auto-destroy ${timer.lookedAt}`),
+  }).catch((error) => {
+    if (!(error instanceof DrainingError)) throw error;
   });
+  if (!run) return void (await again(timer, inSeconds(drainSeconds)));
   const basis = workspace.state?.id;
   const isOnState = timer.failures !== undefined && timer.basis === basis;
   await setStatus(workspace, 'queued');

@@ -11,6 +11,8 @@ export interface TarEntry {
   size: number;
   /** False for entries without content: folders, links, devices. */
   isFile: boolean;
+  /** A hard or a symbolic link. */
+  isLink: boolean;
   /** Can be read once, before the next entry; unread content is skipped. */
   content(): Promise<Buffer>;
 }
@@ -127,7 +129,7 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
         if (!Number.isSafeInteger(size) || size < 0) throw new TarError('an extended header has no valid size');
         let reading: Promise<Buffer> | undefined;
         const content = () => (reading ??= following(size));
-        yield { name, size, isFile: type === '0' && !isFolder, content };
+        yield { name, size, isFile: type === '0' && !isFolder, isLink: type === '1' || type === '2', content };
         if (!reading) await following(size, false);
       }
     }

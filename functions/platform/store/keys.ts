@@ -120,6 +120,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `<time>#<id>#FAILED` | marker that the action failed |
  * | `REQUESTS#<caller>` | `<second>` | number of the caller's requests in that window; only for callers with many requests |
  * | `BANNERS` | `BANNERS` | announcements to all users |
+ * | `DRAIN` | `DRAIN` | reason why no run is created now; only while the platform is drained |
  * | `WARM` | `POOL` | ids of warm runners, ready or starting |
  * | `WARM#<id>` | `WARM` | warm runner: started before a run needs it |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
@@ -276,6 +277,7 @@ export const keys = {
   }),
   requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
   banners: { pk: 'BANNERS', sk: 'BANNERS' } satisfies Key,
+  drain: { pk: 'DRAIN', sk: 'DRAIN' } satisfies Key,
   warmPool: { pk: 'WARM', sk: 'POOL' } satisfies Key,
   warmRunner: (id: string): Key => ({ pk: `WARM#${id}`, sk: 'WARM' }),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),

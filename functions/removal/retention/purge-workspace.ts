@@ -69,13 +69,12 @@ const beginEnd = (workspace: EndedWorkspace): Promise<Purging | undefined> =>
   });
 
 /** Returns the sort key at which the pass stopped; undefined when everything is deleted. */
-const purgeContent = async (id: string, from: string | undefined): Promise<string | undefined> => {
+const purgeContent = async (id: string, from = ''): Promise<string | undefined> => {
   const { pk } = keys.workspace(id);
   let remaining = maxPerLook;
   for (const [prefix, purge] of kinds) {
-    let after = from;
-    if (from !== undefined && from > `${prefix}~`) continue;
-    if (!after?.startsWith(prefix)) after = undefined;
+    if (from > `${prefix}~`) continue;
+    let after = from.startsWith(prefix) ? from : undefined;
     for (let size = atOnce; size === atOnce; ) {
       if (remaining <= 0) return after ?? prefix;
       const pointers: Pointer[] = await query<Pointer>({ pk, prefix, after, limit: atOnce });

@@ -3,6 +3,7 @@ import { newId } from '#platform/store/id.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { batchGet, create, get, put, query, update } from '#platform/store/table.ts';
 import { countOne, type Workspace } from '#resources/workspaces/records.ts';
+import { maxArchiveBytes } from '#run/limits.ts';
 import type { Ingress, Run } from '#run/run.ts';
 
 /** Sources in the API; a run has the source of its configuration version. */
@@ -75,7 +76,6 @@ export interface Archive {
 }
 
 /** Maximum size of an archive, compressed. */
-const maxArchiveBytes = 100 * 1024 * 1024;
 
 /** Lifetime of an upload URL in seconds. */
 const uploadSeconds = 3600;

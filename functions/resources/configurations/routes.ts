@@ -11,6 +11,7 @@ import { presignGet } from '#platform/store/bucket.ts';
 import { hasExpired } from '#platform/store/retention.ts';
 import { run } from '#resources/runs/finder.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
+import { checkNotDraining } from '#resources/workspaces/drain.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
 import { checkUnmanaged } from '#resources/workspaces/managed.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -54,7 +55,10 @@ const create = async ({ request, subject, principal }: Context<Workspace>): Prom
   );
   checkUnmanaged(subject, 'upload a configuration');
   const autoQueueRuns = attributes['auto-queue-runs'] ?? true;
-  if (autoQueueRuns && subject.executionMode !== 'local') checkAdmitted(subject);
+  if (autoQueueRuns && subject.executionMode !== 'local') {
+    checkAdmitted(subject);
+    await checkNotDraining();
+  }
   if (subject.vcsRepo && !attributes.speculative) {
     throw unprocessable(
       '/data/attributes/speculative',

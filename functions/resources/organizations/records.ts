@@ -90,7 +90,7 @@ export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'm
   deletedAt?: string;
 }
 
-const living = (organization: Organization | undefined): Organization | undefined =>
+export const living = (organization: Organization | undefined): Organization | undefined =>
   organization?.deletedAt ? undefined : organization;
 
 export const getOrganization = async (name: string): Promise<Organization | undefined> =>

@@ -4,9 +4,10 @@ import { keys, objects } from '#platform/store/keys.ts';
 import { type Change, update } from '#platform/store/table.ts';
 import { discardStalePlans } from '#resources/runs/saved-plans.ts';
 import { countOne, getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { maxStateBytes } from '#run/limits.ts';
 import { isSameState, stateConflict } from '#run/state-identity.ts';
 import { InvalidStateError, md5Of, parseState, type StateContent, type StateSummary } from './content.ts';
-import { getStateVersion, maxStateBytes, tooLarge } from './records.ts';
+import { getStateVersion, tooLarge } from './records.ts';
 import { instancesBefore, withHistory } from './resource-history.ts';
 import type { StateVersion } from './state-version.ts';
 

@@ -5,11 +5,11 @@ import { checkContent } from '#platform/store/integrity.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { batchGet, create, get, query } from '#platform/store/table.ts';
 import { countOne, type Workspace } from '#resources/workspaces/records.ts';
+import { maxStateBytes } from '#run/limits.ts';
 import { isSameState, stateConflict } from '#run/state-identity.ts';
 import type { StateSummary } from './content.ts';
 import type { StateVersion } from './state-version.ts';
 
-export const maxStateBytes = 64 * 1024 * 1024;
 export const tooLarge = (bytes: number) => `The state has ${bytes} bytes; the maximum is ${maxStateBytes}.`;
 
 export interface NewStateVersion {

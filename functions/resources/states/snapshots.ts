@@ -8,12 +8,13 @@ import { logError } from '#platform/store/log.ts';
 import { queryAll, remove, update } from '#platform/store/table.ts';
 import { updateRun } from '#resources/runs/records.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
+import { maxStateBytes } from '#run/limits.ts';
 import type { Run } from '#run/run.ts';
 import { InvalidStateError, md5Of, parseState } from './content.ts';
 import { StateNotKeptError, storeState } from './finalize.ts';
 import { type Pointer, versionsOf } from './history.ts';
 import { readState } from './integrity.ts';
-import { createStateVersion, getStateVersion, maxStateBytes } from './records.ts';
+import { createStateVersion, getStateVersion } from './records.ts';
 import type { StateVersion } from './state-version.ts';
 
 /**

@@ -185,6 +185,8 @@ export const workspaceDocument = (
     ...description(workspace),
     locked: workspace.lock !== undefined,
     'locked-reason': lockReason(workspace.lock),
+    /** Not in HCP's API. */
+    'locked-at': workspace.lock?.at ?? null,
     ...runSettings(workspace),
     ...autoDestroy(workspace),
     ...execution(workspace),

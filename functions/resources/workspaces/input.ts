@@ -38,7 +38,7 @@ import { vcsRepoInput } from './vcs-repo-input.ts';
 const otherFields: OtherFields = {
   shown: `actions apply-duration-average assessment-started-at auto-destroy-status created-at effective-run-data-retention-desc
       effective-state-version-retention-desc environment last-assessment-result-at
-      latest-change-at locked open-change-requests locked-reason managed-by no-code-upgrade-available permissions
+      latest-change-at locked locked-at open-change-requests locked-reason managed-by no-code-upgrade-available permissions
       plan-duration-average
       policy-check-failures resource-count run-failures source source-module-id tag-names tags updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,

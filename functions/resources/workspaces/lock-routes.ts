@@ -6,6 +6,7 @@ import { readWhole, text } from '#api/validation.ts';
 import { getUser } from '#resources/users/users.ts';
 import { lockReason, workspaceDocument } from './document.ts';
 import { workspace } from './finder.ts';
+import type { WorkspaceLock } from './lock-record.ts';
 import { getWorkspace, type Workspace } from './records.ts';
 
 /** Effects of a lock on states and the queue. */
@@ -31,8 +32,21 @@ const lock = async (
   const body = readWhole(request, lockBody);
   const reason = body.reason ?? body.data?.attributes?.reason ?? '';
   const locked = await locking.lock(subject.id, principal.userId, reason);
-  if (!locked) throw conflict(`Workspace ${subject.name} is already locked. Wait until it is unlocked.`, 'conflict');
+  if (!locked) throw await alreadyLocked(subject.id, subject.name);
   return ok(workspaceDocument(locked, granted));
+};
+
+const holderOf = async (held: WorkspaceLock): Promise<string> => {
+  if (held.kind === 'run') return `Run ${held.runId}`;
+  const holder = await getUser(held.userId);
+  return `${holder?.service?.teamId ? 'Team' : 'User'} ${holder?.username ?? held.userId}`;
+};
+
+const alreadyLocked = async (workspaceId: string, name: string): Promise<Error> => {
+  const held = (await getWorkspace(workspaceId))?.lock;
+  const reason = held?.kind === 'user' && held.reason ? ` (${held.reason})` : '';
+  const who = held ? ` by ${await holderOf(held)} since ${held.at}${reason}` : '';
+  return conflict(`Workspace ${name} is already locked${who}. Wait until it is unlocked.`, 'conflict');
 };
 
 /** Reason why the workspace was not unlocked, in words that clients match. */
@@ -47,10 +61,8 @@ const refusal = async (workspaceId: string): Promise<Error> => {
   if (held.kind === 'run') {
     return conflict(`Workspace ${name} is locked by Run ${held.runId}. Cancel or discard the run to unlock it.`);
   }
-  const holder = await getUser(held.userId);
-  const kind = holder?.service?.teamId ? 'Team' : 'User';
   return conflict(
-    `Workspace ${name} is locked by ${kind} ${holder?.username ?? held.userId}. Only they, or an admin by force, can unlock it.`,
+    `Workspace ${name} is locked by ${await holderOf(held)}. Only they, or an admin by force, can unlock it.`,
   );
 };
 

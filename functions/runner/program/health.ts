@@ -4,23 +4,24 @@ import { managedInstances, type PlanJson } from './plan-json.ts';
 /** Health of a workspace, from its plan (HCP Terraform: health assessments). */
 
 type Health = NonNullable<PhaseReport['health']>;
+type Drift = NonNullable<PlanJson['resource_drift']>[number];
 
 const changing = (actions: string[]): boolean => actions.some((action) => action !== 'no-op' && action !== 'read');
 
 /**
- * Addresses of managed resources that were changed or deleted outside of Terraform, and that an apply would restore.
+ * Managed resources that were changed or deleted outside of Terraform, and that an apply would restore.
  * Changes of attributes that are not configured, and edits of the configuration, are not drift.
  */
-const driftedIn = ({ resource_drift = [], resource_changes = [] }: PlanJson): string[] => {
+const driftedIn = ({ resource_drift = [], resource_changes = [] }: PlanJson): Drift[] => {
   const corrected = new Set(
     resource_changes
       .filter(({ mode, change }) => mode !== 'data' && changing(change.actions))
       .flatMap(({ address, previous_address }) => [address, previous_address]),
   );
-  return resource_drift
-    .filter(({ mode, change }) => mode !== 'data' && changing(change.actions))
-    .map(({ address }) => address ?? '')
-    .filter((address) => corrected.has(address));
+  return resource_drift.filter(
+    ({ mode, address, change }) =>
+      mode !== 'data' && changing(change.actions) && address !== undefined && corrected.has(address),
+  );
 };
 
 const statuses = {
@@ -46,10 +47,14 @@ const failing = new Set<string>(['fail', 'error']);
 
 export const healthIn = (plan: PlanJson): Health => {
   // A plan that errored has not evaluated all resources.
-  const drift = plan.errored ? undefined : driftedIn(plan).length;
+  if (plan.errored) return { ...checksIn(plan) };
+  const drift = driftedIn(plan);
+  // The prior state is already refreshed: it has no deleted resources.
+  const present = drift.filter(({ change }) => !change.actions.includes('delete')).length;
   const managed = managedInstances(plan.prior_state?.values?.root_module ?? {});
   return {
-    ...(drift === undefined ? {} : { resourcesDrifted: drift, resourcesUndrifted: Math.max(0, managed - drift) }),
+    resourcesDrifted: drift.length,
+    resourcesUndrifted: Math.max(0, managed - present),
     ...checksIn(plan),
   };
 };

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Mask } from '#platform/formats/mask.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { Heartbeat } from '#run/protocols/runner.ts';
+import { BeyondLimit } from './beyond-limit.ts';
 import { HeldBytes } from './held-bytes.ts';
 
 /** Framing of a log: its first and last byte (HCP API: log-read-url). */
@@ -30,7 +31,9 @@ const headingMs = 1000;
 const closingMs = 300_000;
 
 const cutNote = (limit: number): string =>
-  `\n\n(This log has reached its limit of ${Math.floor(limit / 1024 / 1024)} MiB and ends here. Terraform continues.)\n`;
+  `\n(This log has reached its limit of ${Math.floor(limit / 1024 / 1024)} MiB. Of what follows, it has results, errors and the end. Terraform continues.)\n\n`;
+/** Share of the limit that results may take beyond it. */
+const beyondShare = 1 / 4;
 
 type Send = (offset: number, bytes: Uint8Array) => Promise<Heartbeat>;
 
@@ -54,7 +57,8 @@ export class PhaseLog {
   /** A piece of at most this many bytes does not justify a request. */
   #heading = stx.length;
   #headingTimer: NodeJS.Timeout | undefined;
-  #cut = false;
+  /** After the limit. */
+  #beyond: BeyondLimit | undefined;
   #closed = false;
   /** Output that is not sent yet stays unsent. */
   #enough = false;
@@ -120,6 +124,7 @@ export class PhaseLog {
   end(): void {
     if (this.#closed) return;
     this.#limited(this.#mask.end());
+    if (this.#beyond) this.#append(this.#beyond.end());
     this.#closed = true;
     this.#append(etx);
   }
@@ -140,13 +145,19 @@ export class PhaseLog {
   }
 
   #limited(bytes: Buffer): void {
-    if (bytes.length === 0 || this.#cut || this.#closed) return;
-    const note = cutNote(this.#limit);
-    const room = this.#limit - this.#written - note.length - etx.length;
-    this.#append(bytes.subarray(0, Math.max(0, room)));
-    if (bytes.length <= room) return;
-    this.#cut = true;
-    this.#append(Buffer.from(note));
+    if (bytes.length === 0 || this.#closed) return;
+    if (this.#beyond) {
+      this.#append(this.#beyond.push(bytes));
+      return;
+    }
+    const room = this.#limit - this.#written;
+    // Cut at the end of a line, which readers may parse.
+    const fits = bytes.length <= room ? bytes.length : bytes.subarray(0, Math.max(0, room)).lastIndexOf('\n') + 1;
+    this.#append(bytes.subarray(0, fits));
+    if (fits === bytes.length) return;
+    this.#append(Buffer.from(cutNote(this.#limit)));
+    this.#beyond = new BeyondLimit(this.#limit * beyondShare);
+    this.#append(this.#beyond.push(bytes.subarray(fits)));
   }
 
   #append(bytes: Buffer): void {

@@ -75,6 +75,7 @@ it.each([
   [['variable'], 'stepform variables'],
   [['workspaces', 'frobnicate'], 'See: stepform workspaces --help'],
   [['frobnicate'], 'See: stepform --help'],
+  [['confirm', '-w', 'net'], 'Did you mean: stepform runs confirm'],
 ])('%j is not a command: %s', (args, advice) => {
   expect(() => findCommand(args)).toThrow(advice);
 });

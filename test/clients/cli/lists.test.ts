@@ -53,6 +53,25 @@ it('a list is printed as columns, as a table with a heading, or as CSV or JSON w
   expect(JSON.parse(printed(['--json', '--output', 'json']))).toEqual({ entries: things });
 });
 
+it('a text of several lines is shown by their number', () => {
+  expect(stripVTControlCharacters(printed([], [{ name: 'key', size: '-----BEGIN\nMII\nEND-----\n' }]))).toBe(
+    'key  (3 lines)\n',
+  );
+  expect(printed(['--output', 'csv'], [{ name: 'key', size: 'a\nb' }])).toContain('"a\nb"');
+});
+
+it('columns fit the terminal: the widest are cut, with their colours', () => {
+  const long = 'x'.repeat(60);
+  const rows = columns([[`\x1b[1m${long}\x1b[0m`, 'applied', long]], 60);
+  expect(rows[0]).toBe(`\x1b[1m${'x'.repeat(24)}…\x1b[0m  applied  ${'x'.repeat(23)}…`);
+  expect(columns([['a', 'b']], 60)).toEqual(['a  b']);
+  expect(columns([[long, long, long]], 10)).toEqual([
+    Array(3)
+      .fill(`${'x'.repeat(11)}…`)
+      .join('  '),
+  ]);
+});
+
 it('an empty list prints a message, but not as a table or CSV', () => {
   expect(printed([], [])).toBe('No things.\n');
   expect(printed(['--output', 'table'], [])).toBe('NAME  SIZE\n');

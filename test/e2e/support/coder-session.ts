@@ -69,15 +69,10 @@ export interface Ended {
 /** Names of environments and templates have at most 32 characters. */
 export const shortName = (prefix: string): string => `${prefix}${newName('').slice(-9)}`.replaceAll('-', '');
 
-export const api = (path: string, init: RequestInit = {}) =>
-  fetch(`${platform.environmentsUrl}/api/v2${path}`, {
-    ...init,
-    headers: { 'coder-session-token': platform.token, 'content-type': 'application/json' },
-  });
-
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
 export const read = async (path: string): Promise<any> => {
-  const answer = await api(path);
+  const headers = { 'coder-session-token': platform.token };
+  const answer = await fetch(`${platform.environmentsUrl}/api/v2${path}`, { headers });
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   return answer.json();
 };

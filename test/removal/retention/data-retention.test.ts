@@ -6,10 +6,19 @@ import { stateFile } from '#test/support/state.ts';
 /** Data retention policies: their input, and the deletions that they cause. */
 
 let api: Api;
-let handler: typeof import('#removal/retention/handler.ts').handler;
+let store: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#removal/retention/delete-old.ts')),
+  ...(await import('#removal/retention/handler.ts')),
+  ...(await import('#removal/retention/records.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#resources/states/records.ts')),
+});
 beforeAll(async () => {
   api = await startApi();
-  handler = (await import('#removal/retention/handler.ts')).handler;
+  store = await load();
 });
 beforeEach(() => {
   vi.useRealTimers();
@@ -105,25 +114,26 @@ describe('a policy', () => {
 const days = (count: number) => new Date(Date.now() - count * 24 * 3600 * 1000).toISOString();
 /** Makes its record look older. */
 const age = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: string, by: number) => {
-  const { keys } = await import('#platform/store/keys.ts');
-  const { update } = await import('#platform/store/table.ts');
-  await update(keys[key](id), { set: { createdAt: days(by) } });
+  await store.update(store.keys[key](id), { set: { createdAt: days(by) } });
 };
 /** Makes its deletion look older. */
 const ageDeletion = async (key: 'stateVersion' | 'configurationVersion' | 'run', id: string, by: number) => {
-  const { keys } = await import('#platform/store/keys.ts');
-  const { update } = await import('#platform/store/table.ts');
   const set =
     key === 'stateVersion'
       ? { deletedAt: days(by) }
       : key === 'run'
         ? { 'plan.contentDeletedAt': days(by), 'apply.contentDeletedAt': days(by) }
         : { 'statusTimestamps.soft-delete-backing-data-at': days(by) };
-  await update(keys[key](id), { set });
+  await store.update(store.keys[key](id), { set });
 };
 const look = async (target: { workspace: string } | { organization: string }) => {
-  const { timerKey } = await import('#removal/retention/records.ts');
-  await handler({ due: [timerKey(target)] });
+  await store.handler({ due: [store.timerKey(target)] });
+};
+/** Seconds from a pass to the next one. */
+const nextLook = async (workspace: string): Promise<number> => {
+  await look({ workspace });
+  const timer = await store.get<{ dueAt: string }>(store.keys.workspaceRetention(workspace));
+  return Math.round((Date.parse(timer?.dueAt ?? '') - Date.now()) / 1000);
 };
 const states = async (workspaceId: string, count: number) => {
   await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
@@ -183,13 +193,10 @@ describe('the sweep', () => {
     const [old = ''] = await states(id, 2);
     const [configuration] = [(await api.configuration(id)).id, await api.configuration(id)];
     const run = await (await runHelpers(api)).create(id, { 'plan-only': true });
-    const { getRun, updateRun } = await import('#resources/runs/records.ts');
-    await updateRun(run.id, { set: { status: 'planned_and_finished' } });
-    const { place = 0 } = (await getRun(run.id)) ?? {};
-    const { keys } = await import('#platform/store/keys.ts');
-    const { remove, update } = await import('#platform/store/table.ts');
-    await remove(keys.queued(id, place, run.id));
-    await update(keys.workspace(id), { remove: ['latestRunId'] });
+    await store.updateRun(run.id, { set: { status: 'planned_and_finished' } });
+    const { place = 0 } = (await store.getRun(run.id)) ?? {};
+    await store.remove(store.keys.queued(id, place, run.id));
+    await store.update(store.keys.workspace(id), { remove: ['latestRunId'] });
     const each = [
       ['stateVersion', old],
       ['configurationVersion', configuration],
@@ -206,35 +213,30 @@ describe('the sweep', () => {
     await look({ workspace: id });
     const { attributes } = (await api.get(`configuration-versions/${configuration}`)).body.data;
     expect([await statusOfState(old), attributes.status]).toEqual(Array(2).fill('backing_data_soft_deleted'));
-    expect((await getRun(run.id))?.plan.content).toBe('soft_deleted');
+    expect((await store.getRun(run.id))?.plan.content).toBe('soft_deleted');
   });
 
   it('leaves an archive that workspaces share, and the content of an environment', async () => {
-    const { isOwnArchive } = await import('#removal/retention/delete-old.ts');
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get, update } = await import('#platform/store/table.ts');
-    expect(isOwnArchive({ id: 'cv-1', archive: { key: 'configurations/cv-1.tar.gz' } } as never)).toBe(true);
-    expect(isOwnArchive({ id: 'cv-1' } as never)).toBe(true);
+    expect(store.isOwnArchive({ id: 'cv-1', archive: { key: 'configurations/cv-1.tar.gz' } } as never)).toBe(true);
+    expect(store.isOwnArchive({ id: 'cv-1' } as never)).toBe(true);
     const { id } = await api.workspace();
     const [configuration] = [(await api.configuration(id)).id, await api.configuration(id)];
     await age('configurationVersion', configuration, 50);
-    await update(keys.configurationVersion(configuration), { set: { archive: { key: 'commits/shared' } } });
+    await store.update(store.keys.configurationVersion(configuration), { set: { archive: { key: 'commits/shared' } } });
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
     await look({ workspace: id });
     await ageDeletion('configurationVersion', configuration, 8);
     await look({ workspace: id });
     const { attributes } = (await api.get(`configuration-versions/${configuration}`)).body.data;
     expect(attributes.status).toBe('backing_data_soft_deleted');
-    await update(keys.workspace(id), { set: { managedBy: 'environment e' } });
+    await store.update(store.keys.workspace(id), { set: { managedBy: 'environment e' } });
     await look({ workspace: id });
-    expect(await get(keys.workspaceRetention(id))).toBeUndefined();
+    expect(await store.get(store.keys.workspaceRetention(id))).toBeUndefined();
   });
 
   it('looks at an organization once a day until its policy keeps everything, and ignores a missing timer', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get } = await import('#platform/store/table.ts');
     const organization = await newOrganization();
-    const timer = () => get<{ dueAt: string }>(keys.organizationRetention(organization));
+    const timer = () => store.get<{ dueAt: string }>(store.keys.organizationRetention(organization));
     const errors = vi.spyOn(console, 'error');
     await look({ organization });
     await look({ workspace: 'ws-none' });
@@ -248,21 +250,19 @@ describe('the sweep', () => {
   });
 
   it('continues deleting although the oldest item can still be restored', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { put } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     const ids: string[] = [];
     for (let serial = 1; serial <= 120; serial++) {
       const stateVersionId = `sv-many${String(serial).padStart(12, '0')}`;
       ids.push(stateVersionId);
       const version = { id: stateVersionId, workspaceId: id, status: 'finalized', createdAt: days(50), serial };
-      await put({ ...keys.stateVersion(stateVersionId), ...version });
-      await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
+      await store.put({ ...store.keys.stateVersion(stateVersionId), ...version });
+      await store.put({ ...store.keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
     }
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
-    for (let looks = 0; looks < 3; looks++) await look({ workspace: id });
-    const { getStateVersion } = await import('#resources/states/records.ts');
-    const statuses = await Promise.all(ids.map(async (one) => (await getStateVersion(one))?.status));
+    const looks = [await nextLook(id), await nextLook(id), await nextLook(id)];
+    expect(looks.map((seconds) => seconds <= 60)).toEqual([true, true, false]);
+    const statuses = await Promise.all(ids.map(async (one) => (await store.getStateVersion(one))?.status));
     expect(new Set(statuses)).toEqual(new Set(['backing_data_soft_deleted']));
   });
 
@@ -271,13 +271,23 @@ describe('the sweep', () => {
     const workspace = (await help.ready()).id;
     const oldest = await api.configuration(workspace);
     await api.configuration(workspace);
-    const run = await help.create(workspace);
+    const [run, newer] = [await help.create(workspace), await help.create(workspace)];
     await api.configuration(workspace);
     const listed = (await api.get(`workspaces/${workspace}/configuration-versions`)).body.data as { id: string }[];
     for (const { id } of listed.slice(1)) await age('configurationVersion', id, 50);
-    await age('run', run.id, 50);
-    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
-    await look({ workspace });
+    for (const { id } of [run, newer]) await age('run', id, 50);
+    const leaveQueue = async (id: string) =>
+      store.remove(store.keys.queued(workspace, (await store.getRun(id))?.place ?? 0, id));
+    await store.updateRun(newer.id, { set: { status: 'applied' } });
+    await leaveQueue(newer.id);
+    const latest = (change: object) => store.update(store.keys.workspace(workspace), change);
+    await latest({ set: { latestRunId: run.id } });
+    /** A changed policy starts over; otherwise content that was in use is checked again after a month. */
+    const apply = async () => {
+      await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
+      await look({ workspace });
+    };
+    await apply();
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
     expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
     for (const { id } of listed.slice(1)) await ageDeletion('configurationVersion', id, 8);
@@ -285,21 +295,22 @@ describe('the sweep', () => {
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
-    const { getRun, updateRun } = await import('#resources/runs/records.ts');
-    expect((await getRun(run.id))?.plan.content).toBeUndefined();
-    const { keys } = await import('#platform/store/keys.ts');
-    const { remove, update } = await import('#platform/store/table.ts');
-    await updateRun(run.id, { set: { status: 'applied' } });
-    const { place = 0 } = (await getRun(run.id)) ?? {};
-    await remove(keys.queued(workspace, place, run.id));
-    await update(keys.workspace(workspace), { remove: ['latestRunId'] });
-    // A changed policy starts over; otherwise content that was in use is checked again after a month.
-    await send('POST', ofWorkspace(workspace), { deleteOlderThanNDays: 30, deleteRunDataAndLogs: true });
-    await look({ workspace });
-    expect((await getRun(run.id))?.plan.content).toBe('soft_deleted');
+    const content = async ({ id }: { id: string }) => (await store.getRun(id))?.plan.content;
+    expect([await content(run), await content(newer)]).toEqual([undefined, 'soft_deleted']);
+    await leaveQueue(run.id);
+    await latest({ remove: ['latestRunId'] });
+    await apply();
+    expect(await content(run), 'in progress').toBeUndefined();
+    await store.updateRun(run.id, { set: { status: 'applied' } });
+    await latest({ set: { latestRunId: run.id } });
+    await apply();
+    expect(await content(run), 'the latest').toBeUndefined();
+    await latest({ remove: ['latestRunId'] });
+    await apply();
+    expect(await content(run)).toBe('soft_deleted');
     await ageDeletion('run', run.id, 8);
     await look({ workspace });
-    expect((await getRun(run.id))?.plan.content).toBe('permanently_deleted');
+    expect(await content(run)).toBe('permanently_deleted');
   });
 
   it('follows the organization, unless the workspace keeps everything or has its own policy', async () => {
@@ -318,51 +329,49 @@ describe('the sweep', () => {
   });
 
   it('stops with the policy, and its timer ends', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     const [old = ''] = await states(id, 2);
     await age('stateVersion', old, 50);
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
     await api.call('DELETE', ofWorkspace(id));
     await look({ workspace: id });
-    expect([await statusOfState(old), await get(keys.workspaceRetention(id))]).toEqual(['finalized', undefined]);
+    expect([await statusOfState(old), await store.get(store.keys.workspaceRetention(id))]).toEqual([
+      'finalized',
+      undefined,
+    ]);
   });
 
   it('keeps the timer of a policy that is set during its check', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get, update } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     for (const deletion of [false, true]) {
       await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
-      if (deletion) await update(keys.workspace(id), { remove: ['dataRetention'] });
+      if (deletion) await store.update(store.keys.workspace(id), { remove: ['dataRetention'] });
       let calls = 0;
       api.aws.gate = async () => {
         if (++calls !== 2) return;
         api.aws.gate = undefined;
-        await update(keys.workspaceRetention(id), { set: { lookedAt: 'since then', dueAt: 'soon' } });
+        await store.update(store.keys.workspaceRetention(id), { set: { lookedAt: 'since then', dueAt: 'soon' } });
       };
       await look({ workspace: id });
       api.aws.gate = undefined;
-      expect(await get(keys.workspaceRetention(id))).toMatchObject({ lookedAt: 'since then', dueAt: 'soon' });
+      expect(await store.get(store.keys.workspaceRetention(id))).toMatchObject({
+        lookedAt: 'since then',
+        dueAt: 'soon',
+      });
     }
   });
 
   it('needs no timer if the policy keeps everything', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     await send('POST', ofWorkspace(id), {}, keeps);
-    expect(await get(keys.workspaceRetention(id))).toBeUndefined();
+    expect(await store.get(store.keys.workspaceRetention(id))).toBeUndefined();
     await api.call('DELETE', ofWorkspace(id));
-    expect(await get(keys.workspaceRetention(id))).toBeUndefined();
+    expect(await store.get(store.keys.workspaceRetention(id))).toBeUndefined();
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
-    expect(await get(keys.workspaceRetention(id))).toMatchObject({ dueAt: expect.stringMatching(/Z$/) });
+    expect(await store.get(store.keys.workspaceRetention(id))).toMatchObject({ dueAt: expect.stringMatching(/Z$/) });
   });
 
   it('checks items that it kept again once a month', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get, update } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     const [old = ''] = await states(id, 2);
     await age('stateVersion', old, 50);
@@ -370,31 +379,24 @@ describe('the sweep', () => {
     await look({ workspace: id });
     await api.call('POST', `state-versions/${old}/actions/restore_backing_data`);
     const lookAfter = async (passed: number) => {
-      await update(keys.workspaceRetention(id), { set: { since: days(passed) } });
+      await store.update(store.keys.workspaceRetention(id), { set: { since: days(passed) } });
       await look({ workspace: id });
       return statusOfState(old);
     };
     expect(await lookAfter(29), 'what was restored is spared').toBe('finalized');
     expect(await lookAfter(31)).toBe('backing_data_soft_deleted');
-    const timer = await get<{ since: string }>(keys.workspaceRetention(id));
+    const timer = await store.get<{ since: string }>(store.keys.workspaceRetention(id));
     expect(Date.parse(timer?.since ?? ''), 'a month begins').toBeGreaterThan(Date.parse(days(1)));
   });
 
   it('continues soon when items are left, and the next day otherwise', async () => {
-    const { keys } = await import('#platform/store/keys.ts');
-    const { get, put } = await import('#platform/store/table.ts');
     const { id } = await api.workspace();
     for (let serial = 1; serial <= 60; serial++) {
       const stateVersionId = `sv-gone${String(serial).padStart(12, '0')}`;
-      await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
+      await store.put({ ...store.keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
     }
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
-    const dueInSeconds = async () => {
-      await look({ workspace: id });
-      const timer = await get<{ dueAt: string }>(keys.workspaceRetention(id));
-      return Math.round((Date.parse(timer?.dueAt ?? '') - Date.now()) / 1000);
-    };
-    expect(await dueInSeconds()).toBeLessThanOrEqual(60);
-    expect(await dueInSeconds()).toBeGreaterThan(80_000);
+    expect(await nextLook(id)).toBeLessThanOrEqual(60);
+    expect(await nextLook(id)).toBeGreaterThan(80_000);
   });
 });

@@ -3,6 +3,7 @@ import { keys, objects } from '#platform/store/keys.ts';
 import type { NewStateVersion } from '#resources/states/records.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
+import { maxStateBytes } from '#run/limits.ts';
 import { uniqueName } from '#test/support/api.ts';
 import { startAws } from '#test/support/aws.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
@@ -227,7 +228,7 @@ describe('state content', () => {
   it('is discarded when it is larger than announced states may be', async () => {
     const outcome = await announce(await locked(), stateFile());
     if ('conflict' in outcome) throw new Error(outcome.conflict);
-    const bytes = records.maxStateBytes + 1;
+    const bytes = maxStateBytes + 1;
     await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), Buffer.alloc(bytes));
     expect(await store.finalizeStateVersion(outcome.stateVersion)).toMatchObject({
       status: 'discarded',

@@ -1,10 +1,10 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { verifyIdentity } from '#infra/deployment/verify/identity.ts';
 import { claimNames, claimsOf } from '#runner/identity/claims.ts';
 import { handler } from '#runner/identity/handler.ts';
 import { signToken } from '#runner/identity/sign.ts';
 import { type Storage, startStorage } from '#test/support/storage.ts';
-import { verifyToken } from './verifier.ts';
 
 const issuer = 'https://tf.example.test';
 const audience = 'aws.workload.identity';
@@ -33,7 +33,7 @@ const claims = () =>
 
 const answerTo = (url: string) => handler({ rawPath: new URL(url).pathname } as APIGatewayProxyEventV2);
 const read = async (url: string) => JSON.parse((await answerTo(url)).body ?? '') as Record<string, unknown>;
-const verified = (token: string, more = {}) => verifyToken(token, { issuer, audience, read, ...more });
+const verified = (token: string, more = {}) => verifyIdentity(token, { issuer, audience, read, ...more });
 
 it('tokens verify with the published discovery document and keys', async () => {
   const token = await signToken(claims());

@@ -29,7 +29,7 @@ it('drift counts changed or deleted resources that an apply would restore', () =
       ],
     }),
   );
-  expect(health).toEqual({ resourcesDrifted: 2, resourcesUndrifted: 1 });
+  expect(health).toEqual({ resourcesDrifted: 2, resourcesUndrifted: 2 });
 });
 
 it('drift includes a resource under its former address, and no data sources', () => {

@@ -136,16 +136,32 @@ describe('a log', () => {
     expect(beats[0]).toEqual({ signal: 'interrupt' });
   });
 
-  it('is truncated at its limit with a message, and stays framed', async () => {
+  it('is cut at the end of a line at its limit, says so, and keeps the end', async () => {
     const { log, whole } = open({ limitBytes: 1000 });
-    for (let i = 0; i < 50; i++) log.write(Buffer.from(`${'z'.repeat(99)}\n`));
-    log.note('not seen either');
+    for (let i = 0; i < 2000; i++) log.write(Buffer.from(`${String(i).padStart(99, 'z')}\n`));
+    log.note('Apply complete!');
     await log.close();
-    expect(whole().length).toBe(1000);
-    expect(whole().at(-1)).toBe(0x03);
-    expect(whole().subarray(0, -1).toString()).toMatch(
-      /z\n\n\(This log has reached its limit .* Terraform continues\.\)\n$/,
-    );
+    const text = whole().toString();
+    expect([text[0], text.at(-1)]).toEqual(['\x02', '\x03']);
+    const [before = '', after = ''] = text.split(/\(This log has reached its limit .* Terraform continues\.\)\n/);
+    expect(before).toMatch(/z8\n\n$/);
+    expect(after).toMatch(/^\nz+\d+\n.*z1999\nApply complete!\n.$/s);
+    expect(after.length).toBeLessThanOrEqual(65_540);
+  });
+
+  it('keeps results and errors beyond its limit, up to a quarter more, however they arrive', async () => {
+    const { log, whole } = open({ limitBytes: 4000 });
+    const line = (type: string, n: number) =>
+      `{"@level":"info","type":"${type}","n":"${String(n).padStart(60, '0')}"}\n`;
+    for (let i = 0; i < 100; i++) log.write(Buffer.from(line('apply_progress', i)));
+    const results = ['apply_complete', 'diagnostic', 'outputs'].map(line).join('');
+    for (const part of results.match(/.{1,7}/gs) ?? []) log.write(Buffer.from(part));
+    for (let i = 0; i < 100; i++) log.write(Buffer.from(line('apply_complete', i)));
+    await log.close();
+    const [, after = ''] = whole().toString().split('Terraform continues.)\n\n');
+    expect(after.startsWith(results)).toBe(true);
+    expect(after).not.toContain('apply_progress');
+    expect(after.length).toBeLessThanOrEqual(1001);
   });
 
   it('masks sensitive values across pieces, also in the runner’s messages', async () => {

@@ -18,14 +18,20 @@ const shared = {
   ...ofWorkspace,
 };
 
-/** Without a run argument: shows the current run and asks for confirmation. */
+/**
+ * The named run. Without one, the workspace's current run, after asking. Without a terminal, an option has to name
+ * the workspace.
+ */
 const chooseRun = async (call: Call, session: Session, verb: string): Promise<Resource> => {
   const named = call.word(0);
-  if (!named && !isAttended()) {
-    throw wrongUsage(`No run given. Give one: ${program} ${call.command.name} <run>. List runs: ${program} runs list`);
+  if (named) return session.run(named);
+  if (!isAttended() && call.text('workspace') === undefined) {
+    throw wrongUsage(
+      `No run given. Give one: ${program} ${call.command.name} <run>; or the workspace, for its current run: --workspace <name>`,
+    );
   }
-  const run = await session.run(named);
-  if (named) return run;
+  const run = await session.run(undefined);
+  if (!isAttended()) return run;
   const { plan } = await fetchSnapshot(session.client, run.id);
   const changes = changesOf(plan);
   print([...summary(run, session.client.url), ...(changes ? [changesInWords(changes, 'plan')] : [])].join('\n'));
@@ -69,7 +75,7 @@ const acting = (name: string, action: DirectAction, about: string, doneText: str
   about,
   takes: '[run]',
   options: { ...shared, ...(watch ? { watch: { about: 'watch the run afterwards' } } : {}) },
-  more: 'Without a run ID, acts on the current run of the workspace, after asking.',
+  more: 'Without a run ID, acts on the current run of the workspace: after asking, or if --workspace is given in a script.',
   run: async (call, session) => {
     const run = await chooseRun(call, session, name[0]?.toUpperCase() + name.slice(1));
     // The API would accept a repeated confirmation even of a run that has ended.

@@ -3,6 +3,7 @@ import type { Call, Command } from '../arguments.ts';
 import { exit, wrongUsage } from '../exit.ts';
 import type { Import } from '../import/context.ts';
 import { type Entry, Journal, lineOf } from '../import/journal.ts';
+import { needsOf } from '../import/needs.ts';
 import { copyOrganization } from '../import/organization.ts';
 import { copyPolicies } from '../import/policies.ts';
 import { secretsFrom } from '../import/secrets.ts';
@@ -63,8 +64,10 @@ const begin = async (call: Call, session: Session): Promise<Import> => {
   }
   await session.client.get(`/organizations/${into}`);
   await source.get(`/organizations/${part(from)}`);
+  const only = call.texts('workspace');
   return {
-    ...{ source, target, journal, from: part(from), into, only: call.texts('workspace') },
+    ...{ source, target, journal, from: part(from), into, only },
+    needs: await needsOf(source, part(from), only),
     secrets: await secretsFrom(call.text('secrets'), call.flag('ask')),
     ...{ projects: new Map(), pools: new Map(), teams: new Map(), tasks: new Map() },
     ...{ policies: new Map(), workspaces: new Map() },
@@ -78,7 +81,12 @@ export const importCommand: Command = {
     from: { about: 'host to copy from; sign in there first', value: 'host' },
     organization: { about: 'organization to copy', value: 'name', short: 'o' },
     into: { about: 'organization to copy into, which exists (default: the same name)', value: 'name' },
-    workspace: { about: 'copy only this workspace; repeatable', value: 'name', short: 'w', multiple: true },
+    workspace: {
+      about: 'copy only this workspace and what it uses; repeatable',
+      value: 'name',
+      short: 'w',
+      multiple: true,
+    },
     'dry-run': { about: 'list the changes without making them' },
     secrets: { about: 'JSON file with sensitive values, by the item names that the import prints', value: 'file' },
     ask: { about: 'ask for sensitive values' },

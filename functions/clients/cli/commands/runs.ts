@@ -1,19 +1,20 @@
-import { type Resource, related } from '#clients/client/client.ts';
+import { type Client, type Resource, related } from '#clients/client/client.ts';
 import { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
 import { ago, duration } from '#clients/client/text/time.ts';
 import { displayStatus } from '#run/display.ts';
 import { stagesOf } from '#run/stages.ts';
 import { runStatuses } from '#run/status.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
+import { type CheckResult, check, costEstimate, evaluation, taskResults } from '../checks.ts';
 import { wrongUsage } from '../exit.ts';
 import { nearest } from '../nearest-word.ts';
 import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
 import { program } from '../program.ts';
-import { changesOf, fetchSnapshot } from '../run-snapshot.ts';
+import { changesOf, fetchSnapshot, type RunSnapshot, workspaceOf } from '../run-snapshot.ts';
 import { ofList, printList } from '../table.ts';
 import { columns, print, printJson, say } from '../terminal.ts';
-import { changesInWords, paintTone } from '../watch-text.ts';
+import { changesInWords, paintTone, WatchText } from '../watch-text.ts';
 
 /** The API lists plan-only runs only when their operation is named. */
 const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
@@ -113,13 +114,15 @@ const show: Command = {
   run: async (call, session) => {
     const { client } = session;
     const { id } = await session.run(call.word(0));
-    const snapshot = await fetchSnapshot(client, id, { commit: true });
-    const { run, plan, apply, costEstimate, stages, commit } = snapshot;
+    const snapshot = await fetchSnapshot(client, id, { origin: true });
+    const { run, plan, apply, stages, commit } = snapshot;
     if (call.flag('json')) {
-      const included = [plan, apply, costEstimate, commit, ...stages].filter((resource) => resource !== undefined);
+      const included = [plan, apply, snapshot.costEstimate, commit, ...stages].filter(
+        (resource) => resource !== undefined,
+      );
       return printJson({ data: run, included });
     }
-    print(summary(snapshot.run, client.url).join('\n'));
+    print([...summary(run, client.url), dim(await origin(client, snapshot))].join('\n'));
     if (commit) print(commitLine(commit));
     print(
       ['', ...columns(stagesOf(factsOf(run)).map(({ name, state, from, to }) => stageRow(name, state, from, to)))].join(
@@ -133,10 +136,31 @@ const show: Command = {
       const changes = changesOf(document);
       if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
     }
-    print(dim(`\nQueued ${ago(run.attributes['created-at'], Date.now())} from ${sourceOf(run)}`));
+    const results = await resultsOf(client, snapshot);
+    if (results.length) print('');
+    for (const result of results) new WatchText(client.url, print).emit(result);
     if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
     for (const line of await adviceOn(client, snapshot)) print(line);
   },
+};
+
+/** `acme/network, queued 5 min ago by ana from the command line` */
+const origin = async (client: Client, { run, createdBy }: RunSnapshot): Promise<string> => {
+  const [, organization] = /^\/app\/([^/]+)\//.exec(run.links?.['self-html'] ?? '') ?? [];
+  const by = createdBy ? ` by ${createdBy.attributes.username}` : '';
+  const place = `${decodeURIComponent(organization ?? '')}/${await workspaceOf(client, run)}`;
+  return plain(`${place}, queued ${ago(run.attributes['created-at'], Date.now())}${by} from ${sourceOf(run)}`);
+};
+
+/** Results of run tasks, policies and the cost estimate. */
+const resultsOf = async (client: Client, { run, stages, costEstimate: cost }: RunSnapshot): Promise<CheckResult[]> => {
+  const results = await Promise.all([
+    stages.length ? taskResults(client, run) : [],
+    evaluation(client, stages),
+    check(client, run),
+    costEstimate(cost),
+  ]);
+  return results.flat().filter((result) => result !== undefined);
 };
 
 const commitLine = ({ attributes }: Resource<'ingress-attributes'>): string => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ApiError, type Client, type Resource, related, until } from '#clients/client/client.ts';
 import { ago, bytes } from '#clients/client/text/time.ts';
+import { maxStateBytes } from '#run/limits.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, green, plain } from '../paint.ts';
@@ -96,13 +97,19 @@ interface State {
   lineage?: unknown;
 }
 
-const readState = (content: Buffer, name: string): { serial: number; lineage: string } => {
+const parsed = (content: Buffer, name: string): State | null => {
   try {
-    const { serial, lineage } = JSON.parse(content.toString('utf8')) as State;
-    if (typeof serial === 'number' && typeof lineage === 'string') return { serial, lineage };
-  } catch {
-    // Reported below.
+    return JSON.parse(content.toString('utf8')) as State | null;
+  } catch (error) {
+    throw wrongUsage(`${name} is not JSON: ${(error as Error).message}`);
   }
+};
+
+const readState = (content: Buffer, name: string): { serial: number; lineage: string } => {
+  if (content.length > maxStateBytes)
+    throw wrongUsage(`${name} has ${bytes(content.length)}; a state has at most ${bytes(maxStateBytes)}`);
+  const { serial, lineage } = parsed(content, name) ?? {};
+  if (typeof serial === 'number' && typeof lineage === 'string') return { serial, lineage };
   throw wrongUsage(`${name} is not a Terraform state: serial and lineage are missing`);
 };
 

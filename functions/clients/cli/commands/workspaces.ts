@@ -28,22 +28,30 @@ const organizations: Command = {
 
 const natural = new Intl.Collator('en', { numeric: true });
 
-const row = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
-  const { name, locked, 'resource-count': resources } = workspace.attributes;
-  const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
-  const byUser = locked && related(workspace, 'locked-by')?.startsWith('user-');
+/** By whom, since when and why; empty unless a person or a team holds the lock. */
+export const lockText = (workspace: Resource<'workspaces'>, included: Resource[]): string => {
+  const { 'locked-at': at, 'locked-reason': reason } = workspace.attributes;
+  const holder = included.find(({ id }) => id === related(workspace, 'locked-by'));
+  if (!at || holder?.type === 'runs' || !related(workspace, 'locked-by')?.startsWith('user-')) return '';
+  const by = holder ? ` by ${plain(String(holder.attributes.username))}` : '';
+  return `locked${by} ${ago(at, Date.now())}${reason ? `: ${plain(reason)}` : ''}`;
+};
+
+const row = (workspace: Resource<'workspaces'>, included: Resource[]): string[] => {
+  const { name, 'resource-count': resources } = workspace.attributes;
+  const run = included.find(({ id }) => id === related(workspace, 'current-run')) as Resource<'runs'> | undefined;
   return [
     bold(name),
     run ? statusOf(run) : dim('no runs yet'),
     run ? dim(ago(since(run), Date.now())) : '',
     `${resources} ${resources === 1 ? 'resource' : 'resources'}`,
-    byUser ? yellow('locked') : '',
+    yellow(lockText(workspace, included)),
   ];
 };
 
-const values = (workspace: Resource<'workspaces'>, runs: Resource<'runs'>[]): string[] => {
+const values = (workspace: Resource<'workspaces'>, included: Resource[]): string[] => {
   const { name, locked, 'resource-count': resources } = workspace.attributes;
-  const run = runs.find(({ id }) => id === related(workspace, 'current-run'));
+  const run = included.find(({ id }) => id === related(workspace, 'current-run'));
   return [name, run?.attributes.status ?? '', run ? since(run) : '', String(resources), String(locked)];
 };
 
@@ -61,7 +69,7 @@ const list: Command = {
     const search = call.text('search');
     const filter = search ? `&search[name]=${encodeURIComponent(search)}` : '';
     const listed = await session.client.some(
-      `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run${filter}`,
+      `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run,locked_by${filter}`,
       limitOf(call.text('limit') ?? '10000'),
     );
     const { data, included, more } = listed;

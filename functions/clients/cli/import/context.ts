@@ -1,6 +1,7 @@
 import { type MovingTable, namesFor } from '#api/moving.ts';
 import type { Resource } from '#clients/client/client.ts';
 import type { Journal } from './journal.ts';
+import type { Needs } from './needs.ts';
 import type { Secrets } from './secrets.ts';
 import type { Source } from './source.ts';
 import type { Target } from './target.ts';
@@ -16,6 +17,7 @@ export interface Import {
   into: string;
   /** Names of the workspaces to copy; empty: all. */
   only: string[];
+  needs: Needs;
   projects: Map<string, Resource>;
   pools: Map<string, Resource>;
   teams: Map<string, Resource>;

@@ -3,6 +3,7 @@ import { projectAttributes } from '#resources/projects/attributes.ts';
 import { taskAttributes } from '#resources/run-tasks/attributes.ts';
 import { teamAttributes } from '#resources/teams/attributes.ts';
 import { copiedFrom, type Import, named, nameOf, pick } from './context.ts';
+import { needed } from './needs.ts';
 import { part } from './source.ts';
 
 /** Agent pools, projects, teams and run tasks. */
@@ -36,9 +37,9 @@ export const syncTags = async (
   journal.note(item, 'changed', 'tags');
 };
 
-const copyPools = async ({ source, target, journal, from, into, pools }: Import): Promise<void> => {
+const copyPools = async ({ source, target, journal, from, into, pools, needs }: Import): Promise<void> => {
   const existingResources = await target.all(`/organizations/${into}/agent-pools`);
-  for (const pool of await source.allIfAny(`/organizations/${from}/agent-pools`)) {
+  for (const pool of needed(await source.allIfAny(`/organizations/${from}/agent-pools`), needs, 'pools')) {
     const item = `agent pool ${nameOf(pool)}`;
     const existing = named(existingResources, nameOf(pool));
     const copy = await journal.attempt(item, () =>
@@ -80,9 +81,9 @@ const copyProject = async (work: Import, project: Resource, existing: Resource |
 };
 
 const copyProjects = async (work: Import): Promise<void> => {
-  const { source, target, journal, from, into, projects } = work;
+  const { source, target, journal, from, into, projects, needs } = work;
   const existingResources = await target.all(`/organizations/${into}/projects`);
-  for (const project of await source.all(`/organizations/${from}/projects`)) {
+  for (const project of needed(await source.all(`/organizations/${from}/projects`), needs, 'projects')) {
     const copy = await journal.attempt(`project ${nameOf(project)}`, () =>
       copyProject(work, project, named(existingResources, nameOf(project))),
     );
@@ -99,9 +100,9 @@ const flagsOf = ({ attributes }: Resource): Record<string, boolean> => {
 };
 
 /** Copies teams without members: each platform has its own accounts. */
-const copyTeams = async ({ source, target, journal, from, into, teams }: Import): Promise<void> => {
+const copyTeams = async ({ source, target, journal, from, into, teams, needs }: Import): Promise<void> => {
   const existingResources = await target.all(`/organizations/${into}/teams`);
-  for (const team of await source.allIfAny(`/organizations/${from}/teams`)) {
+  for (const team of needed(await source.allIfAny(`/organizations/${from}/teams`), needs, 'teams')) {
     const item = `team ${nameOf(team)}`;
     const existing = named(existingResources, nameOf(team));
     if (nameOf(team) === 'owners') {
@@ -123,9 +124,9 @@ const copyTeams = async ({ source, target, journal, from, into, teams }: Import)
 };
 
 const copyTasks = async (work: Import): Promise<void> => {
-  const { source, target, journal, secrets, from, into, tasks } = work;
+  const { source, target, journal, secrets, from, into, tasks, needs } = work;
   const existingResources = await target.all(`/organizations/${into}/tasks`);
-  for (const task of await source.allIfAny(`/organizations/${from}/tasks`)) {
+  for (const task of needed(await source.allIfAny(`/organizations/${from}/tasks`), needs, 'tasks')) {
     const item = `run task ${nameOf(task)}`;
     const existing = named(existingResources, nameOf(task));
     const copy = await journal.attempt(item, async () => {

@@ -1,6 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { policySetAttributes } from '#resources/policies/set-attributes.ts';
 import { copiedFrom, type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import { applies } from './needs.ts';
 import { part } from './source.ts';
 import { isPlaceholder } from './target.ts';
 import { copyParameters } from './variables.ts';
@@ -66,15 +67,18 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
 
 export const copyPolicies = async (work: Import): Promise<void> => {
   const { source, target, journal, from, into, policies } = work;
+  const originals = (await source.allIfAny(`/organizations/${from}/policy-sets`)).filter((set) => applies(work, set));
+  const used = new Set(originals.flatMap((set) => idsIn(set, 'policies')));
   const existingPolicies = await target.all(`/organizations/${into}/policies`);
   for (const policy of await source.allIfAny(`/organizations/${from}/policies`)) {
+    if (work.needs && !used.has(policy.id)) continue;
     const copy = await journal.attempt(`policy ${nameOf(policy)}`, () =>
       copyPolicy(work, policy, named(existingPolicies, nameOf(policy))),
     );
     if (copy) policies.set(policy.id, copy);
   }
   const sets = await target.all(`/organizations/${into}/policy-sets`);
-  for (const set of await source.allIfAny(`/organizations/${from}/policy-sets`)) {
+  for (const set of originals) {
     await journal.attempt(`policy set ${nameOf(set)}`, () => copySet(work, set, named(sets, nameOf(set))));
   }
 };

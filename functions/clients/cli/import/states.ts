@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Resource, related, until } from '#clients/client/client.ts';
+import { maxStateBytes } from '#run/limits.ts';
 import { isFinal, type RunStatus } from '#run/status.ts';
 import { CommandError } from '../exit.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
@@ -9,7 +10,6 @@ import { isPlaceholder } from './target.ts';
 
 /** Copies the current states of workspaces byte for byte, with lineage and serial. */
 
-const maxStateBytes = 64 * 1024 * 1024;
 /** Larger states are uploaded straight to storage. */
 const maxInlineBytes = 2 * 1024 * 1024;
 

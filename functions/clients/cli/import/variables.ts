@@ -1,6 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { variableSetAttributes } from '#resources/variables/set-attributes.ts';
 import { copiedFrom, type Import, idsIn, mapped, nameOf, pick } from './context.ts';
+import { applies } from './needs.ts';
 import { part } from './source.ts';
 
 /** Variables and variable sets. */
@@ -64,6 +65,7 @@ const homeOf = (set: Resource, projects: (id: string) => string | undefined): st
 const copySet = async (work: Import, listed: Resource, existing: Resource | undefined): Promise<void> => {
   const { source, target, into, projects, workspaces } = work;
   const original = await source.get(`/varsets/${part(listed.id)}`);
+  if (!applies(work, original)) return;
   const item = `variable set ${nameOf(original)}`;
   const home = homeOf(original, (id) => projects.get(id)?.id);
   const set = await target.sync({

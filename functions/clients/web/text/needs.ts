@@ -1,17 +1,8 @@
 import { type Resource, related } from '#clients/client/client.ts';
-import { factsOf, waitsForOverride } from '#clients/client/run-facts.ts';
+import { factsOf, mayDecide } from '#clients/client/run-facts.ts';
 import { displayStatus } from '#run/display.ts';
 
 type Run = Resource<'runs'>;
-
-/** Waits for a decision that this user may make. */
-export const mayDecide = (run: Run): boolean => {
-  const { actions, permissions } = run.attributes;
-  return (
-    (actions['is-confirmable'] && permissions['can-apply']) ||
-    (waitsForOverride(run) && permissions['can-override-policy-check'])
-  );
-};
 
 export interface Alert {
   run: Run;

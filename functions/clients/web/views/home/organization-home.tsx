@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
+import { mayDecide } from '#clients/client/run-facts.ts';
+import { problemsOf } from '#clients/client/text/health.ts';
 import { dollars } from '#clients/client/text/money.ts';
 import { count, duration } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
@@ -13,8 +15,6 @@ import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { DailyRuns, Sparkline, Trend } from '#clients/web/parts/run-charts.tsx';
 import { Status, since } from '#clients/web/parts/status.tsx';
 import { listAtLeast, related } from '#clients/web/session.ts';
-import { problemsOf } from '#clients/web/text/health.ts';
-import { mayDecide } from '#clients/web/text/needs.ts';
 import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } from '#clients/web/text/run-history.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 import { workspaceList } from '#clients/web/workspace-list.ts';

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { findingsOf } from '#clients/client/text/health.ts';
 import { type Difference, differencesOf, type RedactedPlan } from '#clients/client/text/plan.ts';
 import { count } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
@@ -7,7 +8,6 @@ import { go, hrefOf } from '#clients/web/location.ts';
 import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { DiffList } from '#clients/web/parts/diff.tsx';
 import { call, content, create, errorText } from '#clients/web/session.ts';
-import { findingsOf } from '#clients/web/text/health.ts';
 
 /** Drift and failed checks of a workspace, and remedies. */
 

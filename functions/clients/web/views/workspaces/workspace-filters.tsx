@@ -1,8 +1,8 @@
+import { problemsOf } from '#clients/client/text/health.ts';
 import { useQuery } from '#clients/web/location.ts';
 import { Filter, optionsOf, ProjectFilter, type useProjects } from '#clients/web/parts/filters.tsx';
 import { since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
-import { problemsOf } from '#clients/web/text/health.ts';
 import { natural, wordsOf } from '#clients/web/text/lists.ts';
 import { textOfTag } from '#clients/web/text/tags.ts';
 import type { Group, Row } from '#clients/web/text/workspace-rows.ts';

@@ -1,11 +1,11 @@
 import type { Signal } from '@preact/signals';
+import { problemsOf } from '#clients/client/text/health.ts';
 import { count } from '#clients/client/text/time.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Ago } from '#clients/web/parts/basics.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { Status, since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
-import { problemsOf } from '#clients/web/text/health.ts';
 import { textOfTag } from '#clients/web/text/tags.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 

@@ -17,7 +17,7 @@ const decoded = (part: string): Document => JSON.parse(Buffer.from(part, 'base64
  * @param read gets a JSON document by its URL
  * @throws {Error} why the token is not valid
  */
-export const verifyToken = async (
+export const verifyIdentity = async (
   token: string,
   { issuer, audience, read = fetched }: { issuer: string; audience: string; read?: typeof fetched },
 ): Promise<Document> => {

@@ -1,0 +1,32 @@
+import { query } from '#clients/cli/ask-aws.ts';
+import { type Check, differs, ok, skipped } from '../check.ts';
+import { elements } from '../target.ts';
+
+const stateful = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'];
+
+export const drift: Check = {
+  name: 'drift',
+  proves: 'Table, bucket and keys are as deployed (CloudFormation: drift detection)',
+  documented: 'IN_SYNC',
+  async perform({ target: { stacks, caller } }) {
+    if (!stacks.length) return skipped('one machine has no CloudFormation');
+    const all = stacks.flatMap(({ name, resources }) =>
+      resources.filter(({ type }) => stateful.includes(type)).map(({ id }) => ({ stack: name, id })),
+    );
+    const found: string[] = [];
+    for (const { stack, id } of all) {
+      const { ok: isOk, text } = await query('cloudformation', caller, {
+        Action: 'DetectStackResourceDrift',
+        StackName: stack,
+        LogicalResourceId: id,
+        Version: '2010-05-15',
+      });
+      const [status] = elements(text, 'StackResourceDriftStatus');
+      if (!isOk || !status)
+        return skipped(`drift of ${id} cannot be read: ${elements(text, 'Message')[0] ?? text.slice(0, 80)}`);
+      const paths = elements(text, 'PropertyPath').join(', ');
+      if (status !== 'IN_SYNC') found.push(`${id} ${status}${paths ? ` at ${paths}` : ''}`);
+    }
+    return found.length ? differs(found.join('; ')) : ok(`${all.length} resources in sync`, { resources: all.length });
+  },
+};

@@ -1,0 +1,24 @@
+import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
+import { type Check, expect, seconds, within } from '../check.ts';
+
+const maximum = 60;
+const cause = 'stepform verify stopped it';
+
+export const executionStopped: Check = {
+  name: 'execution stopped',
+  proves: 'A run whose execution is stopped from outside (states:StopExecution) ends with that reason',
+  documented: `the run ends as errored within ${maximum} s`,
+  async perform(platform) {
+    const { client } = platform;
+    // A run that waits for the workspace's lock needs no container.
+    const workspace = await platform.newWorkspace('execution');
+    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'stepform verify' });
+    const { run } = await platform.start(workspace, { 'main.tf': '' });
+    const began = Date.now();
+    await new SFNClient({}).send(new StopExecutionCommand({ executionArn: platform.executionArn(run.id), cause }));
+    const { attributes } = await platform.ended(run, 'errored');
+    expect(attributes['end-reason']?.includes(cause), `the reason is: ${attributes['end-reason']}`);
+    const took = (Date.now() - began) / 1000;
+    return within(took, maximum, `errored ${seconds(took)} after its execution`, { seconds: took });
+  },
+};

@@ -1,0 +1,31 @@
+import { packFiles } from '#clients/cli/archive.ts';
+import { type Check, expect, seconds, until, within } from '../check.ts';
+
+const maximum = 10;
+
+export const s3Event: Check = {
+  name: 'event from S3',
+  proves: 'An upload to the bucket reaches its function through EventBridge',
+  documented: `a configuration is accepted within ${maximum} s`,
+  part: 'canary',
+  async perform(platform) {
+    const { client } = platform;
+    const { id } = await platform.newWorkspace('upload');
+    const version = await client.create(`/workspaces/${id}/configuration-versions`, 'configuration-versions', {
+      'auto-queue-runs': false,
+    });
+    const body = new Uint8Array(await packFiles({ 'main.tf': '' }));
+    const put = await fetch(version.attributes['upload-url'], { method: 'PUT', body });
+    expect(put.ok, `the upload was answered with ${put.status}`);
+    const began = Date.now();
+    const { attributes } = await until(
+      'the configuration is accepted',
+      () => client.get(`/configuration-versions/${version.id}`),
+      (now) => now.attributes.status !== 'pending',
+      120,
+    );
+    expect(attributes.status === 'uploaded', `the configuration is ${attributes.status}`);
+    const took = (Date.now() - began) / 1000;
+    return within(took, maximum, `accepted ${seconds(took)} after its upload`, { seconds: took });
+  },
+};

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sealFor } from '#platform/net/forwarding/box.ts';
+import { Forwarder } from '#runner/agent/forwarder.ts';
+import { performRequest } from '#runner/agent/perform.ts';
+
+/** Requests that an agent sends for its platform; uploads go to the platform's storage only. */
+
+type Answerer = (request: IncomingMessage, response: ServerResponse) => unknown;
+const servers: Server[] = [];
+let forge: string;
+let mirror: string;
+let storage: string;
+let elsewhere: string;
+/** Method, address and credentials of each request. */
+const calls: string[] = [];
+
+const start = async (answers: Record<string, Answerer> = {}): Promise<string> => {
+  const server = createServer((request, response) => {
+    calls.push([request.method, url + request.url, request.headers.authorization].filter(Boolean).join(' '));
+    const answer = answers[request.url ?? ''] ?? (() => response.end('private code'));
+    request.resume().on('end', () => answer(request, response));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url;
+};
+const answer =
+  (status: number, location: () => string = () => '/', body: Buffer | string = ''): Answerer =>
+  (_, response) =>
+    response.writeHead(status, { location: location() }).end(body);
+
+const large = Buffer.alloc(1024 * 1024 + 1);
+beforeAll(async () => {
+  [mirror, elsewhere] = [await start(), await start()];
+  storage = await start({ '/full': answer(507) });
+  forge = await start({
+    '/moved': answer(302, () => `${mirror}/archive`),
+    '/repeated': answer(307, () => '/archive'),
+    '/away': answer(302, () => `${elsewhere}/archive`),
+    '/loop': answer(303, () => '/loop'),
+    '/named': answer(200, () => '/archive'),
+    '/missing': answer(404, () => '/archive'),
+    '/large': answer(200, undefined, large),
+    '/random': answer(200, undefined, randomBytes(500_000)),
+    '/slow': () => {},
+  });
+});
+beforeEach(() => {
+  calls.length = 0;
+});
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const perform = async (url: string, uploadUrl?: string, method: 'GET' | 'POST' = 'GET', totalMs = 10_000) => {
+  const answer = await performRequest(
+    { method, url, headers: { authorization: 'secret' }, totalMs, maxBytes: 1024 * 1024, uploadUrl },
+    { origins: [forge, mirror], storage },
+  );
+  return 'failure' in answer ? answer : { ...answer, body: answer.body.length };
+};
+const failed = (failure: string, text: string) => ({ failure, message: expect.stringContaining(text) });
+/** `{forge}/x` → its address. */
+const named = (text: string) =>
+  text.replace(/^\{(\w+)\}/, (_, name: string) => ({ forge, mirror, storage, elsewhere })[name] ?? '');
+const namedIn = (text: string) =>
+  Object.entries({ forge, mirror, storage, elsewhere }).reduce(
+    (line, [name, url]) => line.replace(url, `{${name}}`),
+    text,
+  );
+
+const put = 'PUT {storage}/x?X-Amz-Signature=1';
+it.each<[method: 'GET' | 'POST', path: string, outcome: object, calls: string[]]>([
+  ['GET', '/archive', { status: 200, body: 0 }, ['GET {forge}/archive secret', put]],
+  ['GET', '/moved', { status: 200 }, ['GET {forge}/moved secret', 'GET {mirror}/archive', put]],
+  ['GET', '/repeated', { status: 200 }, ['GET {forge}/repeated secret', 'GET {forge}/archive secret', put]],
+  ['POST', '/repeated', { status: 200 }, ['POST {forge}/repeated secret', 'POST {forge}/archive secret', put]],
+  ['POST', '/moved', { status: 302 }, ['POST {forge}/moved secret']],
+  ['GET', '/named', { status: 200 }, ['GET {forge}/named secret', put]],
+  ['GET', '/missing', { status: 404 }, ['GET {forge}/missing secret']],
+  ['GET', '/away', failed('forbidden', 'does not forward to http'), ['GET {forge}/away secret']],
+  ['GET', '/loop', failed('unreachable', 'redirects more than 3 times'), Array(4).fill('GET {forge}/loop secret')],
+  ['GET', '/large', failed('forbidden', 'more than 1 MiB'), ['GET {forge}/large secret']],
+])('%s %s of an archive', async (method, path, outcome, expected) => {
+  expect(await perform(`${forge}${path}`, `${storage}/x?X-Amz-Signature=1`, method)).toMatchObject(outcome);
+  expect(calls.map(namedIn)).toEqual(expected);
+});
+
+it.each<[url: string, uploadUrl: string | undefined, outcome: object, totalMs?: number]>([
+  ['{forge}/archive', undefined, { status: 200, body: 12 }],
+  ['{forge}/repeated', undefined, { status: 307, headers: { location: '/archive' } }],
+  ['{forge}/large', undefined, { status: 200, body: 1024 * 1024 }],
+  ['{forge}/random', undefined, failed('forbidden', 'larger than an agent can forward')],
+  ['{forge}/slow', undefined, failed('timeout', 'timed out'), 200],
+  ['{elsewhere}/', undefined, failed('forbidden', 'does not forward to http')],
+  ['no url', undefined, failed('forbidden', 'does not forward to that address')],
+  ['{forge}/archive', '{storage}/full', failed('unreachable', 'storage answered the agent 507')],
+  ['{forge}/archive', '{elsewhere}/x', failed('forbidden', 'only')],
+  ['{forge}/archive', 'no url', failed('forbidden', 'only')],
+])('a request to %s with the upload %s', async (url, uploadUrl, outcome, totalMs) => {
+  expect(await perform(named(url), uploadUrl && named(uploadUrl), 'GET', totalMs)).toMatchObject(outcome);
+  expect(calls.map(namedIn).join(' ')).not.toContain('elsewhere');
+});
+
+it('an agent sends no credentials of a URL, and reports a server that is down', async () => {
+  for (const userinfo of ['me@', ':secret@']) {
+    const answer = await perform(forge.replace('//', `//${userinfo}`));
+    expect(answer).toMatchObject(failed('forbidden', 'does not forward to'));
+  }
+  const [, port] = /:(\d+)$/.exec(await start()) ?? [];
+  await new Promise((resolve) => servers.pop()?.close(resolve));
+  const down = await performRequest(
+    { method: 'GET', url: `http://127.0.0.1:${port}/`, headers: {}, totalMs: 10_000, maxBytes: 1 },
+    { origins: [`http://127.0.0.1:${port}`], storage },
+  );
+  expect(down).toMatchObject(failed('unreachable', 'ECONNREFUSED'));
+});
+
+describe('a forwarding agent', () => {
+  const registers = async (address: string, named: string): Promise<unknown> => {
+    const lines: string[] = [];
+    const forwarder: Forwarder = new Forwarder({
+      client: {
+        register: async () => ({ agent: 'a', pool: 'p', organization: 'o', pingSeconds: 60, storage: named }),
+        request: async () => {
+          forwarder.stop();
+          return { action: 'wait', afterMs: 1 };
+        },
+        answer: async () => ({}),
+        ping: async () => ({}),
+      },
+      name: 'f',
+      address,
+      origins: [forge],
+      say: (line) => lines.push(line),
+    });
+    await forwarder.run();
+    return lines[0];
+  };
+  const s3 = 'https://bucket.s3.eu-central-1.amazonaws.com';
+
+  it.each([
+    ['https://stepform.example.com', s3],
+    ['https://stepform.example.com', 'https://stepform.example.com:9000'],
+    ['http://localhost:8080', 'http://127.0.0.1:4566'],
+  ])('of %s accepts the storage %s, and names it', async (address, named) => {
+    expect(await registers(address, named)).toContain(`uploads to ${named}`);
+  });
+
+  it.each([
+    'https://evil.example',
+    'http://bucket.s3.eu-central-1.amazonaws.com',
+    'https://bucket.s3.eu-central-1.amazonaws.com.evil.example',
+    'http://stepform.example.com:9000',
+    'http://127.0.0.1:4566',
+    'http://169.254.169.254',
+    '',
+  ])('rejects a platform whose storage is %s', async (named) => {
+    await expect(registers('https://stepform.example.com', named)).rejects.toThrow('neither on Amazon S3');
+  });
+
+  it('forwards at most eight requests at once', async () => {
+    let publicKey = '';
+    let taken = 0;
+    let isOver = false;
+    const held: (() => void)[] = [];
+    const base64 = (bytes: Uint8Array = Buffer.alloc(0)) => Buffer.from(bytes).toString('base64');
+    const forwarder = new Forwarder({
+      client: {
+        register: async (body) => {
+          publicKey = body.publicKey ?? '';
+          return { agent: 'a', pool: 'p', organization: 'o', pingSeconds: 60, storage: s3 };
+        },
+        request: async () => {
+          const id = `fwd-${++taken}`;
+          const request = { method: 'GET', url: 'no url', headers: {}, totalMs: 10_000, maxBytes: 1 };
+          const { box, sender, keys } = sealFor([{ id: 'a', publicKey }], id, JSON.stringify(request)).sealed;
+          return { action: 'forward', request: { id, box: base64(box), sender, key: base64(keys.a) } };
+        },
+        answer: () => new Promise<object>((resolve) => (isOver ? resolve({}) : held.push(() => resolve({})))),
+        ping: async () => ({}),
+      },
+      ...{ name: 'f', address: 'https://stepform.example.com', origins: [forge], say: () => {} },
+    });
+    const ended = forwarder.run();
+    for (const count of [8, 9]) {
+      await expect.poll(() => held.length).toBe(count);
+      expect(taken).toBe(count);
+      held.at(-1)?.();
+    }
+    isOver = true;
+    forwarder.stop();
+    for (const answer of held) answer();
+    await ended;
+  });
+});
