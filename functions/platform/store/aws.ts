@@ -83,10 +83,14 @@ const attempt = async (
 
 const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
 
-/** A temporary refusal: S3 answers 400 to a body that did not arrive in time (S3: error responses). */
+/**
+ * A temporary refusal: S3 answers 400 to a body that did not arrive in time, and 409 to concurrent conditional writes (S3:
+ * error responses; conditional writes).
+ */
 const isPassing = ({ status, body }: AwsResponse): boolean =>
   status >= 500 ||
   status === 429 ||
+  (status === 409 && /<Code>(ConditionalRequestConflict|OperationAborted)</.test(body.toString())) ||
   (status === 400 && /<Code>RequestTimeout<|"__type":\s*"[^"]*Throttl/.test(body.toString()));
 
 /**

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   BatchGetItemCommand,
   DeleteItemCommand,
@@ -252,11 +253,17 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   return items;
 };
 
+/** A pause before keys are requested again that DynamoDB left out: it does so exactly while a partition is throttled. */
+const pauseMs = (round: number): number => Math.random() * Math.min(2_000, 50 * 2 ** round);
+const maxRounds = 10;
+
 const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   const byKey = new Map<string, T>();
   const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
   let pending = [...distinct.values()].map(packed);
-  while (pending.length) {
+  for (let round = 0; pending.length; round++) {
+    if (round === maxRounds) throw new Error(`DynamoDB left ${pending.length} keys unprocessed ${maxRounds} times`);
+    if (round) await delay(pauseMs(round));
     countRead();
     const answer = await dynamodb().send(
       new BatchGetItemCommand({

@@ -46,13 +46,23 @@ interface PhaseRecord {
 }
 
 /** Faults that replace the usual response to a request. */
-export type Fault = 'refuse' | 'lose-answer' | 'fail' | 'expired' | 'credentials-ended' | 'request-timeout' | undefined;
+export type Fault =
+  | 'refuse'
+  | 'lose-answer'
+  | 'fail'
+  | 'expired'
+  | 'credentials-ended'
+  | 'request-timeout'
+  | 'conflict'
+  | undefined;
 
 /** Error texts of S3 (S3: error responses). */
 const refusals: Partial<Record<Exclude<Fault, undefined>, string>> = {
   'credentials-ended': '<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>',
   'request-timeout':
     '<Error><Code>RequestTimeout</Code><Message>Your socket connection to the server was not read from or written to within the timeout period.</Message></Error>',
+  conflict:
+    '<Error><Code>ConditionalRequestConflict</Code><Message>The conditional request cannot succeed due to a conflicting operation.</Message></Error>',
 };
 
 export class ControlPlane {
@@ -175,7 +185,10 @@ export class ControlPlane {
     if (fault === 'fail') return this.#answer(response, 503, { error: 'try again' });
     if (fault === 'expired') return this.#answer(response, 403, { error: 'Request has expired' });
     const refused = fault && refusals[fault];
-    if (refused) return void response.writeHead(400, { 'content-type': 'application/xml' }).end(refused);
+    if (refused)
+      return void response
+        .writeHead(fault === 'conflict' ? 409 : 400, { 'content-type': 'application/xml' })
+        .end(refused);
     const [status, answer] = url.pathname.startsWith('/objects/')
       ? this.#object(method, url, request, body)
       : this.#call(url, request, body);
