@@ -66,17 +66,15 @@ export const outcomeOf = (job: Job, runs: Run[]): Outcome | undefined => {
   const canceled = runs.find(({ status }) => status === 'canceled' || status === 'discarded');
   if (canceled) return { startedAt, completedAt, canceledAt: canceled.cancel?.at ?? completedAt };
   // A run that succeeded although it was canceled counts as canceled; its changes remain.
-  const cancellation = runs.find(({ cancel }) => cancel)?.cancel;
-  return { startedAt, completedAt, ...(cancellation ? { canceledAt: cancellation.at } : {}) };
+  return { startedAt, completedAt, canceledAt: runs.find(({ cancel }) => cancel)?.cancel?.at };
 };
 
 export interface JobInput {
   type: JobType;
   input: { workspace_build_id?: string; template_version_id?: string };
-  metadata?: Record<string, unknown>;
 }
 
-export const jobDocument = (job: Job, runs: Run[], { type, input, metadata }: JobInput) => {
+export const jobDocument = (job: Job, runs: Run[], { type, input }: JobInput) => {
   const status = jobStatus(job, runs);
   return {
     id: job.jobId,
@@ -85,7 +83,7 @@ export const jobDocument = (job: Job, runs: Run[], { type, input, metadata }: Jo
     completed_at: job.completedAt ?? null,
     canceled_at: job.canceledAt ?? runs.find(({ cancel }) => cancel)?.cancel?.at ?? null,
     error: job.error ?? '',
-    ...(job.errorCode ? { error_code: job.errorCode } : {}),
+    error_code: job.errorCode,
     status,
     worker_name: 'stepform',
     file_id: job.fileId,
@@ -98,7 +96,6 @@ export const jobDocument = (job: Job, runs: Run[], { type, input, metadata }: Jo
     input,
     available_workers: [],
     logs_overflowed: false,
-    ...(metadata ? { metadata } : {}),
   };
 };
 

@@ -37,7 +37,7 @@ export interface SettingsPlan {
 /** Settings that change without a question: sizes, speed and costs. */
 const harmless: ReadonlySet<SettingName> = new Set<SettingName>([
   'terraformVersion',
-  'holdSeconds',
+  'readySeconds',
   'warmRunners',
   'warmRunnerHours',
   'heartbeatSeconds',

@@ -12,7 +12,8 @@ const production = new Stack(app, 'Terraform');
 const { url, bootstrapFunction, stateMachine } = new Stepform(production, 'Stepform', {
   vpc: new Vpc(production, 'Network', { natGateways: 1 }),
   alarmTopic: new Topic(production, 'Alarms'),
-  holdSeconds: 300,
+  runnerCpu: 2048,
+  runnerMemoryMiB: 4096,
 });
 new CfnOutput(production, 'Url', { value: url });
 new CfnOutput(production, 'Bootstrap', { value: bootstrapFunction.functionName });

@@ -16,6 +16,7 @@ export const Runner: HttpDeclaration = {
     'sharedProviders',
     'fetchProvider',
     'runnerProgram',
+    'traced',
   ],
   rights: (may) => [
     // Reads teams and projects: the creator of a run must still have the permission to apply when its runner claims the

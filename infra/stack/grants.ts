@@ -137,6 +137,13 @@ const onRunners = ({ runners }: Parts) => {
         wildcard: 'Any revision of this one task definition: a deployment creates a revision while runs start.',
       },
       {
+        // ECS asks for it if RunTask has tags; tasks that exist cannot be tagged (ECS: tag resources on creation).
+        actions: ['ecs:TagResource'],
+        resources: [runners.anyTaskArn],
+        conditions: { StringEquals: { 'ecs:CreateAction': 'RunTask' } },
+        wildcard: 'Tasks of this one cluster; ECS generates their ids.',
+      },
+      {
         actions: ['iam:PassRole'],
         resources: [runners.executionRole.roleArn, runners.taskRole.roleArn],
         conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
@@ -202,8 +209,8 @@ const onFunctions = (parts: Parts) => {
     resources: names.map((name) => requirePart(parts, name).functionArn),
   });
   return {
-    /** Sends a run's notifications, environment updates and commit statuses. */
-    notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus'),
+    /** Sends a run's notifications, environment updates, commit statuses and trace. */
+    notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus', 'trace'),
     /** Sends notifications that are not about a run's status. */
     tellPeople: (): Permission => invoke('notify'),
     /** Starts due builds of environments. */
@@ -229,6 +236,9 @@ const onSecrets = ({ settings }: Parts) => ({
   /** Client secret of the sign-in issuer. */
   signInSecret: (): Permission[] =>
     settings.signInSecretParameter ? [readParameter(settings.signInSecretParameter)] : [],
+  /** Headers for the receiver of traces. */
+  otlpHeaders: (): Permission[] =>
+    settings.otlpHeadersParameter ? [readParameter(settings.otlpHeadersParameter)] : [],
   /** Key of the GitHub App, which signs tokens for its installations. */
   githubApp: (...secrets: GithubAppSecret[]): Permission[] => {
     const parameters = githubAppParameters(settings);

@@ -1,4 +1,5 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
@@ -17,6 +18,9 @@ export interface OperationsProps {
   lostEvents: sqs.Queue;
   api: HttpApi;
   sweepLog: logs.LogGroup;
+  /** Of the functions of states. */
+  lifecycleLog: logs.LogGroup;
+  table: dynamodb.ITable;
   key: kms.IKey;
 }
 

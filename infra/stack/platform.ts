@@ -82,6 +82,8 @@ export class Platform extends Construct {
       lostEvents: lost.queue,
       api,
       sweepLog: this.#logs.of('Sweep'),
+      lifecycleLog: this.#logs.of('Complete'),
+      table: storage.table,
       key: storage.key,
     });
     this.url = api.url;
@@ -99,10 +101,11 @@ export class Platform extends Construct {
     const commitStatus = build('CommitStatus');
     parts.commitStatus = commitStatus.function;
     const invoked = {
-      ...record(['Notify', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
+      ...record(['Notify', 'Trace', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
       CommitStatus: commitStatus,
     };
     parts.notify = invoked.Notify.function;
+    parts.trace = invoked.Trace.function;
     parts.environmentSettle = invoked.EnvironmentSettle.function;
     parts.fetchCommit = invoked.FetchCommit.function;
     parts.fetchProvider = invoked.FetchProvider.function;

@@ -3,12 +3,14 @@ import { type App, CfnOutput, Stack } from 'aws-cdk-lib/core';
 import type { Bundles } from '#infra/build/bundle.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { Data } from './data.ts';
+import { existsWholly } from './existing-data.ts';
 import { Platform } from './platform.ts';
 import { recordSettings } from './recorded-settings.ts';
+import { existingStorage } from './storage.ts';
 
-/** The stacks that `stepform deploy` deploys: data and platform. */
+/** The stacks that `stepform deploy` deploys: data and platform; without the data's if all of it exists. */
 export const platformStacks = (app: App, settings: Settings, bundles: Bundles) => {
-  const data = new Data(app, settings);
+  const data = existsWholly(settings) ? undefined : new Data(app, settings);
   const platform = new Stack(app, settings.stackName, {
     description: 'Stepform: Terraform Cloud’s run lifecycle as a serverless application',
     analyticsReporting: false,
@@ -20,7 +22,7 @@ export const platformStacks = (app: App, settings: Settings, bundles: Bundles) =
   const { url, environmentsUrl, handlers, lifecycle } = new Platform(platform, 'Default', {
     settings,
     bundles,
-    storage: data.storage,
+    storage: existingStorage(platform, settings, data?.storage),
   });
   // Fixed names: operators and the local platform find functions by them.
   for (const [id, handler] of Object.entries(handlers))

@@ -23,6 +23,9 @@ type Replaced =
   | 'hostedZoneId'
   | 'vpcId'
   | 'subnetIds'
+  | 'tableName'
+  | 'bucketName'
+  | 'keyArn'
   | 'alarmTopicArn';
 
 /** Host names of API and page, and of environments. Choose them before the first organization exists. */

@@ -9,11 +9,13 @@ import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
 import { signInVariable } from './sign-in.ts';
 import type { PlatformStorage } from './storage.ts';
+import { endpointVariable, traceVariables } from './traces.ts';
 import { warmRunnerVariable } from './warm-runners.ts';
 
 /** Functions that other functions invoke. */
 export type InvokedPart =
   | 'notify'
+  | 'trace'
   | 'environmentSettle'
   | 'environmentSweep'
   | 'dataRetention'
@@ -86,6 +88,8 @@ const functionVariables = (parts: Parts) => {
       NOTIFY_FUNCTION: nameOf('notify'),
       ENVIRONMENT_SETTLE_FUNCTION: nameOf('environmentSettle'),
       COMMIT_STATUS_FUNCTION: nameOf('commitStatus'),
+      TRACE_FUNCTION: nameOf('trace'),
+      ...endpointVariable(parts.settings),
     }),
     tellPeople: () => ({ NOTIFY_FUNCTION: nameOf('notify') }),
     /** For functions that post commit statuses and do not change runs. */
@@ -114,13 +118,16 @@ const settingVariables = ({ settings }: Parts) => ({
   organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
   signIn: () => ({ SIGN_IN: signInVariable(settings) }),
   githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
+  /** Whether runs are traced. */
+  traced: () => endpointVariable(settings),
+  traces: () => traceVariables(settings),
   warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
   runnerTerraform: () => ({
     RUNNER_TERRAFORM_VERSION: settings.terraformEngine === 'terraform' ? settings.terraformVersion : '',
   }),
   runs: () => ({
     TERRAFORM_ENGINE: settings.terraformEngine,
-    HOLD_SECONDS: String(settings.holdSeconds),
+    READY_SECONDS: String(settings.readySeconds),
     HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
   }),
 });

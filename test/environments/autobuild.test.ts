@@ -236,6 +236,7 @@ it('scheduled builds are recorded in the audit trail', async () => {
   const [made, ...others] = (await world.call('GET', '/audit?q=resource_type:workspace%20action:create')).body
     .audit_logs;
   expect([made.ip, made.action, made.status_code]).toEqual(['192.0.2.1', 'create', 200]);
+  expect((await world.call('GET', `/workspaces/${made.resource_id}`)).status, 'the created one').toBe(200);
   expect(made.request_id, 'clients parse it').toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   expect([made, ...others].map(({ time }) => time)).toEqual(
     [made, ...others]

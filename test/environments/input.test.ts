@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { actingAs, uniqueName } from '#test/support/api.ts';
+import { actingAs, type Sent, uniqueName } from '#test/support/api.ts';
 import { preset } from './presets.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
@@ -28,6 +29,29 @@ describe('unknown input', () => {
     }
   });
 
+  it.each([
+    ['a body that is not JSON', 'POST', '/authcheck', { body: '{' }, 400, /^Request body must be valid JSON/],
+    ['no body', 'POST', '/authcheck', {}, 400, /^Request body must be valid JSON.*EOF/],
+    ['an unknown token', 'GET', '/users/me', { token: 'x' }, 401, /^You are signed out or your session has expired/],
+    ['a route for others', 'GET', '/deployment/config', {}, 403, /^Forbidden.*contact your administrator/],
+    ['an unknown route', 'GET', '/nothing', {}, 404, /^Route not found\.$/],
+    ['an id that is no UUID', 'GET', '/workspaces/x', {}, 400, /^Invalid UUID "x"/],
+    ['an unknown user', 'GET', '/users/nobody', {}, 404, /^Resource not found or you do not have access/],
+    ['a body of 3 MB', 'POST', '/authcheck', { body: ' '.repeat(3e6) }, 413, /^payload too large.*maximum is 2097152/],
+  ])('gets an answer that names the reason: %s', async (_, method, path, sent, status, text) => {
+    const { status: answered, body } = await world.call(method, path, sent);
+    expect([answered, [body.message, body.detail].filter(Boolean).join(' ')]).toEqual([
+      status,
+      expect.stringMatching(text),
+    ]);
+  });
+
+  it('meets no internals when the platform fails', async () => {
+    world.api.aws.failCall(1, 'before');
+    const answer = await world.call('GET', '/users/me');
+    expect([answer.status, answer.body]).toEqual([500, { message: 'An internal server error occurred.' }]);
+  });
+
   it('in a query is refused by name', async () => {
     for (const path of ['/users', '/workspaces', '/templates', '/audit', '/organizations', '/users/me']) {
       const answer = await world.call('GET', `${path}?no_such=1`);
@@ -40,17 +64,24 @@ describe('unknown input', () => {
   });
 
   it('in a query of a route without parameters names no others', async () => {
+    expect((await world.call('GET', '/users/me?no_such=')).status, 'without a value').toBe(200);
     const { validations } = (await world.call('GET', '/users/me?no_such=1')).body;
     expect(validations).toEqual([{ field: 'no_such', detail: '"no_such" is not a valid query param' }]);
-    expect((await world.call('GET', '/workspaces?no_such=1')).body.validations[0].detail).toMatch(
-      /; supported: q, limit/,
-    );
-    expect((await world.call('GET', '/nothing')).body).toEqual({ message: 'Route not found.' });
+    expect((await world.call('GET', '/templates?no_such=1')).body.validations[0].detail).toMatch(/; supported: q$/);
+    const many = Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x${n}`.padEnd(101, 'x'), '1']));
+    const refused = [
+      await world.call('GET', `/users/me?${new URLSearchParams(many)}`),
+      await world.call('POST', '/authcheck', { body: many }),
+    ];
+    expect(refused.map(({ body }) => [body.validations.length, body.validations[0].field.length])).toEqual([
+      [20, 100],
+      [20, expect.any(Number)],
+    ]);
   });
 
   it('to list the tokens of all users is rejected for every caller', async () => {
-    expect((await world.call('GET', '/users/me/keys/tokens?include_all=false')).status).toBe(200);
-    expect((await world.call('GET', '/users/me/keys/tokens?include_all=true')).status).toBe(400);
+    for (const [value, status] of Object.entries({ '=false': 200, '=0': 200, '=true': 400, '': 400 }))
+      expect((await world.call('GET', `/users/me/keys/tokens?include_all${value}`)).status, value).toBe(status);
   });
 
   it('in the cookie of a session is 401', async () => {
@@ -75,14 +106,17 @@ it('an environment is created only from one template, with a usable version and 
     return [answer.status, answer.body.validations?.[0].field ?? answer.body.message];
   };
   const unset = '00000000-0000-0000-0000-000000000000';
+  const detail = 'Validation failed for tag "uuid" with value: "x"';
+  const wrong = (await world.call('POST', '/users/me/workspaces', { body: { name: 'dev', template_id: 'x' } })).body;
+  expect(wrong.validations).toEqual([{ field: 'template_id', detail }]);
   expect(await create({})).toEqual([400, 'template_id']);
   expect(await create({ template_id, template_version_id: old })).toEqual([400, 'template_id']);
   expect(await create({ template_id: crypto.randomUUID() })).toEqual([
     400,
     expect.stringMatching(/^Template .* not found/),
   ]);
-  expect(await create({ template_id, name: 'new' })).toEqual([400, 'name']);
-  expect(await create({ template_id, name: 'a--b' })).toEqual([400, 'name']);
+  for (const name of ['new', 'a--b', 'x'.repeat(33)])
+    expect(await create({ template_id, name })).toEqual([400, 'name']);
   expect(await create({ template_id, autostart_schedule: '0 9 * * *' })).toEqual([
     400,
     expect.stringContaining('Autostart is not allowed'),
@@ -109,7 +143,9 @@ it('an environment is created only from one template, with a usable version and 
   const { username } = (await world.call('GET', '/users/me', person)).body;
   expect((await create({ template_id: id }, {}, username))[0], 'for another user').toBe(201);
   expect((await create({ template_id: id }, person, 'owner'))[0]).toBe(403);
-  expect((await create({ template_id: id }, {}, 'no-such-user'))[0]).toBe(404);
+  await world.members.newUser('stranger-to-all');
+  for (const user of ['no-such-user', 'stranger-to-all'])
+    expect((await create({ template_id: id }, {}, user))[0], user).toBe(404);
 });
 
 it('a build with contradictory options or for another template is rejected, and not created', async () => {
@@ -179,28 +215,23 @@ it('a build takes the values of the request, its preset or the build before it, 
     const { parameters, presetId } = await world.latest(id);
     return [answer.status, ...parameters.map((one) => one.value), presetId];
   };
-  expect(await valuesAfter({ transition: 'stop' })).toEqual([201, 'eu', '7', undefined]);
-  expect(await valuesAfter({ transition: 'start', ...value('region', 'us') }), 'not mutable').toEqual([
-    400,
-    'eu',
-    '7',
-    undefined,
-  ]);
-  expect(await valuesAfter({ transition: 'stop', ...value('size', '8') })).toEqual([201, 'eu', '8', undefined]);
-  expect(await valuesAfter({ transition: 'start' })).toEqual([201, 'eu', '8', undefined]);
-  expect(await valuesAfter({ transition: 'start', template_version_preset_id: small.id })).toEqual([
-    201,
-    'eu',
-    '1',
-    small.id,
-  ]);
-  expect(await valuesAfter({ transition: 'start', ...value('size', '9') })).toEqual([201, 'eu', '9', undefined]);
-  expect(await valuesAfter({ transition: 'start', ...value('size', '1') }), 'as in the preset').toEqual([
-    201,
-    'eu',
-    '1',
-    small.id,
-  ]);
+  for (const [transition, body, ...expected] of [
+    ['stop', {}, 201, 'eu', '7', undefined],
+    // Not mutable.
+    ['start', value('region', 'us'), 400, 'eu', '7', undefined],
+    ['stop', value('size', '8'), 201, 'eu', '8', undefined],
+    ['start', {}, 201, 'eu', '8', undefined],
+    ['start', { template_version_preset_id: small.id }, 201, 'eu', '1', small.id],
+    ['start', value('size', '9'), 201, 'eu', '9', undefined],
+    // As in the preset.
+    ['start', value('size', '1'), 201, 'eu', '1', small.id],
+  ] as const)
+    expect(await valuesAfter({ transition, ...body })).toEqual(expected);
+  const hash = createHash('sha256').update('size').digest('hex');
+  expect(await world.inputsOf(id)).toMatchObject({
+    [`CODER_PARAMETER_${hash}`]: '1',
+    [`CODER_PARAMETER_PREVIOUS_${hash}`]: '9',
+  });
 });
 
 it('a running build can be canceled with permission to interrupt builds, a pending one also by its owner', async () => {
@@ -233,7 +264,9 @@ it('a running build can be canceled with permission to interrupt builds, a pendi
 it('a user has tokens with names and lifetimes, which only they see and revoke', async () => {
   const person = await world.members.withLevel('acme', 'plan');
   const tokens = '/users/me/keys/tokens';
-  const create = (body: object) => world.call('POST', tokens, { body, ...person });
+  const create = (body: object, sent: Sent = person) => world.call('POST', tokens, { ...sent, body });
+  const secondsOf = async (name: string) =>
+    (await world.call('GET', `${tokens}/${name}`, person)).body.lifetime_seconds;
   const hourNs = 3_600_000 * 1_000_000;
   const made = await create({ token_name: 'ci', lifetime: hourNs });
   expect(made.status).toBe(201);
@@ -249,13 +282,17 @@ it('a user has tokens with names and lifetimes, which only they see and revoke',
   for (const path of [`${tokens}/ci`, `/users/me/keys/${shown.id}`])
     expect((await world.call('GET', path, person)).body).toMatchObject({ id: shown.id, token_name: 'ci' });
   expect((await create({ token_name: 'ci' })).status).toBe(409);
-  const plain = (await world.call('POST', tokens, { body: {}, token: key })).body.key;
+  expect((await create({ token_name: 'short', lifetime: hourNs / 2 }, { token: key })).status).toBe(201);
+  expect(await secondsOf('short')).toBe(1800);
+  const plain = (await create({}, { token: key })).body.key;
   const inherited = (await world.call('GET', tokens, person)).body.map((one: { lifetime_seconds: number }) => one);
-  expect(inherited.filter((one: { lifetime_seconds: number }) => one.lifetime_seconds <= 3600)).toHaveLength(2);
+  expect(inherited.filter((one: { lifetime_seconds: number }) => one.lifetime_seconds <= 3600)).toHaveLength(3);
   for (const body of [{ lifetime: 2 * 366 * 24 * hourNs }, { scope: 'read' }, { scopes: ['x'] }, { allow_list: [{}] }])
     expect((await create({ token_name: uniqueName('t'), ...body })).status, JSON.stringify(body)).toBe(400);
   const full = { scope: 'all', scopes: ['coder:all'], allow_list: [{ type: '*', id: '*' }] };
   expect((await create({ token_name: 'full', ...full })).status).toBe(201);
+  expect((await create({ token_name: 'longest', lifetime: 2 * 365 * 24 * hourNs })).status).toBe(201);
+  expect([await secondsOf('full'), await secondsOf('longest')]).toEqual([30 * 86_400, 2 * 365 * 86_400]);
   const { username } = (await world.call('GET', '/users/me', person)).body;
   expect((await world.call('GET', `/users/${username}/keys/tokens`)).status, 'of another user').toBe(404);
   expect((await world.call('GET', `/users/${username}/organizations`)).status).toBe(404);
@@ -294,7 +331,12 @@ it('the API shows roles of users in organizations that the caller shares, and no
   expect(itself.roles).toHaveLength(1);
   const { users } = (await world.call('GET', `/users?q=email:${itself.email}`)).body;
   expect(users).toEqual([expect.objectContaining({ username, email: itself.email, organization_ids: [ownId] })]);
-  expect((await world.call('GET', '/users?q=status:suspended')).body.users).toEqual([]);
+  expect(
+    (await world.call('GET', `/users/${username}`, { token: (await world.members.member('acme')).token })).status,
+  ).toBe(404);
+  await world.api.post('organizations/acme/organization-memberships', { email: 'invited@b.test' });
+  for (const query of ['status:suspended', 'email:invited@b.test'])
+    expect((await world.call('GET', `/users?q=${query}`)).body.users, query).toEqual([]);
   expect(users[0]).toMatchObject({ status: 'active', login_type: 'token', roles: [] });
   const list = async (query: string) => (await world.call('GET', `/users?${query}`)).body;
   const everyone = await list('');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** An environment's workspace in the public API of runs (functions/resources/workspaces/managed.ts). */
@@ -57,6 +57,8 @@ describe('an owner of the organization', () => {
   it('sees its runs, but cancels, confirms and discards builds by their own API only', async () => {
     const run = await world.runOf(await world.latest(id));
     expect((await world.api.get(`runs/${run.id}`)).status).toBe(200);
+    const { attributes } = (await world.api.get(`configuration-versions/${run.configurationVersionId}`)).body.data;
+    expect(attributes).toMatchObject({ 'auto-queue-runs': false, speculative: true, provisional: false });
     for (const action of ['cancel', 'apply', 'discard', 'force-execute']) {
       expect((await world.api.call('POST', `runs/${run.id}/actions/${action}`)).status, action).toBe(409);
     }
@@ -67,7 +69,10 @@ describe('an owner of the organization', () => {
       description: 'd',
       'terraform-version': '1.9.0',
     });
-    expect(changed.status).toBe(200);
+    expect([changed.status, changed.body.data.attributes]).toEqual([
+      200,
+      expect.objectContaining({ 'auto-apply': true, 'speculative-enabled': false }),
+    ]);
     await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`, { body: { reason: 'looking' } });
     expect(await world.build(id, 'stop')).toMatchObject({
       status: 409,
@@ -142,11 +147,15 @@ describe('a stranger', () => {
     expect(answer).toMatchObject({ status: 403, body: { message: 'Unauthorized to create workspace.' } });
   });
 
-  it('cannot follow a log with an expired ticket', async () => {
+  it('cannot follow a log with a used or expired ticket', async () => {
     const { issueTicket, redeemTicket } = await import('#environments/logs/tickets.ts');
     const ticket = await issueTicket({ kind: 'build', jobId: id, after: 0 });
     const redeemed = await Promise.all([redeemTicket(ticket), redeemTicket(ticket), redeemTicket(ticket)]);
     expect(redeemed.filter(Boolean)).toHaveLength(1);
     expect(await redeemTicket(ticket)).toBeUndefined();
+    const expired = await issueTicket({ kind: 'build', jobId: id, after: 0 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
+    expect(await redeemTicket(expired)).toBeUndefined();
+    vi.useRealTimers();
   });
 });

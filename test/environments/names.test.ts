@@ -46,16 +46,7 @@ it('a name is given to a new environment or to a renamed one, never to both', as
   }
 });
 
-it('a deleted environment frees its name', async () => {
-  const name = uniqueName('dev');
-  const { body } = await world.create(template, { name });
-  await world.end(body.id);
-  await world.build(body.id, 'delete');
-  await world.end(body.id);
-  expect((await world.create(template, { name })).status).toBe(201);
-});
-
-it('a deleted environment is read by its name with include_deleted, unless another one has the name', async () => {
+it('a deleted environment frees its name, and is read by it with include_deleted until another one has it', async () => {
   const name = uniqueName('dev');
   const { body } = await world.create(template, { name });
   await world.end(body.id);
@@ -65,6 +56,7 @@ it('a deleted environment is read by its name with include_deleted, unless anoth
   expect((await world.call('GET', path)).status).toBe(404);
   const deleted = await world.call('GET', `${path}?include_deleted=true`);
   expect([deleted.status, deleted.body.id, deleted.body.latest_build.transition]).toEqual([200, body.id, 'delete']);
+  expect((await world.call('GET', `/workspaces/${body.id}?include_deleted=true`)).status).toBe(200);
   const builds = await world.call('GET', `/workspaces/${body.id}/builds`);
   expect([builds.status, builds.body.length]).toEqual([200, 2]);
   const { body: next } = await world.create(template, { name });

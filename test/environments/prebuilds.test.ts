@@ -116,13 +116,27 @@ describe('a pool', () => {
       CODER_WORKSPACE_OWNER: 'prebuilds',
       CODER_WORKSPACE_OWNER_ID: 'c42fdf75-3097-471c-8c33-fb52454d81c0',
     });
-    const shown = (await world.call('GET', `/workspaces/${all[0]?.id}`)).body;
-    expect(shown).toMatchObject({ is_prebuild: true, owner_name: 'prebuilds', latest_build: { deadline: null } });
-    const ttl = await world.call('PUT', `/workspaces/${all[0]?.id}/ttl`, { body: { ttl_ms: 3_600_000 } });
-    expect(ttl).toMatchObject({
-      status: 409,
-      body: { message: 'TTL updates are not supported for prebuilt workspaces' },
-    });
+    const [{ id = '', name = '' } = {}] = all;
+    expect(await world.runOf(await world.latest(id))).toMatchObject({ createdBy: world.api.userId });
+    const shown = (await world.call('GET', `/users/prebuilds/workspace/${name}`)).body;
+    expect(shown).toMatchObject({ id, is_prebuild: true, owner_name: 'prebuilds', latest_build: { deadline: null } });
+    for (const [method, path, body] of [
+      ['PATCH', '', { name: 'mine' }],
+      ['PUT', '/ttl', { ttl_ms: 3_600_000 }],
+      ['PUT', '/autostart', {}],
+      ['PUT', '/extend', {}],
+      ['PUT', '/dormant', { dormant: true }],
+      ['POST', '/usage', {}],
+    ] as const) {
+      const { status, body: answer } = await world.call(method, `/workspaces/${id}${path}`, { body });
+      expect([path, status, answer.message]).toEqual([
+        path,
+        409,
+        expect.stringContaining('not supported for prebuilt'),
+      ]);
+    }
+    const user = await world.members.withLevel('acme', 'write');
+    expect((await world.build(id, 'stop', { ...user, body: { transition: 'stop' } })).status).toBe(403);
   });
 
   it('hands over its oldest environment in place, and is refilled', async () => {
@@ -207,8 +221,18 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(3);
   });
 
-  it('is emptied when its version is no longer active', async () => {
+  it('is emptied when its version is no longer active, and builds that wait are canceled', async () => {
     const { template } = await filled(2);
+    const waiting = await world.addTemplate({}, [preset({ instances: 1 })]);
+    await reconcile(waiting);
+    const [{ id: pending = '' } = {}] = await pool(waiting);
+    const next = { body: { id: await world.addVersion(waiting) } };
+    expect((await world.call('PATCH', `/templates/${waiting.id}/versions`, next)).status).toBe(200);
+    await reconcile(waiting);
+    await world.end(pending, 'canceled');
+    await reconcile(waiting);
+    expect(await world.latest(pending)).toMatchObject({ transition: 'delete', withoutRun: 'no state' });
+    expect(await pool(waiting)).toEqual([]);
     const [running] = await pool(template);
     const id = await world.addVersion(template);
     const promoted = await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } });
@@ -281,7 +305,9 @@ describe('a pool', () => {
     const [old] = await pool(template);
     await new Promise((resolve) => setTimeout(resolve, 2));
     const answer = await world.call('POST', `/templates/${template.id}/prebuilds/invalidate`);
-    expect(answer.body.invalidated).toMatchObject([{ template_name: template.name, preset_name: 'small' }]);
+    expect(answer.body.invalidated).toMatchObject([
+      { template_name: template.name, template_version_name: expect.stringMatching(/^v-/), preset_name: 'small' },
+    ]);
     await reconcile(template);
     expect((await world.latest(old?.id ?? '')).transition).toBe('delete');
     expect((await pool(template)).length).toBe(2);

@@ -122,6 +122,7 @@ it('a list has the environments that fit the search and that the caller may see,
     ['owner:me%20status:stopped', [favorite, stopped]],
     [`name:${running.toUpperCase()}`, [running]],
     [running, [running]],
+    [`name:"${running}"`, [running]],
     [`${ownerName}/${theirs}`, [theirs]],
     [`owner/${theirs}`, []],
     ['organization:acme%20owner:me', mine],
@@ -153,8 +154,8 @@ it('builds are listed newest first, and read by number', async () => {
   const path = `/users/me/workspace/${name}/builds`;
   expect((await get(`${path}/1`)).transition).toBe('start');
   const statuses = [];
-  for (const number of ['3', '0', 'x']) statuses.push(await statusOf('GET', `${path}/${number}`));
-  expect(statuses).toEqual([404, 400, 400]);
+  for (const number of ['3', '0', 'x', '1.5']) statuses.push(await statusOf('GET', `${path}/${number}`));
+  expect(statuses).toEqual([404, 400, 400, 400]);
   for (const query of ['since=never', 'limit=x'])
     expect(await statusOf('GET', `/workspaces/${id}/builds?${query}`), query).toBe(400);
 });
@@ -179,6 +180,9 @@ it('a build has the resources of its state, with attributes from its plan, and w
   };
   await putObject(objects.artifact(build.runIds[0] ?? '', 'plan', 'plan-json'), JSON.stringify(plan));
   await world.writeState(id, ['home', 'other']);
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
+  await updateRun(build.runIds[0] ?? '', { set: { costEstimate } });
   await world.end(id);
   const common = { type: 'terraform_data', workspace_transition: 'start', agents: [] };
   expect(await get(path)).toMatchObject([
@@ -192,7 +196,7 @@ it('a build has the resources of its state, with attributes from its plan, and w
     },
     { ...common, name: 'other', daily_cost: 0, hide: false, icon: '', metadata: [] },
   ]);
-  expect((await get(`/workspacebuilds/${build.id}`)).daily_cost).toBe(3);
+  expect((await get(`/workspacebuilds/${build.id}`)).daily_cost, 'not the estimate').toBe(3);
   expect(await get(`/workspacebuilds/${build.id}/parameters`)).toEqual([]);
 });
 
@@ -209,42 +213,45 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   };
   expect(await log(), 'before its plan').toEqual(['Setting up info']);
   const at = '2026-01-05T08:00:00.000Z';
-  const line = (message: object) => `${JSON.stringify({ '@level': 'info', '@timestamp': at, ...message })}\n`;
+  const later = '2026-01-05T08:00:01.000Z';
+  const line = (level: string, message: object) =>
+    `${JSON.stringify({ '@level': level, '@timestamp': later, '@message': 'x', ...message })}\n`;
+  const diagnostic = (severity: string, summary: string) => ({
+    type: 'diagnostic',
+    diagnostic: { severity, summary, detail: '\nWhy' },
+  });
   const text = [
-    '\x02Preparing\n',
-    line({ '@message': 'read', type: 'log' }),
-    line({
-      '@level': 'error',
-      '@message': 'x',
-      type: 'diagnostic',
-      diagnostic: { severity: 'error', summary: 'No disk' },
-    }),
-    line({
-      '@level': 'warn',
-      '@message': 'x',
-      type: 'diagnostic',
-      diagnostic: { severity: 'warning', summary: 'Old' },
-    }),
-    line({ '@level': 'debug', '@message': 'of the debug log' }),
-    line({ '@level': 'trace', '@message': 'left out' }),
-    `${'long '.repeat(4000)}\n`,
+    '\x02Preparing\n\n',
+    line('info', { '@message': 'read', type: 'log' }),
+    line('error', diagnostic('error', 'No disk')),
+    line('warn', diagnostic('warning', 'Old')),
+    line('info', { '@message': 'of the debug log' }),
+    line('error', { '@message': 'wrong in the debug log' }),
+    line('trace', { '@message': 'left out' }),
+    '{"@level": cut off\n',
+    `${'x'.repeat(16_000)}\n`,
     'half a l',
   ].join('');
-  await appendLog(runId, 'plan', 0, Buffer.from(text));
+  await appendLog(runId, 'plan', 0, Buffer.from(text.slice(0, 5)));
   await updateRun(runId, { set: { plan: { status: 'running', statusTimestamps: { 'started-at': at } } } });
-  const begun = await log();
-  expect(begun.slice(0, 3)).toEqual([
+  await updateRun(runId, { set: { status: 'planning' } });
+  expect(await get(`/workspaces/${id}`)).toMatchObject({ latest_build: { status: 'starting' } });
+  expect(await log(), 'before its first line').toEqual(['Setting up info']);
+  await appendLog(runId, 'plan', 5, Buffer.from(text.slice(5)));
+  const stage = 'Planning infrastructure';
+  expect(await log()).toEqual([
     'Setting up info',
-    'Planning infrastructure info',
-    'Planning infrastructure info Preparing',
+    `${stage} info`,
+    `${stage} info Preparing`,
+    `${stage} info read`,
+    ...['Error: No disk', '', '', 'Why'].map((output) => `${stage} error ${output}`.trim()),
+    ...['Warning: Old', '', '', 'Why'].map((output) => `${stage} warn ${output}`.trim()),
+    `${stage} debug of the debug log`,
+    `${stage} error wrong in the debug log`,
+    `${stage} info {"@level": cut off`,
+    // In parts that clients can read.
+    ...Array(2).fill(`${stage} info ${'x'.repeat(8000)}`),
   ]);
-  const rest = begun.slice(3).join('\n');
-  expect(rest).toMatch(/error .*No disk/);
-  expect(rest).toMatch(/warn .*Old/);
-  expect(rest).toMatch(/debug .*of the debug log/);
-  expect(rest).not.toMatch(/left out|half/);
-  const parts = begun.filter((entry) => entry.includes('long long')).map((entry) => entry.match(/long/g)?.length);
-  expect(parts, 'in parts that clients can read').toEqual([1600, 1600, 800]);
   await appendLog(runId, 'plan', Buffer.byteLength(text), Buffer.from('ine\n\x03'));
   const ended = { status: 'finished', statusTimestamps: { 'started-at': at } };
   await updateRun(runId, { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
@@ -257,10 +264,11 @@ it('the log of a build has a stage for each part of its run, with levels and tim
   ]);
   const entries: { id: number; created_at: string; log_source: string }[] = await get(path);
   expect(entries.map((entry) => entry.id)).toEqual(entries.map((entry) => entry.id).sort((a, b) => a - b));
-  expect(entries.slice(0, 3).map(({ created_at, log_source }) => [created_at, log_source])).toEqual([
+  expect(entries.slice(0, 4).map(({ created_at, log_source }) => [created_at, log_source])).toEqual([
     [build.createdAt, 'provisioner_daemon'],
     [at, 'provisioner_daemon'],
     [at, 'provisioner'],
+    [later, 'provisioner'],
   ]);
   const ids = entries.map((entry) => entry.id);
   const part: { id: number }[] = await get(`${path}?after=${ids[1]}&before=${ids[4]}`);
@@ -279,11 +287,12 @@ it('a log that is longer than one read is complete, and leaves out no entry', as
   const { id } = (await world.create(await world.addTemplate())).body;
   const { id: buildId, runIds } = await world.latest(id);
   const lines = Array.from({ length: 6000 }, (_, n) => `line ${n} ${'.'.repeat(40)}`);
+  lines.push(`line without an end ${'.'.repeat(300_000)}`);
   const log = Buffer.from(`\x02${lines.join('\n')}\n\x03`);
   for (let at = 0; at < log.length; at += maxPieceBytes)
     await appendLog(runIds[0] ?? '', 'plan', at, log.subarray(at, at + maxPieceBytes));
   const ended = { status: 'finished', statusTimestamps: {} };
   await updateRun(runIds[0] ?? '', { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
-  const entries: { output: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
-  expect(entries.map(({ output }) => output).filter((output) => output.startsWith('line'))).toEqual(lines);
+  const entries: { output: string; stage: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
+  expect(entries.map(({ output }) => output).join('')).toBe(lines.join(''));
 });

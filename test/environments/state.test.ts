@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Preset } from '#environments/templates/plan.ts';
 import { type Environments, startEnvironments } from './support.ts';
 
 /** The state before each operation, whether Terraform runs, and the state afterwards: one test per operation. */
@@ -78,12 +77,16 @@ describe('operations of users', () => {
     const { workspaceId } = await world.environmentOf(id);
     const { update } = await import('#platform/store/table.ts');
     const { keys } = await import('#platform/store/keys.ts');
-    const unsaved = { runId: 'run-1', serial: 9, lineage: '', lost: true };
-    await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId: 'run-1', at: '', unsaved } } });
+    const { id: runId } = await world.runOf(await world.latest(id));
+    const unsaved = { runId, serial: 9, lineage: '', lost: true };
+    await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId, at: '', unsaved } } });
     const answer = await world.build(id, 'stop');
     expect(answer.status).toBe(409);
-    expect(answer.body.message).toMatch(/is locked\. The apply of run-1 ended without its last state/);
+    expect(answer.body.message).toContain(`is locked. The apply of ${runId} ended without its last state`);
     expect(await begun(id)).toMatchObject({ transition: 'start' });
+    const state = world.stateOf(['other']).toString('base64');
+    const pushed = await world.build(id, 'start', { body: { transition: 'start', state } });
+    expect(pushed.status, 'with that state').toBe(201);
   });
 
   it('POST …/builds delete: destroys from the last build’s state, then deletes the workspace', async () => {
@@ -98,6 +101,8 @@ describe('operations of users', () => {
   it('POST …/builds delete with orphan: no Terraform, and states stay readable', async () => {
     const id = await started(await world.addTemplate());
     const first = await world.latest(id);
+    const { lockWorkspace } = await import('#lifecycle/queue/locks.ts');
+    await lockWorkspace((await world.environmentOf(id)).workspaceId, world.api.userId, 'even of a locked workspace');
     const answer = await world.build(id, 'delete', { body: { transition: 'delete', orphan: true } });
     expect(answer.body.job.status).toBe('succeeded');
     expect(await begun(id)).toMatchObject({ terraform: 'none' });
@@ -113,6 +118,27 @@ describe('operations of users', () => {
     expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
   });
 
+  it('POST …/builds delete with state: destroys from that state', async () => {
+    const { id } = (await world.create(await world.addTemplate())).body;
+    await world.end(id, 'errored');
+    const state = world.stateOf(['other']).toString('base64');
+    await world.build(id, 'delete', { body: { transition: 'delete', state } });
+    expect(await begun(id)).toMatchObject({ terraform: 'destroy' });
+  });
+
+  it.each([
+    ['in time', 'canceled', 200],
+    ['too late', 'applied', 410],
+    ['too late, without changes', 'planned_and_finished', 410],
+  ] as const)('PATCH …/cancel of a deletion, %s', async (_, status, seen) => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'delete');
+    const { id: buildId } = await world.latest(id);
+    expect((await world.call('PATCH', `/workspacebuilds/${buildId}/cancel`)).status).toBe(200);
+    expect(await world.end(id, status)).toHaveProperty('canceledAt');
+    expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(seen);
+  });
+
   it('PATCH …/cancel, pending: the state is unchanged', async () => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');
@@ -120,34 +146,42 @@ describe('operations of users', () => {
     expect((await world.call('PATCH', `/workspacebuilds/${buildId}/cancel`)).status).toBe(200);
     const ended = await world.end(id, 'canceled');
     expect(ended).toMatchObject({ canceledAt: expect.any(String) });
-    expect(ended.error).toBeUndefined();
+    expect([ended.error, ended.note]).toEqual([undefined, undefined]);
     expect(await stateOf(buildId)).toEqual(full);
   });
 
-  it('PATCH …/cancel, running: what Terraform wrote is kept, and the next build starts from it', async () => {
-    const id = await started(await world.addTemplate());
-    await world.build(id, 'stop');
-    const build = await world.latest(id);
-    const { updateRun } = await import('#resources/runs/records.ts');
-    const apply = { status: 'canceled', statusTimestamps: {} };
-    await updateRun(build.runIds[0] ?? '', { set: { apply } });
-    await world.writeState(id, ['home']);
-    expect((await world.end(id, 'canceled')).note?.text).toContain('State kept: 1 resources recorded');
-    await world.build(id, 'start');
-    expect(await begun(id)).toMatchObject({ source: ['home'] });
-  });
-
   it.each([
-    ['early, while planning: nothing has changed, and the former state is correct', undefined, full],
-    ['mid-way, while applying: the state contains the changes until then', ['home'], ['home']],
-    ['late, when the apply was complete: the state contains all changes', [], []],
-  ])('PATCH …/cancel, running, %s', async (_, written, expected) => {
+    ['canceled', 'early, while planning: nothing has changed, and the former state is correct', undefined, full],
+    ['canceled', 'mid-way, while applying: the state contains the changes until then', ['home'], ['home']],
+    ['canceled', 'late, when the apply was complete: the state contains all changes', [], []],
+    ['errored', 'before or during the plan: the state is kept', undefined, full],
+    [
+      'errored',
+      'during the apply, or by the end of the runner: the state recorded until then is kept',
+      ['home'],
+      ['home'],
+    ],
+  ] as const)('a running build is %s %s', async (status, _, written, expected) => {
     const id = await started(await world.addTemplate());
     await world.build(id, 'stop');
-    if (written) await world.writeState(id, written);
-    expect(await stateOf((await world.end(id, 'canceled')).id)).toEqual(expected);
+    if (written) await world.writeState(id, [...written]);
+    const ended = await world.end(id, status);
+    expect([await stateOf(ended.id), ended.error !== undefined]).toEqual([expected, status === 'errored']);
     await world.build(id, 'start');
     expect(await begun(id)).toMatchObject({ source: expected });
+  });
+
+  it('PATCH …/cancel while applying: the log tells what was kept', async () => {
+    const id = await started(await world.addTemplate());
+    await world.build(id, 'stop');
+    const { updateRun } = await import('#resources/runs/records.ts');
+    const apply = { status: 'canceled', statusTimestamps: {} };
+    const plan = { status: 'finished', statusTimestamps: {}, report: { resourcesAfter: 2 } };
+    await updateRun((await world.latest(id)).runIds[0] ?? '', { set: { apply, plan } });
+    await world.writeState(id, ['home']);
+    expect((await world.end(id, 'canceled')).note?.text).toBe(
+      'Interrupted. State kept: 1 of 2 resources recorded (serial 2). The next build continues from it.',
+    );
   });
 
   it('POST …/builds with state: applies from that state', async () => {
@@ -171,57 +205,5 @@ describe('operations of users', () => {
     expect(during).toMatchObject({ status: 409, body: { message: 'A workspace build is already active.' } });
     await world.end(id);
     expect((await world.call('PUT', `/workspacebuilds/${first.id}/state`, { body })).status).toBe(409);
-  });
-});
-
-describe('prebuilds', () => {
-  const preset: Preset = {
-    id: crypto.randomUUID(),
-    name: 'small',
-    description: '',
-    icon: '',
-    isDefault: true,
-    parameters: {},
-    instances: 1,
-  };
-
-  const pooled = async () => {
-    const template = await world.addTemplate({}, [preset]);
-    const { reconcile } = await import('#environments/prebuilds/reconcile.ts');
-    const { listPool } = await import('#environments/prebuilds/pool.ts');
-    await reconcile(template.id);
-    const [one] = await listPool(template.id);
-    return { template, id: one?.id ?? '', reconcile: () => reconcile(template.id), pool: () => listPool(template.id) };
-  };
-
-  const promote = async (template: Parameters<Environments['addVersion']>[0]) => {
-    const id = await world.addVersion(template);
-    expect((await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } })).status).toBe(200);
-  };
-
-  it('cancellation while pending: no Terraform, and nothing is left', async () => {
-    const { id, template, reconcile, pool } = await pooled();
-    await promote(template);
-    await reconcile();
-    await world.end(id, 'canceled');
-    await reconcile();
-    expect(await begun(id)).toMatchObject({ transition: 'delete', terraform: 'none', source: undefined });
-    expect(await pool()).toEqual([]);
-  });
-});
-
-describe('failures', () => {
-  it.each([
-    ['before or during the plan: the state is kept', full],
-    ['during the apply, or by the end of the runner: the state recorded until then is kept', ['home']],
-  ])('%s', async (_, recorded) => {
-    const id = await started(await world.addTemplate());
-    await world.build(id, 'stop');
-    if (recorded !== full) await world.writeState(id, recorded);
-    const failed = await world.end(id, 'errored');
-    expect(failed.error).toBeDefined();
-    expect(await stateOf(failed.id)).toEqual(recorded);
-    await world.build(id, 'start');
-    expect(await begun(id)).toMatchObject({ source: recorded });
   });
 });

@@ -166,7 +166,10 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   };
 
   /** Ends the run of the latest build, with the state that Terraform would have left. */
-  const end = async (id: string, status: 'applied' | 'errored' | 'canceled' = 'applied'): Promise<Build> => {
+  const end = async (
+    id: string,
+    status: 'applied' | 'planned_and_finished' | 'errored' | 'canceled' = 'applied',
+  ): Promise<Build> => {
     const build = await latest(id);
     const workspace = await getWorkspace((await environmentOf(id)).workspaceId);
     if (status === 'applied' && build.transition !== 'delete' && workspace && !workspace.state)

@@ -18,7 +18,10 @@ const tarOf = async (files: Record<string, string>) => gunzipSync(await packFile
 const upload = (body: string) =>
   world.call('POST', '/files', { body, headers: { 'content-type': 'application/x-tar' } });
 
-const main = 'variable "zone" { default = "eu-1a" }\nvariable "key" { sensitive = true }\n';
+const main = `variable "zone" { default = "eu-1a" }
+variable "key" { sensitive = true }
+variable "start_count" { default = 1 }
+`;
 const values = [{ name: 'key', value: 'hunter2' }];
 
 const push = async (more: object = {}, files: Record<string, string> = { 'main.tf': main, 'README.md': 'Read me' }) => {
@@ -71,7 +74,10 @@ const endRun = async (runId: string, plan: Plan | undefined, set: Record<string,
 const finish = async (
   versionId: string,
   plan: Plan = planned,
-  set: Record<string, unknown> = { status: 'planned_and_finished' },
+  set: Record<string, unknown> = {
+    status: 'planned_and_finished',
+    plan: { status: 'finished', statusTimestamps: {} },
+  },
 ) => {
   for (const runId of await runsOf(versionId)) await endRun(runId, plan, set);
   const [{ body }, other] = await Promise.all([
@@ -97,7 +103,12 @@ it('the same archive of a user is stored once, and downloaded as tar or zip by u
   const { token } = await world.members.withLevel('acme', 'read');
   expect((await world.call('GET', path, { token })).status, 'before its use').toBe(404);
   await push({ file_id: first.body.hash, user_variable_values: [] });
-  expect((await world.call('GET', path, { token })).status).toBe(200);
+  const tar = await world.call('GET', path, { token });
+  expect([tar.status, tar.headers['content-type'], tar.body]).toEqual([
+    200,
+    'application/x-tar',
+    Buffer.from(archive, 'latin1').toString('base64'),
+  ]);
   const { filesInZip } = await import('#environments/templates/zip.ts');
   const zip = await world.call('GET', `${path}?format=zip`);
   expect(zip.headers['content-type']).toBe('application/zip');
@@ -119,19 +130,20 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   expect((await world.call('GET', `${path}/rich-parameters`)).status).toBe(425);
   expect((await world.call('GET', `${path}/resources`)).status).toBe(400);
   expect((await world.call('GET', `${path}/variables`)).status).toBe(403);
-  expect(messageOf(await createTemplate(id))[1]).toContain('built successfully');
+  const notBuilt = [400, expect.stringContaining('built successfully')];
+  expect(messageOf(await createTemplate(id))).toEqual(notBuilt);
   const { getRun } = await import('#resources/runs/records.ts');
   const { openInputs } = await import('#resources/runs/inputs.ts');
   const inputs = [];
   for (const runId of await runsOf(id)) {
     const run = (await getRun(runId)) as NonNullable<Awaited<ReturnType<typeof getRun>>>;
-    expect(run).toMatchObject({ planOnly: true, isDestroy: false, environment: `version ${id}` });
+    expect(run).toMatchObject({ planOnly: true, autoApply: false, isDestroy: false, environment: `version ${id}` });
     inputs.push(Object.fromEntries((await openInputs(run)).map(({ key, value }) => [key, value])));
   }
   const both = { key: 'hunter2', CODER_WORKSPACE_OWNER_GROUPS: '["Everyone"]' };
   expect(inputs).toMatchObject([
-    { ...both, CODER_WORKSPACE_TRANSITION: 'start' },
-    { ...both, CODER_WORKSPACE_TRANSITION: 'stop' },
+    { ...both, CODER_WORKSPACE_TRANSITION: 'start', start_count: '1' },
+    { ...both, CODER_WORKSPACE_TRANSITION: 'stop', start_count: '0' },
   ]);
   expect(await finish(id)).toMatchObject({
     id,
@@ -157,8 +169,19 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   expect((await world.call('GET', `${path}/variables`)).body).toMatchObject([
     { name: 'zone', value: 'eu-1a', default_value: 'eu-1a', required: false, sensitive: false },
     { name: 'key', value: '', default_value: '', required: true, sensitive: true },
+    { name: 'start_count', value: '1', default_value: '1', required: false, sensitive: false },
   ]);
   expect((await world.call('GET', `${path}/external-auth`)).body).toEqual([]);
+  const log: { stage: string; log_level: string; output: string }[] = (await world.call('GET', `${path}/logs`)).body;
+  expect(log.map(({ stage, log_level, output }) => `${stage} ${log_level} ${output}`.trim())).toEqual([
+    'Setting up info',
+    'Parsing template parameters info',
+    'Detecting persistent resources info',
+    'Detecting ephemeral resources info',
+    'Checking presets info',
+    'Checking presets warn Preset "small" sets parameter "color", which the template does not have.',
+    'Cleaning Up info',
+  ]);
 });
 
 it('an import fails without required values, if its run fails, or if its plan cannot be used', async () => {
@@ -229,6 +252,18 @@ it('a dry run plans a version with the values of its author, who reads its resou
   const { dryRunById } = await import('#environments/templates/dry-runs.ts');
   const [runId = ''] = (await dryRunById(id, begun.body.id))?.runIds ?? [];
   const plan = { status: 'unreachable', statusTimestamps: {} };
+  const { getRun } = await import('#resources/runs/records.ts');
+  const { openInputs } = await import('#resources/runs/inputs.ts');
+  const run = (await getRun(runId)) as NonNullable<Awaited<ReturnType<typeof getRun>>>;
+  expect(run).toMatchObject({ planOnly: true, autoApply: false, isDestroy: false });
+  const inputs = await openInputs(run);
+  for (const [key, value] of Object.entries({
+    CODER_WORKSPACE_NAME: 'dryrun',
+    CODER_WORKSPACE_TRANSITION: 'start',
+    start_count: '1',
+    key: 'hunter2',
+  }))
+    expect(inputs).toContainEqual(expect.objectContaining({ key, value, hcl: false, sensitive: key === 'key' }));
   await endRun(runId, planned, { status: 'planned_and_finished', plan });
   const { handler } = await import('#environments/settle-handler.ts');
   const [, ...read] = await Promise.all([handler({ runId }), ...[1, 2].map(() => world.call('GET', own, person))]);
@@ -300,7 +335,12 @@ it('settings of a template can be changed, and invalid ones are rejected by name
   const change = (body: object) => world.call('PATCH', `/templates/${template.id}`, { body: { ...flags, ...body } });
   // Clients leave out flags that are false.
   const flags = { allow_user_autostart: true, allow_user_autostop: true };
-  expect((await change({ display_name: '' })).status, 'the same').toBe(304);
+  const same = { display_name: '', failure_ttl_ms: 0, autostop_requirement: { weeks: 0 } };
+  expect((await change(same)).status, 'the same').toBe(304);
+  const name = uniqueName('renamed');
+  expect((await change({ name })).body).toMatchObject({ name });
+  const named = async (one: string) => (await world.call('GET', `/organizations/acme/templates/${one}`)).status;
+  expect([await named(name), await named(template.name)]).toEqual([200, 404]);
   const settings = { deprecation_message: 'old', failure_ttl_ms: 60_000, autostop_requirement: { weeks: 16 } };
   expect((await change(settings)).body).toMatchObject({
     deprecated: true,

@@ -143,10 +143,10 @@ describe('aspects of the app', () => {
 
 describe('props', () => {
   it('are the settings', () => {
-    const { stack } = inStack(() => ({ holdSeconds: 7, runnerCpu: 2048, requestsPerSecond: 60 }));
+    const { stack } = inStack(() => ({ auditRetentionDays: 7, runnerCpu: 2048, requestsPerSecond: 60 }));
     expect(ofType(stack, 'AWS::ECS::TaskDefinition')[0]?.Properties.Cpu).toBe('2048');
     const variables = ofType(stack, 'AWS::Lambda::Function').map(({ Properties }) => Properties.Environment?.Variables);
-    expect(variables.some((one) => one?.HOLD_SECONDS === '7')).toBe(true);
+    expect(variables.some((one) => one?.AUDIT_RETENTION_DAYS === '7')).toBe(true);
   });
 
   it('can be constructs of the app', () => {
@@ -199,8 +199,8 @@ describe('props', () => {
   });
 
   const refused: [string, (stack: Stack) => StepformProps, string][] = [
-    ['a wrong value', () => ({ holdSeconds: -1 }), 'holdSeconds: must be at least 0 (it is -1)'],
-    ['an unknown name', () => ({ holdSecs: 1 }) as StepformProps, 'holdSecs: unknown setting'],
+    ['a wrong value', () => ({ auditRetentionDays: -1 }), 'auditRetentionDays: must be at least 1 (it is -1)'],
+    ['an unknown name', () => ({ retentionDays: 1 }) as StepformProps, 'retentionDays: unknown setting'],
     [
       'a table without its key',
       (stack) => ({ table: dynamodb.Table.fromTableName(stack, 'T', 't') }),

@@ -30,6 +30,7 @@ const [executionRole, taskRole] = (['ExecutionRole', 'TaskRole'] as const).map((
 });
 const launch = [
   'ecs:RunTask arn:aws:ecs:region:account:task-definition/stack-runner:* if ecs:cluster ArnEquals cluster',
+  'ecs:TagResource arn:aws:ecs:region:account:task/cluster/* if ecs:CreateAction StringEquals RunTask',
   `iam:PassRole ${executionRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
   `iam:PassRole ${taskRole} if iam:PassedToService StringEquals ecs-tasks.amazonaws.com`,
 ];
@@ -58,7 +59,9 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
-const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus'].map((name) => `lambda:InvokeFunction ${name}Function`);
+const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus', 'Trace'].map(
+  (name) => `lambda:InvokeFunction ${name}Function`,
+);
 const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
 const finisher = [
   ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -234,12 +237,18 @@ const expected: Record<FunctionId, string[]> = {
   ApplyQueued: launcher,
   EnterState: [...enter, ...tells],
   Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
+  Trace: [
+    ...table('GetItem', 'Query'),
+    ...objects('GetObject', 'runs'),
+    's3:ListBucket bucket',
+    `kms:Decrypt key if kms:ViaService StringEquals ${storageKey}`,
+  ],
   RunTask: [...table('GetItem', 'UpdateItem'), 'kms:Decrypt key', ...answers()],
   TaskUnanswered: [...table('GetItem', 'UpdateItem')],
   TaskStageDone: [...passesConfirmation, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...enter, ...table('Query'), ...launch, ...tasks('StopTask'), ...keepsLostEvents],
+  RunnerStopped: [...enter, ...table('Query'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
   StateUploaded: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),

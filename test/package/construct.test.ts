@@ -65,14 +65,14 @@ describe('the construct in the package', () => {
   it('refuses misspelled props at compile time', async () => {
     writeFileSync(
       join(folder, 'wrong.ts'),
-      "import { App, Stack } from 'aws-cdk-lib/core';\nimport { Stepform } from 'stepform';\nnew Stepform(new Stack(new App(), 'A'), 'B', { holdSecond: '7' });\n",
+      "import { App, Stack } from 'aws-cdk-lib/core';\nimport { Stepform } from 'stepform';\nnew Stepform(new Stack(new App(), 'A'), 'B', { runnerCpus: '7' });\n",
     );
     writeFileSync(
       join(folder, 'tsconfig.wrong.json'),
       JSON.stringify({ extends: './tsconfig.json', compilerOptions: { noEmit: true }, files: ['wrong.ts'] }),
     );
     await expect(node(program('typescript/bin/tsc'), '-p', 'tsconfig.wrong.json')).rejects.toMatchObject({
-      stdout: expect.stringContaining("'holdSecond' does not exist"),
+      stdout: expect.stringContaining("'runnerCpus' does not exist"),
     });
   });
 

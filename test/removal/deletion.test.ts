@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { type Api, startApi } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 
 let api: Api;
 let deleteWorkspace: typeof import('#removal/workspaces.ts').deleteWorkspace;
@@ -15,7 +16,11 @@ afterAll(() => api.close());
 const by = 'user-1';
 const newWorkspace = async (): Promise<Workspace> => (await getWorkspace((await api.workspace()).id)) as Workspace;
 
-it('a workspace in which a run was created meanwhile is deleted by force only', async () => {
+it('a workspace with an unfinished run, or in which one was created meanwhile, is deleted by force only', async () => {
+  const runs = await runHelpers(api);
+  const { id } = await runs.ready();
+  await runs.create(id);
+  expect(await deleteWorkspace((await getWorkspace(id)) as Workspace, { by })).toBe(false);
   const workspace = await newWorkspace();
   const before = { ...workspace, runCount: workspace.runCount - 1 };
   expect(await deleteWorkspace(before, { by })).toBe(false);

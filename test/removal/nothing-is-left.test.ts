@@ -110,18 +110,9 @@ const settle = async (): Promise<void> => {
   vi.useRealTimers();
 };
 
-/** A secret and an address that belong to the team. */
-const notifyTeam = (world: World) =>
-  api.post(`teams/${world.team}/notification-configurations`, {
-    name: 'n',
-    'destination-type': 'generic',
-    url: 'https://example.test/',
-    token: 'hook',
-  });
-
-/** The same for the project. */
-const notifyProject = (world: World) =>
-  api.post(`projects/${world.project}/notification-configurations`, {
+/** A secret and an address that belong to the team or project. */
+const notify = (owner: string) =>
+  api.post(`${owner}/notification-configurations`, {
     name: 'n',
     'destination-type': 'generic',
     url: 'https://example.test/',
@@ -148,7 +139,11 @@ const newWorld = async (): Promise<World> => {
   const organization = uniqueName('org');
   await api.post('organizations', { name: organization, email: 'a@b.test' });
   const world = await makeWorld(api, organization);
-  for (const notify of [notifyTeam, notifyProject]) expect((await notify(world)).status).toBe(201);
+  for (const owner of [`teams/${world.team}`, `projects/${world.project}`])
+    expect((await notify(owner)).status).toBe(201);
+  const body = { data: [{ type: 'projects', id: world.project }] };
+  for (const set of [`policy-sets/${world.policySet}`, `varsets/${world.varset}`])
+    expect((await api.call('POST', `${set}/relationships/projects`, { body })).status).toBe(204);
   return world;
 };
 

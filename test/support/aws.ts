@@ -25,6 +25,7 @@ export interface SentTask {
 
 export interface StartedContainer {
   hasPublicIp?: boolean;
+  tags?: Record<string, string>;
   arn: string;
   startedBy: string;
   environment: Record<string, string>;
@@ -89,6 +90,7 @@ interface EcsInput {
   task: string;
   reason: string;
   nextToken?: string;
+  tags?: { key: string; value: string }[];
   tasks: string[];
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
@@ -111,6 +113,7 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
       startedBy: input.startedBy,
       hasPublicIp: input.networkConfiguration.awsvpcConfiguration.assignPublicIp === 'ENABLED',
       createdAt: Date.now() / 1000,
+      tags: Object.fromEntries((input.tags ?? []).map(({ key, value }) => [key, value])),
       environment: Object.fromEntries(environment.map(({ name, value }) => [name, value])),
     };
     all.push(started);

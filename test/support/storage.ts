@@ -14,16 +14,11 @@ import { AwsError } from '#infra/local/host/errors.ts';
 import { replyOf } from '#infra/local/host/services.ts';
 import type { Services } from '#platform/store/services.ts';
 
-const statuses = { SlowDown: 503, RequestTimeout: 400, ConditionalRequestConflict: 409 };
-
 export interface Storage {
   /** `<service> <action or method and path>` of each call, in order. */
   calls: string[];
-  /**
-   * Answers the next n calls with 503, S3's response under load, with 400, its response to a late body, or with 409, that to
-   * concurrent conditional writes.
-   */
-  busy(n: number, code?: keyof typeof statuses): void;
+  /** Answers the next n calls with 503, S3's response under load, or with 400, its response to a late body. */
+  busy(n: number, code?: 'SlowDown' | 'RequestTimeout'): void;
   /** Keys of all objects with content. */
   objects(): string[];
   close(): Promise<void>;
@@ -54,9 +49,9 @@ export const startStorage = async (): Promise<Storage> => {
     ...identityKeyArns.map((arn) => ({ arn, properties: { KeyUsage: 'SIGN_VERIFY' } })),
   ]);
   let refusals = 0;
-  let refusal: keyof typeof statuses = 'SlowDown';
+  let refusal = 'SlowDown';
   const calls: string[] = [];
-  const refusalStatus = () => statuses[refusal];
+  const refusalStatus = () => (refusal === 'SlowDown' ? 503 : 400);
   const keys = (action: string, input: object) => {
     calls.push(`kms ${action}`);
     return kms.handle(action, { ...input });

@@ -13,6 +13,14 @@ effect(() => {
   if (!signedIn.value) organizations.value = {};
 });
 
+export interface OrganizationProps {
+  organization: string;
+}
+
+export interface WorkspaceProps extends OrganizationProps {
+  workspace: Resource<'workspaces'>;
+}
+
 const minute = 60_000;
 
 /** Polls an organization while a view of it is on screen. */
@@ -24,7 +32,7 @@ export const useOrganization = (name: string): Resource<'organizations'> | undef
       organizations.value = { ...organizations.peek(), [name]: organization };
       return organization;
     },
-    () => minute,
+    minute,
   );
   return organizations.value[name];
 };
@@ -42,6 +50,12 @@ export type OrganizationPermission = keyof Resource<'organizations'>['attributes
 /** False while loading. */
 export const may = (organization: string, permission: OrganizationPermission): boolean =>
   organizationNow(organization)?.attributes.permissions[permission] === true;
+
+/** Ids of a relationship to several resources. */
+export const idsOf = (resource: Resource | undefined, relationship: string): string[] => {
+  const data = resource?.relationships?.[relationship]?.data;
+  return Array.isArray(data) ? data.map(({ id }) => id) : [];
+};
 
 /** Items for a picker. `tab`: of a workspace, for its link. */
 export const itemsOf = (
@@ -71,5 +85,5 @@ export const useItems = (organization: string, kind: 'workspaces' | 'projects', 
             kind,
           )
         : [],
-    () => (enabled ? minute : undefined),
+    enabled ? minute : undefined,
   ).value ?? [];

@@ -70,7 +70,7 @@ const claimEnvironment = (
       activeBuildId: build.id,
       latestBuildId: build.id,
       buildNumber: build.number,
-      ...(isScheduled ? {} : { lastUsedAt: build.createdAt }),
+      lastUsedAt: isScheduled ? undefined : build.createdAt,
       updatedAt: build.createdAt,
       ...dueIn(environment.id, 60),
       ...change?.set,
@@ -82,7 +82,12 @@ const claimEnvironment = (
   });
 };
 
-const newBuild = (environment: Environment, request: NewBuild, source: string | undefined, isEmpty: boolean): Build => {
+const newBuild = (
+  environment: Environment,
+  request: NewBuild,
+  stateVersionId: string | undefined,
+  isEmpty: boolean,
+): Build => {
   const { transition, version, parameters, presetId, reason, initiator } = request;
   const at = new Date().toISOString();
   const prebuild = request.prebuild ?? (environment.prebuild ? ('pool' as const) : undefined);
@@ -103,11 +108,11 @@ const newBuild = (environment: Environment, request: NewBuild, source: string | 
     createdAt: at,
     updatedAt: at,
     parameters,
-    ...(presetId ? { presetId } : {}),
-    ...(prebuild ? { prebuild } : {}),
-    ...(withoutRun ? { withoutRun } : {}),
-    ...(request.isDebugged ? { isDebugged: true } : {}),
-    ...(source ? { stateVersionId: source } : {}),
+    presetId,
+    prebuild,
+    withoutRun,
+    isDebugged: request.isDebugged,
+    stateVersionId,
     runIds: withoutRun ? [] : [newId('run')],
   };
 };
@@ -204,10 +209,8 @@ const begin = async (build: Build, environment: Environment): Promise<Build> => 
   return build;
 };
 
-const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> => {
-  if (number === 1) return [];
-  return (await findBuild(environmentId, number - 1))?.parameters ?? [];
-};
+const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
+  (await findBuild(environmentId, number - 1))?.parameters ?? [];
 
 /** Starts a build whose creation was interrupted after the claim. */
 export const beginAgain = async (environmentId: string): Promise<void> => {

@@ -19,11 +19,11 @@ export interface Build extends Job {
   initiatorName: string;
   updatedAt: string;
   parameters: { name: string; value: string }[];
-  presetId?: string;
+  presetId?: string | undefined;
   /** Reason why the build needs no run. */
   withoutRun?: 'orphan' | 'no state';
   /** Requested with `log_level: debug`. */
-  isDebugged?: true;
+  isDebugged?: boolean | undefined;
   /** State version at the build's start; once the build is complete, the version after it. Absent: no state. */
   stateVersionId?: string;
   resources?: TemplateResource[];

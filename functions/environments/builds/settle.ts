@@ -81,7 +81,7 @@ const freeEnvironment = async (build: Build, isDeleted: boolean, due?: number): 
   const { set, remove } = dueChange(build.environmentId, isDeleted ? undefined : due);
   const at = new Date().toISOString();
   return update<Environment>(keys.environment(build.environmentId), {
-    set: { ...set, updatedAt: at, ...(isDeleted ? { deletedAt: at } : {}) },
+    set: { ...set, updatedAt: at, deletedAt: isDeleted ? at : undefined },
     remove: ['activeBuildId', ...remove],
     condition: 'activeBuildId = :build',
     values: { ':build': build.id },
@@ -127,7 +127,7 @@ const complete = async (build: Build, run: Run, outcome: Outcome): Promise<Build
     ...outcome,
     stateVersionId,
     resources,
-    ...(dailyCost === undefined ? {} : { dailyCost }),
+    dailyCost,
     ...deadlines,
     note,
   };

@@ -25,14 +25,11 @@ export class CoderError extends Error {
 export const notFound = (): CoderError =>
   new CoderError(404, 'Resource not found or you do not have access to this resource');
 
-export const forbidden = (message = 'Forbidden.'): CoderError =>
-  new CoderError(
-    403,
-    message,
-    message === 'Forbidden.'
-      ? "You don't have permission to view this content. If you believe this is a mistake, please contact your administrator or try signing in with different credentials."
-      : undefined,
-  );
+const noPermission =
+  "You don't have permission to view this content. If you believe this is a mistake, please contact your administrator or try signing in with different credentials.";
+
+export const forbidden = (message?: string): CoderError =>
+  message ? new CoderError(403, message) : new CoderError(403, 'Forbidden.', noPermission);
 
 export const invalid = (field: string, detail: string, message = 'Validation failed.'): CoderError =>
   new CoderError(400, message, undefined, [{ field, detail }]);
@@ -41,7 +38,7 @@ export const invalid = (field: string, detail: string, message = 'Validation fai
 export const invalidQuery = (...validations: Validation[]): CoderError =>
   new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
 
-const internal = new CoderError(500, 'An internal server error occurred.');
+export const internalError = new CoderError(500, 'An internal server error occurred.');
 
 const signedOut = 'You are signed out or your session has expired. Please sign in again to continue.';
 
@@ -56,5 +53,3 @@ export const coderErrorOf = (error: unknown): CoderError | undefined => {
   const message = error.status === 400 ? 'Request body must be valid JSON.' : (first?.title ?? 'Request failed.');
   return new CoderError(error.status, message, first?.detail);
 };
-
-export const internalError = internal;

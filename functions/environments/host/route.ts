@@ -52,7 +52,7 @@ export const route = (
   method,
   path: `${base}${path}`,
   access: 'user',
-  ...(maxBytes === undefined ? {} : { maxBytes }),
+  maxBytes,
   answer: async (request) => {
     const principal = await authority.authenticate(request);
     checkParameters(request, query);
@@ -80,10 +80,7 @@ export const audited = (
   handle: () => Promise<Answer>,
 ): Promise<Answer> => {
   const auditAction = { type, action, parameter: undefined, creates: id === undefined };
-  return authority.withAudit(
-    { request, principal, auditAction, organization, ...(id === undefined ? {} : { id }) },
-    handle,
-  );
+  return authority.withAudit({ request, principal, auditAction, organization, id }, handle);
 };
 
 /** Records a rejected action, and returns the error to throw. 1 write. */
@@ -94,12 +91,6 @@ export const refused = async <E extends Error>(
   error: E,
 ): Promise<E> => {
   const auditAction = { type, action, parameter: undefined, creates: false };
-  await authority.recordRefusal({
-    request,
-    principal,
-    auditAction,
-    organization,
-    ...(id === undefined ? {} : { id }),
-  });
+  await authority.recordRefusal({ request, principal, auditAction, organization, id });
   return error;
 };

@@ -60,14 +60,14 @@ const withOwnPath = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
 
 const tooLarge = new CoderError(400, 'The response exceeds the limit of 6 MB.', 'Request fewer items with limit or q.');
 
+const unexpected = (error: unknown, { requestContext: { http } }: APIGatewayProxyEventV2): CoderError => {
+  logError('request failed', error, { method: http.method, path: http.path });
+  return internalError;
+};
+
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
-  const coderError = coderErrorOf(error);
-  if (!coderError) {
-    const { method, path } = event.requestContext.http;
-    logError('request failed', error, { method, path });
-  }
-  const { status, message, detail, validations } = coderError ?? internalError;
-  return json(status, { message, ...(detail ? { detail } : {}), ...(validations ? { validations } : {}) });
+  const { status, message, detail, validations } = coderErrorOf(error) ?? unexpected(error, event);
+  return json(status, { message, detail, validations });
 };
 
 const unknownRoute = (_method: string, _path: string): CoderError => new CoderError(404, 'Route not found.');

@@ -45,20 +45,15 @@ const entryAt = (part: number, n: number, entry: Omit<Entry, 'id'>): Entry => ({
   ...entry,
 });
 
-const chunks = (text: string): string[] => {
-  const lines: string[] = [];
-  for (let at = 0; at < text.length; at += maxOutput) lines.push(text.slice(at, at + maxOutput));
-  return lines.length ? lines : [''];
-};
+const piece = new RegExp(`.{1,${maxOutput}}`, 'gs');
 
-const levels: Record<string, Entry['log_level']> = { warn: 'warn', error: 'error', debug: 'debug', trace: 'trace' };
+const pieces = (text: string): string[] => text.match(piece) ?? [''];
 
 interface Message {
   /** Present in Terraform's structured output; absent in its debug log. */
   type?: string;
   '@level'?: string;
   '@timestamp'?: string;
-  diagnostic?: { severity?: string };
 }
 
 const messageIn = (line: string): Message => {
@@ -70,13 +65,12 @@ const messageIn = (line: string): Message => {
   }
 };
 
-/** Level of a line in the debug log; undefined for lines that are left out. */
-const debugLevel = (level: string | undefined): Entry['log_level'] | undefined => {
-  if (level === 'trace') return undefined;
-  return level === 'warn' || level === 'error' ? level : 'debug';
+/** Undefined for lines that are left out: the finest of Terraform's debug log. */
+const levelOf = ({ type, '@level': level }: Message): Entry['log_level'] | undefined => {
+  if (level === 'warn' || level === 'error') return level;
+  if (level === undefined || type !== undefined) return 'info';
+  return level === 'trace' ? undefined : 'debug';
 };
-
-const isDebugLog = ({ type, '@level': level }: Message): boolean => level !== undefined && type === undefined;
 
 /** A line of a phase's log as one or more entries. */
 const entriesOf = (
@@ -85,22 +79,18 @@ const entriesOf = (
   otherwise: string,
 ): Pick<Entry, 'created_at' | 'log_level' | 'output'>[] => {
   const message = messageIn(line);
-  const severity = message.diagnostic?.severity === 'warning' ? 'warn' : message.diagnostic?.severity;
-  const log_level = isDebugLog(message)
-    ? debugLevel(message['@level'])
-    : (levels[severity ?? message['@level'] ?? ''] ?? 'info');
+  const log_level = levelOf(message);
   if (!log_level) return [];
   const time = Date.parse(message['@timestamp'] ?? '');
   const created_at = Number.isNaN(time) ? otherwise : new Date(time).toISOString();
   return readable(line, phase)
     .map((text) => stripAnsi(text).trimEnd())
     .filter((text) => text !== '' && text !== '╷' && text !== '╵')
-    .flatMap((text) => chunks(text.replace(/^│ ?/, '')))
+    .flatMap((text) => pieces(text.replace(/^│ ?/, '')))
     .map((output) => ({ created_at, log_level, output }));
 };
 
-const startOf = (run: Run, phase: PhaseName): string =>
-  run[phase].statusTimestamps['started-at'] ?? run[phase].statusTimestamps['queued-at'] ?? run.createdAt;
+const startOf = (run: Run, phase: PhaseName): string => run[phase].statusTimestamps['started-at'] ?? run.createdAt;
 
 const framing = new RegExp(`[${String.fromCharCode(STX, ETX)}]|\\r?\\n$`, 'g');
 
@@ -109,8 +99,6 @@ const unframed = (line: string): string => line.replaceAll(framing, '');
 interface Read {
   entries: Entry[];
   cursor: Cursor;
-  /** Whether the part is complete. */
-  isOver: boolean;
 }
 
 const readFixed = (index: number, part: Extract<Part, { at: string }>): Read => {
@@ -121,7 +109,7 @@ const readFixed = (index: number, part: Extract<Part, { at: string }>): Read => 
       entryAt(index, n + 1, { ...common, log_level: level, output: text }),
     ),
   ];
-  return { entries, cursor: { part: index + 1, offset: 0 }, isOver: true };
+  return { entries, cursor: { part: index + 1, offset: 0 } };
 };
 
 const readPhase = async (
@@ -132,9 +120,7 @@ const readPhase = async (
   const { status } = run[phase];
   const isFinal = isPhaseFinal(status);
   const next = { part: index + 1, offset: 0 };
-  if (status === 'unreachable') return { entries: [], cursor: next, isOver: true };
-  if (status === 'pending' || status === 'queued')
-    return { entries: [], cursor: { part: index, offset }, isOver: false };
+  if (status === 'unreachable') return { entries: [], cursor: next };
   const bytes = await readLog(run, phase, offset, pieceBytes);
   const ended = bytes.at(-1) === ETX || (isFinal && bytes.length === 0);
   // An incomplete line is read again.
@@ -154,26 +140,32 @@ const readPhase = async (
   if (offset === 0 && (used > 0 || ended)) entries.push(entryAt(index, 0, marker));
   for (let from = 0; from < used; ) {
     const newline = bytes.indexOf(0x0a, from);
-    const to = newline < 0 || newline >= used ? used : newline + 1;
+    const to = newline < 0 ? used : newline + 1;
     const line = unframed(bytes.toString('utf8', from, to));
     for (const [n, entry] of entriesOf(line, phase, at).entries())
       entries.push(entryAt(index, offset + from + n + 1, { ...entry, stage, log_source: 'provisioner' }));
     from = to;
   }
-  return { entries, cursor: ended ? next : { part: index, offset: offset + used }, isOver: ended };
+  return { entries, cursor: ended ? next : { part: index, offset: offset + used } };
 };
 
-/** Entries from the cursor on, up to the first incomplete part. @returns `isOver`: all parts are complete */
-export const readEntries = async (parts: Part[], from: Cursor): Promise<Read> => {
+/** Read at once, so that a long log does not fill the memory. */
+const maxEntries = 5000;
+
+export const isSame = (a: Cursor, b: Cursor): boolean => a.part === b.part && a.offset === b.offset;
+
+/**
+ * Entries from the cursor on, up to the first incomplete part, or some of a long log.
+ * @returns `isOver`: all parts are complete
+ */
+export const readEntries = async (parts: Part[], from: Cursor): Promise<Read & { isOver: boolean }> => {
   const entries: Entry[] = [];
   let cursor = from;
-  for (let part = parts[cursor.part]; part; part = parts[cursor.part]) {
+  for (let part = parts[cursor.part]; part && entries.length <= maxEntries; part = parts[cursor.part]) {
     const read = 'run' in part ? await readPhase(cursor.part, part, cursor.offset) : readFixed(cursor.part, part);
-    const isSame = read.cursor.part === cursor.part && read.cursor.offset === cursor.offset;
+    if (isSame(read.cursor, cursor)) break;
     entries.push(...read.entries);
     cursor = read.cursor;
-    if (!read.isOver && isSame) return { entries: entries, cursor, isOver: false };
-    if (entries.length > 5000) return { entries: entries, cursor, isOver: false };
   }
-  return { entries: entries, cursor, isOver: true };
+  return { entries, cursor, isOver: cursor.part >= parts.length };
 };

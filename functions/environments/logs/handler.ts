@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import { environment } from '#platform/environment.ts';
 import { callConnection, invokeLater } from '#platform/store/aws.ts';
 import { logError } from '#platform/store/log.ts';
-import { type Cursor, readEntries, start } from './entries.ts';
+import { type Cursor, isSame, readEntries, start } from './entries.ts';
 import { jobLog } from './jobs.ts';
 import { type JobKind, redeemTicket } from './tickets.ts';
 
@@ -97,9 +97,8 @@ const deliver = async (first: Delivery, { getRemainingTimeInMillis, functionName
     const before: Delivery = delivery;
     delivery = await deliverOnce(before);
     if (!delivery) return;
-    const moved = delivery.cursor.part !== before.cursor.part || delivery.cursor.offset !== before.cursor.offset;
     const longest = Date.now() - startedAt < eagerForMs ? eagerPauseMs : longestPauseMs;
-    pause = moved ? shortestPauseMs : Math.min(longest, pause * 1.3);
+    pause = isSame(delivery.cursor, before.cursor) ? Math.min(longest, pause * 1.3) : shortestPauseMs;
     if (getRemainingTimeInMillis() < enoughMs) return invokeLater(functionName, delivery);
     await sleep(pause);
   }

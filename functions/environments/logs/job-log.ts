@@ -22,7 +22,7 @@ export const ending = (version: Pick<Version, 'completedAt' | 'error'>): Part[] 
         {
           stage: 'Cleaning Up',
           at: version.completedAt,
-          ...(version.error ? { lines: [{ level: 'error' as const, text: version.error }] } : {}),
+          lines: version.error ? [{ level: 'error', text: version.error }] : [],
         },
       ]
     : [];

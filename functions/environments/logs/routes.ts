@@ -4,7 +4,7 @@ import { ok, redirect } from '../host/answers.ts';
 import { flagIn, numberIn } from '../host/body.ts';
 import { invalidQuery } from '../host/errors.ts';
 import type { Call } from '../host/route.ts';
-import { type Entry, partOf, readEntries } from './entries.ts';
+import { type Entry, isSame, partOf, readEntries } from './entries.ts';
 import type { ReadJobLog } from './job-log.ts';
 import { issueTicket, type JobKind } from './tickets.ts';
 
@@ -25,8 +25,7 @@ const read = async (readLog: ReadJobLog, id: string, after: number, before: numb
   for (let cursor = { part: partOf(after), offset: 0 }; log; ) {
     const next = await readEntries(log.parts, cursor);
     all.push(...next.entries);
-    const isSame = next.cursor.part === cursor.part && next.cursor.offset === cursor.offset;
-    if (next.isOver || isSame) break;
+    if (next.isOver || isSame(next.cursor, cursor)) break;
     cursor = next.cursor;
   }
   return fitting(all.filter((entry) => entry.id > after && entry.id < before));

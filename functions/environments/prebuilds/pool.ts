@@ -49,10 +49,10 @@ export interface PresetRecord {
   lastInvalidatedAt?: string;
 }
 
-const nothing: PresetRecord = { failures: [] };
-
-export const getPresetRecord = async (templateId: string, presetId: string): Promise<PresetRecord> =>
-  (await get<PresetRecord>(keys.pool(templateId, presetId))) ?? nothing;
+export const getPresetRecord = async (templateId: string, presetId: string): Promise<PresetRecord> => ({
+  failures: [],
+  ...(await get<PresetRecord>(keys.pool(templateId, presetId))),
+});
 
 export const setFailures = async (
   templateId: string,
@@ -64,9 +64,7 @@ export const setFailures = async (
 
 /** Marks the preset's existing environments for replacement. */
 export const invalidatePreset = async (templateId: string, presetId: string, at: string): Promise<void> => {
-  await update(keys.pool(templateId, presetId), {
-    set: { lastInvalidatedAt: at, ...((await get(keys.pool(templateId, presetId))) ? {} : nothing) },
-  });
+  await update(keys.pool(templateId, presetId), { set: { lastInvalidatedAt: at } });
 };
 
 export const hasPool = ({ instances, scheduled }: Preset): boolean =>
@@ -110,10 +108,10 @@ export const takeLease = (templateId: string): Promise<(Template & Pooled) | und
  */
 export const endLease = async ({ id, wokenAt }: Template & Pooled, seconds: number | undefined): Promise<void> => {
   const ended = await update(keys.template(id), {
-    ...(seconds === undefined ? {} : { set: dueIn(id, seconds) }),
+    set: seconds === undefined ? {} : dueIn(id, seconds),
     remove: ['poolLease', ...(seconds === undefined ? dueAttributes : [])],
     condition: wokenAt ? 'wokenAt = :woken' : 'attribute_exists(pk) AND attribute_not_exists(wokenAt)',
-    ...(wokenAt ? { values: { ':woken': wokenAt } } : {}),
+    values: wokenAt ? { ':woken': wokenAt } : {},
   });
   if (!ended)
     await update(keys.template(id), { set: dueIn(id, 0), remove: ['poolLease'], condition: 'attribute_exists(pk)' });

@@ -23,7 +23,7 @@ export const lookSoon = async (
   const isFree = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
   const look = async (id: string) => {
     await update(keys.environment(id), {
-      set: { ...dueIn(id, soonSeconds), ...(used ? { lastUsedAt: at } : {}) },
+      set: { ...dueIn(id, soonSeconds), lastUsedAt: used ? at : undefined },
       condition: isFree,
     });
     if (dormant) {

@@ -127,6 +127,6 @@ export const settleVersion = async (version: Version): Promise<{ version: Versio
       outcome.error = error.message;
     }
   }
-  const completed = await completeVersion(version.id, { ...outcome, ...(warnings.length ? { warnings } : {}) });
+  const completed = await completeVersion(version.id, { ...outcome, warnings });
   return { version: completed ?? version, runs };
 };

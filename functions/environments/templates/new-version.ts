@@ -160,7 +160,7 @@ const versionOf = (
     jobId: newUuid(),
     organization: organization.name,
     projectId: organization.defaultProjectId,
-    ...(template ? { templateId: template.id } : {}),
+    templateId: template?.id,
     name,
     message,
     readme: readmeIn(files),

@@ -169,9 +169,9 @@ const presetOf = (values: Record<string, unknown>, id: string): Preset => {
     icon: text(values.icon),
     isDefault: values.default === true,
     parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, text(value)])),
-    ...(prebuilds && (instances > 0 || scheduled.length > 0) ? { instances } : {}),
-    ...(ttlMs ? { ttlMs } : {}),
-    ...(scheduled.length > 0 ? { scheduled } : {}),
+    instances: instances > 0 || scheduled.length > 0 ? instances : undefined,
+    ttlMs: ttlMs || undefined,
+    scheduled: scheduled.length > 0 ? scheduled : undefined,
   };
 };
 

@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Key } from '#platform/store/keys.ts';
 import { batchGet, create, get, query, queryAll, update } from '#platform/store/table.ts';
-import { claimUnique, createUnique, releaseUnique } from '#platform/store/unique-names.ts';
+import { claimName, createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Templates: named versions, with rules for their environments. */
@@ -99,30 +99,17 @@ export const listTemplates = async (organization: string): Promise<Template[]> =
   return [...templates.values()].filter(living).sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
-const bears =
-  (organization: string, name: string) =>
-  async (id: string): Promise<boolean> => {
-    const template = await getTemplate(id);
-    return template?.organization === organization && foldCase(template.name) === foldCase(name);
-  };
-
-/** Longer than a request. */
-const reservationMs = 60_000;
-
-const claimName = (organization: string, name: string, id: string): Promise<boolean> =>
-  claimUnique(keys.templateName(organization, name), id, bears(organization, name), { ms: reservationMs });
+const names: UniqueNames<Template> = {
+  key: ({ organization, name }) => keys.templateName(organization, name),
+  find: getTemplate,
+};
 
 /** Undefined when the name is taken. */
-export const createTemplate = async (template: Template): Promise<Template | undefined> => {
-  const { id, organization, name } = template;
-  const write = async () => {
-    await create({ ...keys.template(id), ...template });
+export const createTemplate = (template: Template): Promise<Template | undefined> =>
+  createNamed(names, template, async () => {
+    await create({ ...keys.template(template.id), ...template });
     return template;
-  };
-  return createUnique(keys.templateName(organization, name), id, bears(organization, name), write, {
-    ms: reservationMs,
   });
-};
 
 export type TemplateChange = Partial<TemplateSettings & Pick<Template, 'name' | 'activeVersionId'>>;
 
@@ -130,18 +117,13 @@ export const updateTemplate = async (
   template: Template,
   change: TemplateChange,
 ): Promise<Template | 'name taken' | undefined> => {
-  const { id, organization } = template;
-  const name = change.name ?? template.name;
-  const isRenamed = foldCase(name) !== foldCase(template.name);
-  if (isRenamed && !(await claimName(organization, name, id))) {
-    return 'name taken';
-  }
-  const updated = await update<Template>(keys.template(id), {
-    set: { ...change, updatedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
-  if (isRenamed) await releaseUnique(keys.templateName(organization, updated ? template.name : name), id);
-  return updated;
+  const changed = { ...template, name: change.name ?? template.name };
+  return rename(names, template, changed, () =>
+    update<Template>(keys.template(template.id), {
+      set: { ...change, updatedAt: new Date().toISOString() },
+      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
+    }),
+  );
 };
 
 /** Whether it has environments (deleted ones do not count). 1 read. */
@@ -155,16 +137,16 @@ export const environmentsOf = async (id: string): Promise<string[]> =>
   );
 
 /** Rules out new environments. Can be repeated. */
-export const markDeleted = async ({ id, organization, name }: Template): Promise<void> => {
-  await update(keys.template(id), {
+export const markDeleted = async (template: Template): Promise<void> => {
+  await update(keys.template(template.id), {
     set: { deletedAt: new Date().toISOString() },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
-  await releaseUnique(keys.templateName(organization, name), id);
+  await releaseName(names, template);
 };
 
 /** Undoes {@link markDeleted} when an environment was created in between. */
-export const unmarkDeleted = async ({ id, organization, name }: Template): Promise<void> => {
-  await update(keys.template(id), { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
-  await claimUnique(keys.templateName(organization, name), id, bears(organization, name));
+export const unmarkDeleted = async (template: Template): Promise<void> => {
+  await update(keys.template(template.id), { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
+  await claimName(names, template);
 };

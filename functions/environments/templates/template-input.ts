@@ -1,13 +1,30 @@
 import * as v from 'valibot';
 import { idField, nameField, text } from '../host/body.ts';
-import { CoderError, type Validation } from '../host/errors.ts';
 import { type Template, type TemplateChange, weekdays } from './records.ts';
 
 /** Input of templates. Unsupported settings are rejected by name. */
 
 const ms = v.nullish(v.pipe(v.number(), v.integer(), v.minValue(0)));
 const flag = v.nullish(v.boolean());
-const days = v.nullish(v.array(v.string()));
+const leastTtlMs = 60_000;
+const ttl = v.nullish(
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.check((value) => value === 0 || value >= leastTtlMs, 'Value must be at least one minute.'),
+  ),
+);
+const days = v.nullish(
+  v.pipe(
+    v.array(v.string()),
+    v.check((names) => names.every((name) => weekdays.includes(name)), `must be of ${weekdays.join(', ')}`),
+  ),
+);
+const weeks = v.pipe(
+  v.number(),
+  v.minValue(0, 'Must be between 0 and 16.'),
+  v.maxValue(16, 'Must be between 0 and 16.'),
+);
 
 const common = {
   display_name: v.nullish(text(64)),
@@ -15,18 +32,18 @@ const common = {
   icon: v.nullish(text(256)),
   default_ttl_ms: ms,
   activity_bump_ms: ms,
-  autostop_requirement: v.nullish(v.object({ days_of_week: days, weeks: v.nullish(v.number()) })),
+  autostop_requirement: v.nullish(v.object({ days_of_week: days, weeks: v.nullish(weeks) })),
   autostart_requirement: v.nullish(v.object({ days_of_week: days })),
   allow_user_cancel_workspace_jobs: flag,
   allow_user_autostart: flag,
   allow_user_autostop: flag,
-  failure_ttl_ms: ms,
-  time_til_dormant_ms: ms,
-  time_til_dormant_autodelete_ms: ms,
+  failure_ttl_ms: ttl,
+  time_til_dormant_ms: ttl,
+  time_til_dormant_autodelete_ms: ttl,
   require_active_version: flag,
-  max_port_share_level: v.nullish(v.string()),
+  max_port_share_level: v.nullish(v.picklist(['owner', ''], 'Ports are not shared on this platform.')),
   cors_behavior: v.nullish(v.string()),
-  use_classic_parameter_flow: flag,
+  use_classic_parameter_flow: v.nullish(v.literal(true, 'This platform supports the classic parameter flow only.')),
 };
 
 export const newTemplate = v.object({
@@ -50,37 +67,7 @@ export const templateChange = v.object({
 
 type Common = Pick<v.InferOutput<typeof newTemplate>, keyof typeof common>;
 
-const leastTtlMs = 60_000;
-
-const problems = (input: Common): Validation[] => {
-  const all: Validation[] = [];
-  const say = (field: string, detail: string) => all.push({ field, detail });
-  for (const field of ['failure_ttl_ms', 'time_til_dormant_ms', 'time_til_dormant_autodelete_ms'] as const) {
-    const value = input[field] ?? 0;
-    if (value > 0 && value < leastTtlMs) say(field, 'Value must be at least one minute.');
-  }
-  for (const [field, requirement] of [
-    ['autostop_requirement.days_of_week', input.autostop_requirement],
-    ['autostart_requirement.days_of_week', input.autostart_requirement],
-  ] as const) {
-    const unknownDay = requirement?.days_of_week?.find((day) => !weekdays.includes(day));
-    if (unknownDay !== undefined) say(field, `invalid weekday "${unknownDay}"`);
-  }
-  const weeks = input.autostop_requirement?.weeks ?? 1;
-  if (weeks < 0 || weeks > 16) say('autostop_requirement.weeks', 'Must be between 0 and 16.');
-  if (input.use_classic_parameter_flow === false) {
-    say('use_classic_parameter_flow', 'This platform supports the classic parameter flow only.');
-  }
-  if (input.max_port_share_level && input.max_port_share_level !== 'owner') {
-    say('max_port_share_level', 'Ports are not shared on this platform.');
-  }
-  return all;
-};
-
-/** @throws {CoderError} 400 */
-export const settingsIn = (input: Common, message: string): TemplateChange => {
-  const validations = problems(input);
-  if (validations.length) throw new CoderError(400, message, undefined, validations);
+export const settingsIn = (input: Common): TemplateChange => {
   const all = {
     displayName: input.display_name,
     description: input.description,

@@ -65,11 +65,7 @@ export const templateByName = async (call: Call): Promise<SeenTemplate> => {
   return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
 };
 
-const auditedActionOf = (action: string, id?: string): AuditedAction => ({
-  type: 'template',
-  action,
-  ...(id === undefined ? {} : { id }),
-});
+const auditedActionOf = (action: string, id?: string): AuditedAction => ({ type: 'template', action, id });
 
 /** @throws {CoderError} 403 */
 export const managedTemplate = async (call: Call, action: string): Promise<Template> => {
@@ -107,7 +103,7 @@ const create = async (call: Call) => {
   if (input.disable_everyone_group_access) {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: permissions come from the project.');
   }
-  const settings = settingsIn(input, 'Invalid create template request.');
+  const settings = settingsIn(input);
   if (await findTemplate(home.organization, input.name)) throw nameTaken(input.name);
   const version = await freeVersion(presentUuid(input.template_version_id), home.organization);
   const user = await getUser(call.principal.userId);
@@ -181,7 +177,7 @@ const change = async (call: Call) => {
     throw new CoderError(400, 'disable_everyone_group_access is not supported: permissions come from the project.');
   }
   const settings = {
-    ...settingsIn(input, 'Invalid request to update template metadata!'),
+    ...settingsIn(input),
     ...(input.name ? { name: input.name } : {}),
     ...(typeof input.deprecation_message === 'string' ? { deprecationMessage: input.deprecation_message } : {}),
   };

@@ -53,15 +53,14 @@ const read = async (call: Call) => {
 
 const rename = async (call: Call) => {
   const version = await managed(call, 'update');
-  const { name, message } = readBody(
+  const change = readBody(
     call.request,
     v.object({ name: v.optional(versionName), message: v.optional(text(1 << 20)) }),
   );
-  const change = { ...(name === undefined ? {} : { name }), ...(message === undefined ? {} : { message }) };
   return audited(call, version.organization, auditedActionOf('update', version), async () => {
     const updated = await updateVersion(version, change);
     if (updated === 'name taken') {
-      throw new CoderError(409, `A template version with name "${name}" already exists for this template.`);
+      throw new CoderError(409, `A template version with name "${change.name}" already exists for this template.`);
     }
     return ok(versionDocument(updated ?? version, await runsOf(version)));
   });

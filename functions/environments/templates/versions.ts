@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Key } from '#platform/store/keys.ts';
 import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
-import { claimUnique, releaseUnique } from '#platform/store/unique-names.ts';
+import { claimName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { Archive } from '../runs.ts';
@@ -52,16 +52,11 @@ export const putFound = async (versionId: string, content: Found): Promise<void>
   await put({ ...keys.found(versionId), json: JSON.stringify(content) });
 };
 
-const bears = (templateId: string, name: string) => async (id: string) => {
-  const version = await getVersion(id);
-  return version?.templateId === templateId && foldCase(version.name) === foldCase(name);
+/** Versions have unique names once they belong to a template. */
+const names: UniqueNames<Version> = {
+  key: ({ templateId = '', name }) => keys.versionName(templateId, name),
+  find: getVersion,
 };
-
-/** A reserved name must stay reserved for longer than a request takes. */
-const reservationMs = 60_000;
-
-const claim = (templateId: string, name: string, id: string): Promise<boolean> =>
-  claimUnique(keys.versionName(templateId, name), id, bears(templateId, name), { ms: reservationMs });
 
 const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
   if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });
@@ -69,9 +64,8 @@ const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
 
 /** False when its template has another version with this name. */
 export const createVersion = async (version: Version): Promise<boolean> => {
-  const { id, templateId, name } = version;
-  if (templateId && !(await claim(templateId, name, id))) return false;
-  await create({ ...keys.version(id), ...version });
+  if (version.templateId && !(await claimName(names, version))) return false;
+  await create({ ...keys.version(version.id), ...version });
   await list(version);
   return true;
 };
@@ -84,7 +78,7 @@ export const adoptVersion = async (version: Version, templateId: string): Promis
     values: { ':template': templateId },
   });
   if (!adopted) return undefined;
-  await claim(templateId, version.name, version.id);
+  await claimName(names, adopted);
   await list(adopted);
   return adopted;
 };
@@ -107,16 +101,13 @@ export const updateVersion = async (
   version: Version,
   change: Partial<Pick<Version, 'name' | 'message'>>,
 ): Promise<Version | 'name taken' | undefined> => {
-  const { id, templateId } = version;
-  const name = change.name ?? version.name;
-  const isRenamed = foldCase(name) !== foldCase(version.name);
-  if (templateId && isRenamed && !(await claim(templateId, name, id))) return 'name taken';
-  const updated = await update<Version>(keys.version(id), {
-    set: { ...change, updatedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk)',
-  });
-  if (templateId && isRenamed) await releaseUnique(keys.versionName(templateId, updated ? version.name : name), id);
-  return updated;
+  const write = () =>
+    update<Version>(keys.version(version.id), {
+      set: { ...change, updatedAt: new Date().toISOString() },
+      condition: 'attribute_exists(pk)',
+    });
+  const changed = { ...version, name: change.name ?? version.name };
+  return version.templateId ? rename(names, version, changed, write) : write();
 };
 
 export const setArchived = (id: string, archived: boolean): Promise<Version | undefined> =>

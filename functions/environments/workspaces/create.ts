@@ -109,8 +109,7 @@ const chooseParameters = async (input: Body, version: Version): Promise<{ parame
   if (presetId !== undefined && !preset)
     throw new CoderError(400, 'The preset does not belong to the template version.');
   const values = resolved(() => resolveParameters({ parameters, requested, preset }));
-  const used = preset ?? matchingPreset(presets, values);
-  return { parameters: values, ...(used ? { preset: used } : {}) };
+  return { parameters: values, preset: preset ?? matchingPreset(presets, values) };
 };
 
 const settingsIn = (
@@ -122,8 +121,8 @@ const settingsIn = (
   if (ttl) checkTtl(ttl, template, 'Invalid Workspace Time to Shutdown.');
   const ttlMs = ttl ? ttl - (ttl % 60_000) : ttl === undefined || ttl === null ? template.defaultTtlMs : 0;
   return {
-    ...(autostart ? { autostartSchedule: autostart } : {}),
-    ...(ttlMs ? { ttlMs } : {}),
+    autostartSchedule: autostart || undefined,
+    ttlMs: ttlMs || undefined,
     automaticUpdates: input.automatic_updates || 'never',
   };
 };

@@ -71,7 +71,7 @@ const act = async (environment: Environment, template: Template, latest: Build, 
     initiator: { id: environment.ownerId, username: environment.ownerName },
     isScheduled: true,
     // Dormancy is set by the write of the stop build, because a dormant environment is stopped.
-    ...(action === 'dormancy' ? { change: { set: { dormantAt } } } : {}),
+    change: { set: { dormantAt: action === 'dormancy' ? dormantAt : undefined } },
   });
 };
 

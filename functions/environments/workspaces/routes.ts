@@ -101,10 +101,7 @@ const list = async (call: Call) => {
   );
   const matching = rows
     .flat()
-    .filter(
-      ({ latest: { build } }) =>
-        !(build.transition === 'delete' && build.completedAt && !build.error && !build.canceledAt),
-    )
+    .filter((row) => statusOf(row) !== 'deleted')
     .filter(fits(search))
     .sort(byOrder);
   const workspaces = matching

@@ -1,23 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { traceIdOf } from '#platform/formats/trace-ids.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
-import {
-  type Job,
-  maxOpenChanges,
-  type PhaseReport,
-  type ReportAnswer,
-  type ReportRequest,
-} from '#run/protocols/runner.ts';
+import { maxOpenChanges, type PhaseReport, type ReadyAnswer, type ReportRequest } from '#run/protocols/runner.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 
-/** How a phase ended, and the control plane's next job. */
+/** How a phase ended, and the control plane's answer. */
 export interface Conclusion<T> {
   result?: T;
-  outcome: PhaseReport['outcome'];
-  next: ReportAnswer['next'];
-  /** The apply, if the response to the report contains one. */
-  job?: Job;
+  next: ReadyAnswer;
   /** A failure of the runner itself, not of Terraform. */
   defect?: unknown;
 }
@@ -99,10 +91,11 @@ const startHeartbeats = (phase: Phase): { end(): Promise<void> } => {
 
 /**
  * Runs the phase while sending heartbeats, ends its log, and reports.
+ * @param key of a runner that can continue with the apply
  * @throws {TokenDeadError} if the control plane rejected the runner's token
  * @throws {Error} if the report could not be delivered
  */
-export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
+export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: string): Promise<Conclusion<T>> => {
   const { control, log, client, job, facts } = phase;
   const heart = startHeartbeats(phase);
   const startedAt = Date.now();
@@ -139,12 +132,15 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     checksums: phase.artifacts.checksums,
     enclosed: phase.artifacts.enclosed,
     timings: phase.timings.all(),
+    steps: phase.timings.steps,
+    key,
   };
-  const { next, job: apply, laterUrls } = await client.report(report, control.patience());
+  const { next, laterUrls } = await client.report(report, control.patience());
   phase.afterwards.urls = laterUrls;
   control.close();
-  console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
-  return { result, outcome, next, defect, ...(apply ? { job: apply } : {}) };
+  const named = { runId: job.runId, traceId: traceIdOf(job.runId) };
+  console.log(JSON.stringify({ message: 'phase ended', ...named, phase: job.phase, outcome, timings: report.timings }));
+  return { result, next, defect };
 };
 
 /** @returns false if readers have only the log's pieces */

@@ -175,7 +175,7 @@ export const invoke = async <T>({ caller }: Target, name: string, event: object)
   return result;
 };
 
-/** A presigned request to an object of the platform's bucket. @param headers that are signed and sent */
+/** A presigned request to an object of the platform's bucket. @param key may have a query @param headers signed and sent */
 export const presignedRequest = async (
   { caller, bucket }: Target,
   method: string,
@@ -186,7 +186,7 @@ export const presignedRequest = async (
   const suffix = caller.region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   const base = endpoint ? `${endpoint}/${bucket}` : `https://${bucket}.s3.${caller.region}.${suffix}`;
   const client = new AwsClient({ ...caller.credentials, service: 's3', region: caller.region });
-  return client.sign(`${base}/${key}?X-Amz-Expires=300`, {
+  return client.sign(`${base}/${key}${key.includes('?') ? '&' : '?'}X-Amz-Expires=300`, {
     method,
     headers,
     aws: { signQuery: true, allHeaders: true },

@@ -16,7 +16,7 @@ export const clientOf = <C>(perform: (operation: string, input: object) => Promi
 /** AWS SDK: standard retry mode. */
 const throttling = /Throttl|ThroughputExceeded|LimitExceeded|TooManyRequests|SlowDown/;
 /** As functions/platform/store/aws.ts. */
-const conflict = /ConditionalRequestConflict|OperationAborted/;
+const conflict = /ConditionalRequestConflict/;
 const throttledMs = 500;
 const failedMs = 100;
 const maxPauseMs = 20_000;

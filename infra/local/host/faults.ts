@@ -219,7 +219,6 @@ const usualErrors: Record<string, string> = {
 /** Codes with another status than 400. */
 const statuses: Record<string, number> = {
   ConditionalRequestConflict: 409,
-  OperationAborted: 409,
   SlowDown: 503,
   ServiceUnavailable: 503,
   InternalServerError: 500,

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Services } from '#platform/store/services.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Aws, startAws } from '#test/support/aws.ts';
 
 let aws: Aws;
@@ -58,50 +57,4 @@ it('a batch read returns no items for impossible keys, and each item once', asyn
   expect(await table.batchGet([long, there, there, longer])).toEqual([item, item]);
   expect(await table.query({ pk: 'C', prefix: long.sk })).toEqual([]);
   expect(await table.query({ pk: longer.pk })).toEqual([]);
-});
-
-describe('a batch read of a throttled partition', () => {
-  type Batch = { Responses: Record<string, object[]>; UnprocessedKeys: object };
-  const keysOf = (n: number) => Array.from({ length: n }, (_, i) => ({ pk: 'D', sk: String(i) }));
-  const here = () => (process as unknown as Record<symbol, Services>)[Symbol.for('stepform.services')] as Services;
-
-  /** Lets DynamoDB return at most some items of each batch. @returns number of items in each response */
-  const throttle = (most: () => number): number[] => {
-    const sizes: number[] = [];
-    const services = here();
-    const { table } = services;
-    services.table = {
-      send: async (command: object) => {
-        const output = (await table.send(command as never)) as Batch;
-        const [[name, items]] = Object.entries(output.Responses) as [[string, Record<string, unknown>[]]];
-        const kept = items.slice(0, most());
-        const Keys = items.slice(kept.length).map(({ pk, sk }) => ({ pk, sk }));
-        sizes.push(kept.length);
-        return { Responses: { [name]: kept }, UnprocessedKeys: Keys.length ? { [name]: { Keys } } : {} };
-      },
-    } as Services['table'];
-    onTestFinished(() => {
-      services.table = table;
-    });
-    return sizes;
-  };
-
-  it('asks again for the items that are left out, after a pause', async () => {
-    for (const key of keysOf(5)) await table.put(key);
-    const sizes = throttle(() => 2);
-    vi.spyOn(Math, 'random').mockReturnValue(1);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const started = performance.now();
-    expect(await table.batchGet(keysOf(5))).toEqual(keysOf(5));
-    expect(sizes).toEqual([2, 2, 1]);
-    expect(performance.now() - started).toBeGreaterThan(250);
-  });
-
-  it('fails after ten attempts', async () => {
-    const sizes = throttle(() => 0);
-    vi.spyOn(Math, 'random').mockReturnValue(0);
-    onTestFinished(() => void vi.restoreAllMocks());
-    await expect(table.batchGet(keysOf(5))).rejects.toThrow('DynamoDB left 5 keys unprocessed 10 times');
-    expect(sizes).toHaveLength(10);
-  });
 });

@@ -269,13 +269,14 @@ describe('the sweep', () => {
   it('deletes unused old configurations, and run data if the policy includes them', async () => {
     const help = await runHelpers(api);
     const workspace = (await help.ready()).id;
-    const oldest = await api.configuration(workspace);
+    const [oldest, young] = [await api.configuration(workspace), await api.configuration(workspace)];
     await api.configuration(workspace);
     const [run, newer] = [await help.create(workspace), await help.create(workspace)];
     await api.configuration(workspace);
     const listed = (await api.get(`workspaces/${workspace}/configuration-versions`)).body.data as { id: string }[];
-    for (const { id } of listed.slice(1)) await age('configurationVersion', id, 50);
-    for (const { id } of [run, newer]) await age('run', id, 50);
+    const old = listed.slice(1).filter(({ id }) => id !== young.id);
+    for (const { id } of old) await age('configurationVersion', id, 50);
+    await age('run', run.id, 50);
     const leaveQueue = async (id: string) =>
       store.remove(store.keys.queued(workspace, (await store.getRun(id))?.place ?? 0, id));
     await store.updateRun(newer.id, { set: { status: 'applied' } });
@@ -290,8 +291,11 @@ describe('the sweep', () => {
     await apply();
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
     expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
-    for (const { id } of listed.slice(1)) await ageDeletion('configurationVersion', id, 8);
+    for (const { id } of old) await ageDeletion('configurationVersion', id, 8);
+    await age('configurationVersion', young.id, 50);
+    await age('run', newer.id, 50);
     await look({ workspace });
+    expect(await status(young.id), 'old by now').toBe('backing_data_soft_deleted');
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');

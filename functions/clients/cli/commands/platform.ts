@@ -92,6 +92,7 @@ const verify: Command = {
     local: { about: 'check the platform on this machine instead' },
     json: { about: 'print one JSON document, e.g. to attach it to an issue' },
     canary: { about: 'only the checks for a schedule: less than three minutes' },
+    only: { about: 'only the check of that name; repeatable', value: 'check', multiple: true },
     full: { about: 'also restore a backup of the table beside it, for up to an hour' },
     listen: { about: 'URL that leads to this machine, for run tasks and notifications', value: 'URL' },
     port: { about: 'port that the URL of --listen leads to (default: 8787)', value: 'number' },

@@ -5,10 +5,13 @@ import { ApiError } from '#clients/client/client.ts';
 import { useSettled } from '../click-guard.ts';
 import { conflictingChange, errorText } from '../session.ts';
 import { Ago, Notice } from './basics.tsx';
+import { SmallButton } from './button.tsx';
 import { Decision } from './decision.tsx';
-import { SmallButton } from './small-button.tsx';
 
 /** Forms: labeled fields, the server's errors, one submission at a time. */
+
+/** Attributes by the names of fields. */
+export type Values = Record<string, unknown>;
 
 /** An error, and its field; undefined: the whole form. */
 interface Problem {
@@ -18,7 +21,16 @@ interface Problem {
   faster: ReturnType<typeof conflictingChange>;
 }
 
-const Problems = createContext<Signal<Problem | undefined> | undefined>(undefined);
+interface Context {
+  problem: Signal<Problem | undefined>;
+  /** Saved values of the fields. */
+  values: Values;
+}
+
+const FormContext = createContext<Context | undefined>(undefined);
+
+/** The saved value of a field. */
+const useSaved = (name: string): unknown => useContext(FormContext)?.values[name];
 
 interface FieldProps {
   label: string;
@@ -35,7 +47,7 @@ interface FieldProps {
 export const Field = ({ label, name, hint, children }: FieldProps) => {
   const id = useId();
   const hintId = `${id}-hint`;
-  const problem = useContext(Problems)?.value;
+  const problem = useContext(FormContext)?.problem.value;
   const wrong = name !== undefined && problem?.field === name;
   return (
     <div class="field">
@@ -59,6 +71,7 @@ interface TextProps {
   label: string;
   name: string;
   hint?: ComponentChildren;
+  /** Absent: the saved value of that name. */
   value?: string;
   placeholder?: string;
   required?: boolean;
@@ -73,13 +86,15 @@ interface TextProps {
 }
 
 export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...rest }: TextProps) => {
+  const saved = useSaved(rest.name);
   const title = rest.pattern && typeof hint === 'string' ? hint : undefined;
   const shared = { title, spellcheck: false, autocapitalize: 'off' as const, autoComplete: 'off' as const, ...rest };
   return (
     <Field label={label} name={rest.name} hint={hint}>
       {(attributes) => {
         const heard = (event: Event) => onInput?.((event.currentTarget as HTMLInputElement).value);
-        const inputProps = { ...attributes, defaultValue: value, autofocus: autoFocus, onInput: heard, ...shared };
+        const defaultValue = value ?? (typeof saved === 'string' ? saved : undefined);
+        const inputProps = { ...attributes, defaultValue, autofocus: autoFocus, onInput: heard, ...shared };
         if (lines) return <textarea rows={lines} {...inputProps} />;
         return type === 'password' ? <input type="password" {...inputProps} /> : <input {...inputProps} />;
       }}
@@ -87,25 +102,34 @@ export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...r
   );
 };
 
+/** A name that is part of addresses. */
+export const Name = ({ hint = 'Letters, digits, - and _.' }: { hint?: string }) => (
+  <Text label="Name" name="name" required autoFocus pattern="[A-Za-z0-9_\-]+" hint={hint} />
+);
+
 interface ChoiceProps {
   label: string;
   name: string;
   hint?: string;
   type?: 'checkbox' | 'radio';
   value?: string;
+  /** Absent: the saved value. */
   checked?: boolean;
+  /** Without a saved value. */
+  initial?: boolean;
   disabled?: boolean;
   onChange?(checked: boolean): void;
 }
 
-export const Choice = ({ label, hint, type = 'checkbox', checked, onChange, ...rest }: ChoiceProps) => {
+export const Choice = ({ label, hint, type = 'checkbox', checked, initial, onChange, ...rest }: ChoiceProps) => {
   const id = useId();
+  const saved = useSaved(rest.name);
   return (
     <div class="choice">
       <input
         id={id}
         type={type}
-        defaultChecked={checked}
+        defaultChecked={checked ?? (typeof saved === 'boolean' ? saved : initial)}
         onChange={(event) => onChange?.(event.currentTarget.checked)}
         aria-describedby={hint && `${id}-hint`}
         {...rest}
@@ -126,28 +150,32 @@ interface SelectProps {
   label: string;
   name: string;
   hint?: ComponentChildren;
+  /** Absent: the saved value. */
   value?: string;
   /** Values with their labels; a string is both. */
   options: readonly (string | readonly [value: string, text: string])[];
   onChange?(value: string): void;
 }
 
-export const Select = ({ label, name, hint, value, options, onChange }: SelectProps) => (
-  <Field label={label} name={name} hint={hint}>
-    {(attributes) => (
-      <select {...attributes} name={name} onChange={(event) => onChange?.(event.currentTarget.value)}>
-        {options.map((option) => {
-          const [own, text] = typeof option === 'string' ? [option, option] : option;
-          return (
-            <option key={own} value={own} selected={own === value}>
-              {text}
-            </option>
-          );
-        })}
-      </select>
-    )}
-  </Field>
-);
+export const Select = ({ label, name, hint, value, options, onChange }: SelectProps) => {
+  const saved = useSaved(name);
+  return (
+    <Field label={label} name={name} hint={hint}>
+      {(attributes) => (
+        <select {...attributes} name={name} onChange={(event) => onChange?.(event.currentTarget.value)}>
+          {options.map((option) => {
+            const [own, text] = typeof option === 'string' ? [option, option] : option;
+            return (
+              <option key={own} value={own} selected={own === (value ?? saved)}>
+                {text}
+              </option>
+            );
+          })}
+        </select>
+      )}
+    </Field>
+  );
+};
 
 export type Option = readonly [value: string, label: string, hint?: string];
 
@@ -155,30 +183,44 @@ interface ChoicesProps {
   legend: string;
   name: string;
   options: readonly Option[];
-  /** Checked values. */
-  chosen: readonly string[];
+  /** Checked values; absent: the saved ones. */
+  chosen?: readonly string[];
+  /** Without saved ones. */
+  initial?: readonly string[];
   type?: 'checkbox' | 'radio';
   disabled?: boolean;
   onChange?(value: string, checked: boolean): void;
 }
 
-export const Choices = ({ legend, name, options, chosen, type, disabled, onChange }: ChoicesProps) => (
-  <fieldset>
-    <legend>{legend}</legend>
-    {options.map(([value, label, hint]) => (
-      <Choice
-        key={value}
-        type={type}
-        name={name}
-        value={value}
-        label={label}
-        hint={hint}
-        checked={chosen.includes(value)}
-        disabled={disabled}
-        onChange={(checked) => onChange?.(value, checked)}
-      />
-    ))}
-  </fieldset>
+export const Choices = ({ legend, name, options, chosen, initial = [], type, disabled, onChange }: ChoicesProps) => {
+  const saved = useSaved(name);
+  const checked: readonly unknown[] = chosen ?? (Array.isArray(saved) ? saved : initial);
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      {options.map(([value, label, hint]) => (
+        <Choice
+          key={value}
+          type={type}
+          name={name}
+          value={value}
+          label={label}
+          hint={hint}
+          checked={checked.includes(value)}
+          disabled={disabled}
+          onChange={(checked) => onChange?.(value, checked)}
+        />
+      ))}
+    </fieldset>
+  );
+};
+
+/** Fields that are shown on request. */
+export const More = ({ summary, children }: { summary: string; children: ComponentChildren }) => (
+  <details>
+    <summary>{summary}</summary>
+    <div class="stack">{children}</div>
+  </details>
 );
 
 /** The field of a server error, if the form has it: the error is shown there. */
@@ -190,7 +232,25 @@ const fieldOf = (form: HTMLFormElement, error: unknown): string | undefined => {
   return field.getAttribute('name') ?? undefined;
 };
 
-interface FormProps {
+/** Values of a form's fields by name: text (empty: null), whether a box is checked, the checked boxes of a group. */
+const valuesOf = (form: HTMLFormElement): Values => {
+  const values: Record<string, unknown> = {};
+  for (const field of form.elements) {
+    if (
+      !(field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement)
+    )
+      continue;
+    const { name, type, value } = field;
+    const checked = field instanceof HTMLInputElement && field.checked;
+    if (field.disabled || !name) continue;
+    if (type === 'checkbox' && !field.hasAttribute('value')) values[name] = checked;
+    else if (type === 'checkbox') values[name] = [...((values[name] as string[]) ?? []), ...(checked ? [value] : [])];
+    else if (type !== 'radio' || checked) values[name] = value.trim() || null;
+  }
+  return values;
+};
+
+export interface FormProps {
   submit: string;
   /** Label of the cancel button. */
   back?: string;
@@ -201,16 +261,18 @@ interface FormProps {
   disabled?: boolean;
   /** Read-only, for users without permission to change it. */
   readOnly?: boolean;
+  /** Saved values of the fields, by name. */
+  values?: Values;
   /** @throws {Error} with a message for the user */
-  onSubmit(data: FormData): Promise<void>;
+  onSubmit(data: FormData, values: Values): Promise<unknown>;
   onCancel?(): void;
   /** Reloads the current version after a conflict; discards unsaved input. */
-  onReload?(): Promise<void>;
-  children: ComponentChildren;
+  onReload?: (() => Promise<void>) | undefined;
+  children?: ComponentChildren;
 }
 
 export const Form = (props: FormProps) => {
-  const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, onReload, children } = props;
+  const { submit, back = 'Cancel', danger, disabled, readOnly, values = {}, onSubmit, onCancel, onReload } = props;
   const settled = useSettled(`${submit} ${props.meaning}`) || !danger;
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
@@ -221,22 +283,23 @@ export const Form = (props: FormProps) => {
     problem.value = undefined;
     const form = event.currentTarget as HTMLFormElement;
     try {
-      await onSubmit(new FormData(form));
+      await onSubmit(new FormData(form), valuesOf(form));
     } catch (caught) {
       problem.value = { text: errorText(caught), field: fieldOf(form, caught), faster: conflictingChange(caught) };
     }
     busy.value = false;
   };
+  const fields = <FormContext.Provider value={{ problem, values }}>{props.children}</FormContext.Provider>;
   if (readOnly) {
     return (
       <fieldset class="stack" disabled>
-        {children}
+        {fields}
       </fieldset>
     );
   }
   return (
     <form class="stack" onSubmit={send}>
-      <Problems.Provider value={problem}>{children}</Problems.Provider>
+      {fields}
       {problem.value?.faster && <Outdated {...problem.value.faster} onReload={onReload} />}
       {problem.value && !problem.value.field && !problem.value.faster && (
         <Notice kind="bad">{problem.value.text}</Notice>

@@ -1,16 +1,18 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
 import type { ResourceType } from '#clients/client/documents.ts';
 import { listOf, type SingleView } from '#clients/client/page-addresses.ts';
-import { useLive } from '#clients/web/live.ts';
-import { go, hrefOf } from '#clients/web/location.ts';
+import { useList } from '#clients/web/live.ts';
+import { go } from '#clients/web/location.ts';
 import { may, type OrganizationPermission } from '#clients/web/organization.ts';
-import { all, create } from '#clients/web/session.ts';
+import { create, type Relationships } from '#clients/web/session.ts';
+import { capitalized } from '#clients/web/text/lists.ts';
 import { Loaded } from './basics.tsx';
-import { Dialog } from './dialog.tsx';
-import { Form } from './form.tsx';
+import { FormDialog } from './dialog.tsx';
+import type { Values } from './form.tsx';
 import { Head } from './head.tsx';
+import { List } from './list.tsx';
 import { OrganizationShell } from './organization-shell.tsx';
 
 interface Props<T extends ResourceType> {
@@ -26,31 +28,26 @@ interface Props<T extends ResourceType> {
   empty?: ComponentChildren;
   /** Shown below the list. */
   note?(items: Resource<T>[]): ComponentChildren;
-  /** An item, inside of its link. */
-  line(item: Resource<T>): ComponentChildren;
+  /** An entry that leads to `to`. */
+  children(item: Resource<T>, to: { view: SingleView; organization: string; id: string }): VNode;
   /** Of the form that creates one. */
   fields: ComponentChildren;
-  attributesOf(data: FormData): Record<string, unknown>;
-  relationshipsOf?(data: FormData): Record<string, { data: unknown }>;
+  /** What to save, if not just the fields by their names. */
+  attributesOf?(fields: Values): Values;
+  relationshipsOf?(data: FormData): Relationships;
 }
 
 /** An organization's resources of one type: links to their views, and a form that creates one and opens it. */
 export const ResourceList = <T extends ResourceType>(props: Props<T>) => {
-  const { organization, noun, type, view, permission, empty, note, line } = props;
+  const { organization, noun, type, view, permission, empty, note, children } = props;
   const nouns = `${noun}s`;
-  const title = `${nouns.charAt(0).toUpperCase()}${nouns.slice(1)}`;
+  const title = capitalized(nouns);
   const path = `/organizations/${organization}/${type}`;
-  const live = useLive(
-    `${view}-list/${organization}`,
-    async () => (await all<T>(path)).data,
-    () => 15_000,
-  );
+  const live = useList<T>(path, 15_000);
   const adding = useSignal(false);
-  const close = () => {
-    adding.value = false;
-  };
-  const submit = async (data: FormData) => {
-    const { id } = await create(path, type, props.attributesOf(data), props.relationshipsOf?.(data));
+  const submit = async (data: FormData, fields: Values) => {
+    const attributes = props.attributesOf?.(fields) ?? fields;
+    const { id } = await create(path, type, attributes, props.relationshipsOf?.(data));
     go({ view, organization, id });
   };
   return (
@@ -59,29 +56,22 @@ export const ResourceList = <T extends ResourceType>(props: Props<T>) => {
       <Loaded live={live} what={nouns}>
         {(items) => (
           <>
-            {items.length === 0 && empty ? (
-              <p class="panel pad soft">{empty}</p>
-            ) : (
-              <ul class="panel list" aria-label={title}>
-                {items.map((item) => (
-                  <li key={item.id}>
-                    <a class="item" href={hrefOf({ view, organization, id: item.id })}>
-                      {line(item)}
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            )}
+            <List label={title} of={items} none={empty}>
+              {(item) => children(item, { view, organization, id: item.id })}
+            </List>
             {note?.(items)}
           </>
         )}
       </Loaded>
       {adding.value && (
-        <Dialog title={`New ${noun}`} onClose={close}>
-          <Form submit={`Create ${noun}`} onSubmit={submit} onCancel={close}>
-            {props.fields}
-          </Form>
-        </Dialog>
+        <FormDialog
+          title={`New ${noun}`}
+          submit={`Create ${noun}`}
+          onSubmit={submit}
+          onClose={() => (adding.value = false)}
+        >
+          {props.fields}
+        </FormDialog>
       )}
     </OrganizationShell>
   );

@@ -18,14 +18,18 @@ const levels = [
   ['mandatory', 'Mandatory: a failure ends the run'],
 ] as const;
 
-export const AskedFields = ({ stages, level }: { stages: readonly string[]; level: string | undefined }) => (
+export const AskedFields = ({
+  saved = {},
+}: {
+  saved?: { stages?: readonly string[]; 'enforcement-level'?: string };
+}) => (
   <>
-    <Choices legend="Stages" name="stages" options={stageOptions} chosen={stages} />
-    <Select label="Enforcement" name="enforcement-level" options={levels} value={level} />
+    <Choices
+      legend="Stages"
+      name="stages"
+      options={stageOptions}
+      chosen={saved.stages?.length ? saved.stages : ['post_plan']}
+    />
+    <Select label="Enforcement" name="enforcement-level" options={levels} value={saved['enforcement-level']} />
   </>
 );
-
-export const taskFieldsOf = (data: FormData) => ({
-  stages: data.getAll('stages') as TaskStage[],
-  'enforcement-level': String(data.get('enforcement-level')),
-});

@@ -13,7 +13,6 @@ export const staysInside = async (root: string, link: string): Promise<boolean> 
   const steps = [link.slice(dirname(link).length + 1)];
   while (steps.length) {
     const step = steps.shift() as string;
-    if (step === '' || step === '.') continue;
     if (step === '..') {
       if (at === root) return false;
       at = dirname(at);

@@ -1,3 +1,4 @@
+import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
 import { query } from '#clients/cli/ask-aws.ts';
 import { type Check, expect, ok, skipped } from '../check.ts';
 import type { Platform } from '../platform.ts';
@@ -66,20 +67,27 @@ export const rights: Check = {
   async perform(platform) {
     const { target } = platform;
     if (target.kind === 'local') return skipped('one machine has no IAM to simulate: its endpoint checks every call');
-    const account = target.stateMachineArn.split(':')[4];
-    const partition = target.stateMachineArn.split(':')[1];
+    const { taskDefinition } = await new ECSClient({}).send(
+      new DescribeTaskDefinitionCommand({ taskDefinition: target.taskDefinition }),
+    );
+    const roleOfRuns = taskDefinition?.taskRoleArn ?? '';
+    const [, partition, , , account] = target.stateMachineArn.split(':');
     const roles = target.stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::IAM::Role'));
     const found: string[] = [];
     let simulated = 0;
     for (const { id, name } of roles) {
-      const lists = [...forbidden(target), ...(/TaskRole/.test(id) ? forbiddenInRuns(target) : [])];
-      for (const list of lists) {
-        const { allowed, reason } = await simulate(platform, `arn:${partition}:iam::${account}:role/${name}`, list);
+      const role = `arn:${partition}:iam::${account}:role/${name}`;
+      for (const list of [...forbidden(target), ...(role === roleOfRuns ? forbiddenInRuns(target) : [])]) {
+        const { allowed, reason } = await simulate(platform, role, list);
         if (!allowed) return skipped(`IAM does not simulate here: ${reason}`);
         simulated += list[1].length;
         found.push(...allowed.map((one) => `${id}: ${one}`));
       }
     }
+    expect(
+      roles.some(({ name }) => roleOfRuns.endsWith(`/${name}`)),
+      `the role of runs, ${roleOfRuns}, is not of the stack`,
+    );
     expect(!found.length, `allowed: ${found.join('; ')}`);
     return ok(`${simulated} actions of ${roles.length} roles are denied`, { simulated, roles: roles.length });
   },

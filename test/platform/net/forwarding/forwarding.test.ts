@@ -98,26 +98,6 @@ describe('a connection through agents', () => {
     expect(forge.calls).toEqual([]);
   });
 
-  it('reaches only origins that the agent allows', async () => {
-    const pool = await newPool(api);
-    await forward(await pool.newToken(), ['https://git.example.com']);
-    const { body } = await connect(pool.id);
-    expect(body.errors[0].detail).toContain(`the agent does not forward to ${forge.url}`);
-    expect(forge.calls).toEqual([]);
-  });
-
-  it('does not follow an archive to an origin that is not allowed', async () => {
-    const { token } = await connected();
-    forge.on('GET', /\/tarball\//, { status: 302, headers: { location: 'http://127.0.0.1:1/latest/meta-data' } });
-    const workspace = await followed.workspace(token);
-    await followed.settleAndFetch();
-    const [version] = (await api.get(`workspaces/${workspace.id}/configuration-versions`)).body.data;
-    expect(version.attributes).toMatchObject({
-      status: 'errored',
-      'error-message': expect.stringContaining('the agent does not forward to http://127.0.0.1:1'),
-    });
-  });
-
   it('keeps its pool from being deleted', async () => {
     const { pool, client } = await connected();
     const refused = await api.call('DELETE', `/api/v2/agent-pools/${pool.id}`, { token: api.token });

@@ -119,6 +119,7 @@ describe('requests to people’s URLs', () => {
       setTimeout(() => response.end(' second'), 50);
     };
     expect(String((await post(server.url)).body)).toBe('first second');
+    expect(String((await post(server.url, { maxBytes: 6 })).body)).toBe('first ');
     server.answer = (_, response) => {
       response.writeHead(200, { 'content-length': '10' }).write('half');
       setImmediate(() => response.destroy());

@@ -58,7 +58,7 @@ describe('the override pipe', () => {
       setTimeout(() => {
         if (process.argv[2]) rmSync(pipe.path);
         pipe.close();
-        process.exit(7);
+        process.exitCode = 7;
       }, 100);`;
     const args = ['--input-type=module', '-e', program];
     for (const gone of ['', ...(process.platform === 'linux' ? ['gone'] : [])]) {

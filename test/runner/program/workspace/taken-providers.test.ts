@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -82,6 +83,11 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     expect(lstatSync(taken())).toMatchObject({ uid: 0, mode: 0o40755 });
     expect(readlinkSync(join(files.configuration, '.terraform', 'providers'))).toBe(files.providers);
     expect(asReader(taken(program))).toBe('as locked');
+  });
+
+  it('are not needed to record the configuration', () => {
+    writeFileSync(join(files.configuration, 'main.tf'), '');
+    expect(readdirSync(take())).toEqual(['main.tf']);
   });
 
   it('bundled unpacked in terraform.d/plugins can be read by the reader', () => {
@@ -168,6 +174,16 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
       'too many files or bytes',
     ],
     ['nothing', () => link('/nowhere'), 'a link that leads nowhere'],
+    [
+      'providers of a registry',
+      () => {
+        write(join(outside, path));
+        mkdirSync(join(files.configuration, '.terraform', 'providers'), { recursive: true });
+        const registry = 'registry.example.com';
+        symlinkSync(join(outside, registry), join(files.configuration, '.terraform', 'providers', registry));
+      },
+      'registry.example.com is a symbolic link',
+    ],
     [
       'all providers',
       () => {

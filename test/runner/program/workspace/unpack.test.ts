@@ -39,6 +39,7 @@ describe('a valid archive', () => {
         './': { type: 'directory' },
         './main.tf': 'a',
         'modules/': { type: 'directory', mode: 0o755 },
+        'empty/': { type: 'directory' },
         'modules/deep/er/x.tf': 'b',
         'run.sh': { mode: 0o4755, content: '#!/bin/sh' },
         'secret.tf': { mode: 0o444, content: 'c' },
@@ -47,7 +48,8 @@ describe('a valid archive', () => {
         same: { type: 'link', linkname: 'main.tf' },
       }),
     );
-    expect(count).toBe(9);
+    expect(count).toBe(10);
+    expect(statSync(join(root, 'empty')).isDirectory()).toBe(true);
     expect(readFileSync(join(root, 'modules/link'), 'utf8')).toBe('b');
     expect(readFileSync(join(root, 'same'), 'utf8')).toBe('a');
     expect(readlinkSync(join(root, 'nowhere'))).toBe('modules/not-there');

@@ -43,11 +43,7 @@ export const pinOf = (noCode: NoCode | undefined): string => {
 /** No-code settings of a module: whether it is offered, its version, and allowed values. */
 export const NoCodeSettings = ({ module, address, onChange }: Props) => {
   const versions = usableVersions(module);
-  const live = useLive(
-    `no-code ${module.id} ${versions.length}`,
-    () => load(module, address),
-    () => undefined,
-  );
+  const live = useLive(`no-code ${module.id} ${versions.length}`, () => load(module, address));
   if (versions.length === 0) return <p class="panel pad soft">Publish a version first.</p>;
   return (
     <Loaded live={live} what="settings">

@@ -41,7 +41,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
     onChange();
   };
   return (
-    <Form submit="Save triggers" onSubmit={submit}>
+    <Form submit="Save triggers" values={attributes} onSubmit={submit}>
       <Select
         label="Runs are started by"
         name="mode"
@@ -80,7 +80,6 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
       <Choice
         name="speculative-enabled"
         label="Plan pull requests"
-        checked={attributes['speculative-enabled']}
         hint="A plan runs the code of everyone who can push a branch, with the workspace's variables."
       />
       <Choice

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogText } from '#clients/web/text/log-text.ts';
-import { slowest, tookMs } from '#clients/web/text/resource-times.ts';
+import { slowest, tookMs } from '#platform/text/resource-times.ts';
 
 const second = (n: number): string => new Date(Date.UTC(2030, 0, 1, 0, 0, n)).toISOString();
 
