@@ -43,7 +43,7 @@ export class PlatformFunction extends Construct {
     for (const { wildcard, resources } of permissions) {
       if (wildcard) for (const resource of resources) acknowledgeWildcard(this.role, resource, wildcard);
     }
-    const { description, timeoutSeconds, memoryMiB = 512 } = props.declaration;
+    const { description, timeoutSeconds, memoryMiB = 512, recursion } = props.declaration;
     this.function = new lambda.Function(this, 'Function', {
       description,
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -59,10 +59,9 @@ export class PlatformFunction extends Construct {
       memorySize: memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
       environment: props.environment,
+      recursiveLoop: recursion ? lambda.RecursiveLoop.ALLOW : undefined,
     });
     // On the resource itself: the construct would need the whole network, from a lookup with credentials.
     if (props.network) (this.function.node.defaultChild as lambda.CfnFunction).vpcConfig = props.network.config;
-    // Fixed names: operators and the local platform find functions by them.
-    (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);
   }
 }
