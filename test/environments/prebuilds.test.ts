@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backoffUntil, decide, desiredInstances, type Member, retire } from '#environments/prebuilds/decide.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
-import { preset } from './presets.ts';
-import { startEnvironments } from './support.ts';
+import { preset, startEnvironments } from './support.ts';
 
 const world = await startEnvironments();
 
